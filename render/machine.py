@@ -68,11 +68,11 @@ class SettingsSource:
         """The setting that gave *path* of a VMI its *value*, if neither its author nor a definition did."""
         for field, settings in DECIDED:
             if path[: len(field)] == field:
-                for one in settings:
-                    of_one = (architecture, "machineType") if one == ARCHITECTURES else ()
-                    given = tree.get(self.kubevirt, *CONFIGURATION, *one, *of_one)
-                    if given == value or (given and one in COMPUTED):
-                        return (*one, *of_one)
+                for setting in settings:
+                    of_one = (architecture, "machineType") if setting == ARCHITECTURES else ()
+                    configured = tree.get(self.kubevirt, *CONFIGURATION, *setting, *of_one)
+                    if configured == value or (configured and setting in COMPUTED):
+                        return (*setting, *of_one)
         return None
 
 
@@ -266,9 +266,9 @@ class Machine:
         """Forget who decided what KubeVirt adds by itself, and *body*, which came of the machine, has not."""
         start = len(TEMPLATE) if body["kind"] != self.vm.get("kind") else 0
         self.provenance = [
-            one
-            for one in self.provenance
-            if not one.decider or tree.get(body, *one.field[start:]) is not None
+            provenance
+            for provenance in self.provenance
+            if not provenance.decider or tree.get(body, *provenance.field[start:]) is not None
         ]
 
     @staticmethod

@@ -90,7 +90,7 @@ class DomainPart(NamedTuple):
     """A part of the domain that is merged whole."""
 
     path: FieldPath
-    shown: str
+    label: str
 
 
 _WHOLE = (
@@ -177,19 +177,19 @@ def _complete(value: Any, path: FieldPath) -> Any:
     return {"acpi": {}, **value} if path == ("features",) else value
 
 
-def _same_requests(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one.keys() == other.keys() and all(
-        quantity.compare(value, other[key]) == 0 for key, value in one.items()
+def _same_requests(requests: dict[str, Any], other: dict[str, Any]) -> bool:
+    return requests.keys() == other.keys() and all(
+        quantity.compare(value, other[key]) == 0 for key, value in requests.items()
     )
 
 
-def _identical(one: Any, other: Any) -> bool:
+def _identical(value: Any, other: Any) -> bool:
     """Go's ``==`` on two parsed quantities.
 
     QUIRK(pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go): structs are compared, so that 1Gi and 1024Mi
     differ, and a value beyond the fast path differs even from itself.
     """
-    left, right = quantity.parse(one), quantity.parse(other)
+    left, right = quantity.parse(value), quantity.parse(other)
     return left.small and left == right
 
 
@@ -212,25 +212,27 @@ def differences(preset: Preset, domain: Tree, requests: dict[str, Any]) -> Itera
         if key in requests and not _identical(value, requests[key]):
             part = f"spec.resources.requests[{key}]"
             yield PresetConflict((*_REQUESTS, key), part, value, requests[key])
-    for path, shown in (_WHOLE[0], _WHOLE[1]):
-        yield from _difference(preset, domain, path, shown)
-    mine, theirs = preset.domain.get("clock"), domain.get("clock")
-    if mine is not None and theirs is not None:
-        if _offset(mine) != _offset(theirs):
-            yield PresetConflict(_CLOCK, "spec.clock.clockoffset", _offset(mine), _offset(theirs))
+    for path, label in (_WHOLE[0], _WHOLE[1]):
+        yield from _difference(preset, domain, path, label)
+    preset_clock, domain_clock = preset.domain.get("clock"), domain.get("clock")
+    if preset_clock is not None and domain_clock is not None:
+        if _offset(preset_clock) != _offset(domain_clock):
+            yield PresetConflict(
+                _CLOCK, "spec.clock.clockoffset", _offset(preset_clock), _offset(domain_clock)
+            )
         yield from _difference(preset, domain, _TIMER, "spec.clock.timer")
-    for path, shown in _WHOLE[2:]:
-        yield from _difference(preset, domain, path, shown)
+    for path, label in _WHOLE[2:]:
+        yield from _difference(preset, domain, path, label)
 
 
 def _difference(
-    preset: Preset, domain: Tree, path: FieldPath, shown: str
+    preset: Preset, domain: Tree, path: FieldPath, label: str
 ) -> Iterator[PresetConflict]:
-    mine, theirs = tree.get(preset.domain, *path), tree.get(domain, *path)
-    if mine is None or theirs is None:
+    preset_value, domain_value = tree.get(preset.domain, *path), tree.get(domain, *path)
+    if preset_value is None or domain_value is None:
         return
-    if _complete(mine, path) != _complete(theirs, path):
-        yield PresetConflict(path, shown, mine, theirs)
+    if _complete(preset_value, path) != _complete(domain_value, path):
+        yield PresetConflict(path, label, preset_value, domain_value)
 
 
 def conflicts(
@@ -268,10 +270,10 @@ def _parts(preset: Preset) -> Iterator[tuple[str, Any]]:
     clock = preset.domain.get("clock")
     if clock is not None:
         yield "clock", json.dumps(_offset(clock), sort_keys=True)
-    for path, shown in ((_TIMER, "timer"), *_WHOLE):
+    for path, label in ((_TIMER, "timer"), *_WHOLE):
         value = tree.get(preset.domain, *path)
         if value is not None:
-            yield shown, json.dumps(_complete(value, path), sort_keys=True)
+            yield label, json.dumps(_complete(value, path), sort_keys=True)
 
 
 class Merged(NamedTuple):

@@ -38,12 +38,12 @@ class Edit(NamedTuple):
 class Conflict(NamedTuple):
     """The VM sets *path*, which the instancetype claims with *source*.
 
-    *shown* is KubeVirt's spelling of the path.
+    *spelling* is KubeVirt's spelling of the path.
     """
 
     path: FieldPath
     source: FieldPath
-    shown: FieldPath
+    spelling: FieldPath
 
 
 Result = Edit | Conflict
@@ -92,8 +92,8 @@ def fill(source: str, target: str) -> Rule:
     """Set *target* from *source* where the VM leaves it open."""
     origin, place = path(source), spec(*path(target))
 
-    def bind(given: Tree) -> Step | None:
-        value = tree.get(given, *origin)
+    def bind(definition: Tree) -> Step | None:
+        value = tree.get(definition, *origin)
         edits = (Edit(place, value, origin),)
         return None if value is None else lambda draft: () if _is_set(draft, place) else edits
 
@@ -104,8 +104,8 @@ def override(source: str, target: str) -> Rule:
     """Set *target* from *source* whatever the VM says; a Go zero value removes it."""
     origin, place = path(source), spec(*path(target))
 
-    def bind(given: Tree) -> Step | None:
-        value = tree.get(given, *origin)
+    def bind(definition: Tree) -> Step | None:
+        value = tree.get(definition, *origin)
         edits = (Edit(place, plain(value), origin),)
         return None if value is None else lambda _: edits
 
@@ -116,9 +116,9 @@ def ensure(source: str, target: str) -> Rule:
     """Create an empty *target* where *source* is present: upstream does, and it shows in the output."""
     origin, place = path(source), spec(*path(target))
 
-    def bind(given: Tree) -> Step | None:
+    def bind(definition: Tree) -> Step | None:
         edits = (Edit(place, {}, origin),)
-        if tree.get(given, *origin) is None:
+        if tree.get(definition, *origin) is None:
             return None
         return lambda draft: () if _is_set(draft, place) else edits
 
@@ -129,8 +129,8 @@ def claim(source: str, target: str) -> Rule:
     """Set *target* from *source*; a VM that sets it too is in conflict, equal or not."""
     origin, place = path(source), spec(*path(target))
 
-    def bind(given: Tree) -> Step | None:
-        value = tree.get(given, *origin)
+    def bind(definition: Tree) -> Step | None:
+        value = tree.get(definition, *origin)
         edits, conflicts = (Edit(place, value, origin),), (Conflict(place, origin, place),)
         return (
             None if value is None else lambda draft: conflicts if _is_set(draft, place) else edits
@@ -151,8 +151,8 @@ def each(items: str, *rows: tuple[str, str]) -> Rule:
     place = spec(*path(items))
     pairs = tuple((path(source), key) for source, key in rows)
 
-    def bind(given: Tree) -> Step | None:
-        given_values = [(source, key, tree.get(given, *source)) for source, key in pairs]
+    def bind(definition: Tree) -> Step | None:
+        given_values = [(source, key, tree.get(definition, *source)) for source, key in pairs]
         values = [(source, key, value) for source, key, value in given_values if value is not None]
 
         def step(draft: Draft) -> Iterable[Result]:
@@ -180,9 +180,9 @@ def custom(
     """A rule with a mind of its own: a named function, which is asked about every source if *always*."""
     origins = tuple(map(path, reads))
 
-    def bind(given: Tree) -> Step | None:
-        concerned = always or any(tree.get(given, *origin) is not None for origin in origins)
-        return partial(evaluate, given) if concerned else None
+    def bind(definition: Tree) -> Step | None:
+        concerned = always or any(tree.get(definition, *origin) is not None for origin in origins)
+        return partial(evaluate, definition) if concerned else None
 
     return Rule(bind, origins, tuple(map(path, writes)))
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.nearest import did_you_mean
 from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named
 
 Emit = Literal["vm", "vmi", "pod", "expand", "hashed", "revisions", "source"]
@@ -232,12 +233,12 @@ class Layer(NamedTuple):
 class Chosen(NamedTuple):
     """The value of each option by field name (its default where nobody asked), and what was wrong.
 
-    *asked* are the names of those that somebody asked for.
+    *named* are those that somebody asked for, by name.
     """
 
     values: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
-    asked: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
 
 def decide(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chosen:
@@ -246,7 +247,7 @@ def decide(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chos
     Unknown keys and unfit values are errors, also in a layer that another one overrules.
     """
     values: dict[str, Any] = {}
-    asked: dict[str, tuple[int, Layer, str]] = {}
+    chosen: dict[str, tuple[int, Layer, str]] = {}
     diagnostics: list[Diagnostic] = []
     for rank, layer in enumerate(layers):
         known = {option.spelled(layer.source): option for option in options}
@@ -261,12 +262,12 @@ def decide(layers: Iterable[Layer], options: Sequence[Option] = OPTIONS) -> Chos
                 diagnostics.append(INVALID_SETTING.at(layer.at(key), message))
             elif option.field not in values:
                 values[option.field] = value
-                asked[option.name] = rank, layer, key
+                chosen[option.name] = rank, layer, key
     for option in options:
         default = tuple(filter(None, (option.default,))) if option.many else option.default
         values.setdefault(option.field, default)
-    faults = tuple(diagnostics or _pointless(values, asked, options))
-    return Chosen(values, faults, frozenset(asked))
+    faults = tuple(diagnostics or _pointless(values, chosen, options))
+    return Chosen(values, faults, frozenset(chosen))
 
 
 def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
@@ -334,10 +335,10 @@ def _read_all(option: Option, raw: Any, source: Source) -> tuple[tuple[Any, ...]
     single = option._replace(many=False)
     if source is Source.ENVIRONMENT and isinstance(raw, str):
         raw = raw.split(os.pathsep)
-    given = raw if isinstance(raw, list | tuple) else (raw,)
-    if not given:
+    entries = raw if isinstance(raw, list | tuple) else (raw,)
+    if not entries:
         return (), "names nothing"
-    read = [_read(single, one, source) for one in given]
+    read = [_read(single, entry, source) for entry in entries]
     return tuple(value for value, _ in read), next((fault for _, fault in read if fault), "")
 
 
@@ -372,20 +373,18 @@ def _shown(raw: Any) -> str:
 
 def _unknown(layer: Layer, key: str, known: Mapping[str, Option]) -> Diagnostic:
     names = (*known, *layer.others)
-    shown = key if len(str(key)) <= _QUOTED else f"{key[:_QUOTED]}..."
-    message = f"unknown {layer.source.value} {shown}{_hint(key, names)}"
+    short_key = key if len(str(key)) <= _QUOTED else f"{key[:_QUOTED]}..."
+    message = f"unknown {layer.source.value} {short_key}{_hint(key, names)}"
     return INVALID_SETTING.at(layer.at(key), message, help=f"known: {', '.join(names)}")
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
-    from render.model.nearest import nearest
-
-    near = nearest(word, known)
-    return f"; did you mean {near}?" if near else ""
+    hint = did_you_mean(word, known)
+    return f"; {hint}" if hint else ""
 
 
 def _pointless(
-    values: dict[str, Any], asked: Mapping[str, tuple[int, Layer, str]], options: Sequence[Option]
+    values: dict[str, Any], chosen: Mapping[str, tuple[int, Layer, str]], options: Sequence[Option]
 ) -> Iterable[Diagnostic]:
     """Options that were asked for without the one that gives them a meaning.
 
@@ -399,8 +398,8 @@ def _pointless(
         have = values[other.replace("-", "_")]
         if have == wanted:
             continue
-        rank, layer, key = asked[option.name]
-        if other in asked and asked[other][0] < rank:
+        rank, layer, key = chosen[option.name]
+        if other in chosen and chosen[other][0] < rank:
             values[option.field] = option.default
             continue
         message = f"{key} only means something with {other} {wanted}, here {other} is {have}"
@@ -487,5 +486,7 @@ def _fault_of_objects(option: Option, value: Any) -> str:
         )
     if not isinstance(value, list | tuple):
         return f"a value of type {type(value).__name__} is no list of objects"
-    alien = (one for one in value if not isinstance(one, dict) and one not in option.choices)
-    return next((f"{_shown(one)} is not an object" for one in alien), "")
+    alien = (
+        entry for entry in value if not isinstance(entry, dict) and entry not in option.choices
+    )
+    return next((f"{_shown(entry)} is not an object" for entry in alien), "")

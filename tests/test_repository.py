@@ -1,10 +1,13 @@
 """The files around the code say what is true of the code."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Collection
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,8 @@ DOCUMENTS = sorted(
 )
 #: How many lines the modules of a folder of the package may have, those of its folders apart.
 LARGEST_ROOM = 3500
+#: How many lines a function may have, from its name to its last statement.
+LONGEST_FUNCTION = 40
 # Written in pieces, so that this file does not contain them.
 FORBIDDEN = re.compile(
     "|".join(
@@ -235,6 +240,57 @@ def test_rooms_are_small_enough_to_look_around_in() -> None:
         for folder in (ROOT / "render", *(ROOT / "render").rglob("*/"))
     }
     assert {room: size for room, size in sizes.items() if size > LARGEST_ROOM} == {}
+
+
+def test_functions_fit_on_a_screen() -> None:
+    sizes = {
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": lines
+        for path in (ROOT / "render").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
+    }
+    assert sizes == {}
+
+
+def imports(path: Path, modules: Collection[str]) -> set[str]:
+    """The *modules* that the one at *path* imports, first or later, but not for its types alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    named = [
+        (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    ]
+    found = {
+        f"{module}.{name}" if f"{module}.{name}" in modules else module for module, name in named
+    }
+    return found.intersection(modules)
+
+
+#: Words that say nothing of what they name.
+EMPTY_WORDS = {"asked", "given", "mine", "one", "said", "shown", "theirs", "there"}
+
+
+def test_names_say_what_they_hold() -> None:
+    for file in sorted((ROOT / "render").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            names = {getattr(node, key, None) for key in ("id", "arg", "attr", "name", "asname")}
+            empty = EMPTY_WORDS & names
+            assert not empty, f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {empty}"
+
+
+def test_no_module_imports_what_imports_it() -> None:
+    """Not even in a function, where Python would not mind."""
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / "render").rglob("*.py")
+    }
+    del modules["render"]  # the names that it hands out
+    TopologicalSorter({name: imports(path, modules) for name, path in modules.items()}).prepare()
 
 
 def test_a_class_shares_its_name_with_no_other() -> None:

@@ -147,7 +147,7 @@ class FieldValue(NamedTuple):
 
     path: FieldPath
     value: Any
-    shown: FieldPath
+    reported_path: FieldPath
 
 
 #: What is wrong with a value: the message, ``""`` if nothing.
@@ -163,38 +163,38 @@ def judged(  # noqa: PLR0913 - the columns of a row
     place: FieldPath,
     judge: Judge,
     *,
-    shown: FieldPath = (),
+    reported_path: FieldPath = (),
     needs: str = "",
     help: str = "",  # noqa: A002 - the word that users read
     mend: Mend | None = None,
 ) -> Check:
     """A check of each value at *place* by a function that says what is wrong with it.
 
-    *shown* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`; *mend* knows what
-    would mend it.
+    *reported_path* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`; *mend* knows
+    what would mend it.
     """
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
         for path, value in _values(subject.spec, place, ()):
-            field = _shown(shown, path) if shown else path
+            field = _shown(reported_path, path) if reported_path else path
             message = judge(subject, FieldValue(path, value, field))
             if message:
-                standing = subject.at(*path) if shown else ()
+                standing = subject.at(*path) if reported_path else ()
                 fixes = mend(subject.at(*path), value) if mend else ()
                 yield Cause(name, subject.at(*field), message, help, place=standing, fixes=fixes)
 
     return Check(name, evaluate, needs, where=place)
 
 
-def _shown(shown: FieldPath, path: FieldPath) -> FieldPath:
+def _shown(pattern: FieldPath, path: FieldPath) -> FieldPath:
     indexes = iter([step for step in path if isinstance(step, int)])
-    return tuple(next(indexes) if step == EACH else step for step in shown)
+    return tuple(next(indexes) if step == EACH else step for step in pattern)
 
 
 def _worded(subject: Subject, place: FieldValue, message: str, value: Any = None) -> str:
     return message.format(
-        field=subject.text(*place.shown),
-        parent=subject.text(*place.shown[:-1]),
+        field=subject.text(*place.reported_path),
+        parent=subject.text(*place.reported_path[:-1]),
         value=place.value if value is None else value,
     )
 

@@ -99,10 +99,10 @@ def _groups(subject: Subject) -> Iterator[Violation]:
         for steps in _REFERENCES:
             reference = tree.get(template, "spec", *steps)
             if reference is not None and reference.get("apiGroup") is None:
-                shown = ".".join(steps)
+                dotted = ".".join(steps)
                 yield Violation(
                     (),
-                    f'spec.dataVolumeTemplates.spec.{shown}.apiGroup in body must be of type string: "null"',
+                    f'spec.dataVolumeTemplates.spec.{dotted}.apiGroup in body must be of type string: "null"',
                     help='write the group, `apiGroup: ""` for a claim',
                     place=(*subject.holder_root, "dataVolumeTemplates", index, "spec", *steps),
                 )

@@ -1,6 +1,7 @@
 """What several concerns refuse alike."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from itertools import islice
 from posixpath import normpath
 
 from render.diagnostics.cause import Cause
@@ -40,12 +41,22 @@ def boot_order(device: FieldPath, place: FieldPath) -> Cause:
 
 
 _NAMED = 3
+_COMPARED = 32
+"""Names, so that many items without partners beside many others cost no more than their sum."""
 
 
 def unpaired(
-    item: FieldPath, name: str, free: Sequence[str], what: str, *added: tuple[str, FixEdit]
+    item: FieldPath, name: str, free: Iterable[str], what: str, *added: tuple[str, FixEdit]
 ) -> tuple[Fix, ...]:
-    """What may be done about the *item* of this *name* whose partner is missing: the *free* ones have none either."""
-    meant = sorted(free, key=lambda one: -sum(a == b for a, b in zip(one, name, strict=False)))
-    names = ((f"name it {one}", set_to((*item, "name"), one)) for one in meant[:_NAMED])
+    """What may be done about the *item* of this *name* whose partner is missing: the *free* ones have none either.
+
+    Of many *free* ones the first are compared with it.
+    """
+    meant = sorted(
+        islice(free, _COMPARED),
+        key=lambda candidate: -sum(a == b for a, b in zip(candidate, name, strict=False)),
+    )
+    names = (
+        (f"name it {candidate}", set_to((*item, "name"), candidate)) for candidate in meant[:_NAMED]
+    )
     return choice(*names, *added, (f"drop the {what}", remove(item)))

@@ -26,7 +26,7 @@ PLACEHOLDER = (
 #: What others fill in where a name stands, in which no API server takes such characters.
 PLACEHOLDER_OF_NAME = (
     rf"{PLACEHOLDER}|\$\([A-Za-z_][\w.-]*+\)|@[A-Za-z_][\w.-]*+@|__[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)*+__"
-    r"|<[A-Za-z_][\w. -]*+>"
+    r"|<[A-Za-z_][\w. -]*+>|\$[A-Z_][A-Z0-9_]*+"
 )
 #: Of what most names are made: none of these has a placeholder, and the expression is compiled for others.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789./: -")
@@ -65,8 +65,8 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
-def _labels(given: Iterable[tuple[str, str]]) -> Iterator[Cause]:
-    for key, value in given:
+def _labels(pairs: Iterable[tuple[str, str]]) -> Iterator[Cause]:
+    for key, value in pairs:
         place = ("labels", key)
         yield from _refusals(place, key, labels.key_faults, _LABELED, _renamed_key)
         yield from _refusals(place, value, labels.value_faults, _LABELED, _respelled)
@@ -109,11 +109,13 @@ def _annotation_faults(key: str) -> tuple[str, ...]:
 
 
 def _finalizers(finalizers: Any) -> Iterator[Cause]:
-    given = finalizers if isinstance(finalizers, list) else []
-    for index, value in enumerate(given):
+    entries = finalizers if isinstance(finalizers, list) else []
+    for index, value in enumerate(entries):
         if isinstance(value, str):
             yield from _refusals(("finalizers", index), value, labels.key_faults, _QUALIFIED)
-    if {"orphan", "foregroundDeletion"}.issubset(one for one in given if isinstance(one, str)):
+    if {"orphan", "foregroundDeletion"}.issubset(
+        entry for entry in entries if isinstance(entry, str)
+    ):
         text = "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
         yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
 

@@ -117,9 +117,9 @@ def _concerns(scope: CheckScope) -> tuple[Concern, ...]:
         case CheckScope.SCHEMA:
             return CONCERNS[:1]
         case CheckScope.STARTED:
-            return tuple(one for one in CONCERNS if one.again is not Again.NEVER)
+            return tuple(concern for concern in CONCERNS if concern.again is not Again.NEVER)
         case CheckScope.UNCHANGED:
-            return tuple(one for one in CONCERNS if one.again is Again.ALWAYS)
+            return tuple(concern for concern in CONCERNS if concern.again is Again.ALWAYS)
 
 
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:

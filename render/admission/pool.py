@@ -54,8 +54,8 @@ def _fault(value: object) -> str:
     number = value.removesuffix("%")
     amount = go.atoi(number)
     if isinstance(amount, str):
-        shown = go.quoted(number)
-        return f"maxUnavailable percentage value {shown} is invalid: strconv.Atoi: parsing {shown}: {amount}"
+        literal = go.quoted(number)
+        return f"maxUnavailable percentage value {literal} is invalid: strconv.Atoi: parsing {literal}: {amount}"
     if not 0 < amount <= _PERCENT:
         return f"maxUnavailable percentage value {amount} must be between 1 and 100"
     return ""
@@ -67,8 +67,8 @@ def _strategies(subject: Subject) -> Iterator[Violation]:
         named = [name for name in _STRATEGIES if strategy.get(name) is not None]
         if len(named) > 1:
             # KubeVirt prints the names in random order.
-            shown = ", ".join(named)
-            text = f"only one strategy can be configured at a time: but found {shown} strategies"
+            listing = ", ".join(named)
+            text = f"only one strategy can be configured at a time: but found {listing} strategies"
             yield Violation(("spec", key), text, "keep one of them")
 
 

@@ -28,8 +28,8 @@ def _keys(place: FieldPath, keys: tuple[str, ...], subject: Subject) -> Iterator
     for index, item in enumerate(subject.get(*place)):
         values = tuple(item.get(key, "") for key in keys)
         if values in seen:
-            shown = json.dumps(dict(zip(keys, values, strict=True)), separators=(",", ":"))
-            text = f"{subject.text(*place, index)}: Duplicate value: {shown}"
+            duplicate = json.dumps(dict(zip(keys, values, strict=True)), separators=(",", ":"))
+            text = f"{subject.text(*place, index)}: Duplicate value: {duplicate}"
             yield Violation(subject.at(*place, index), text, "drop one of the two")
         seen.add(values)
 

@@ -51,7 +51,7 @@ def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
             node.mask |= 1 << index
 
     @lru_cache(maxsize=_SHAPES)
-    def asked(mask: int) -> tuple[Check, ...]:
+    def selected(mask: int) -> tuple[Check, ...]:
         return tuple(check for index, check in enumerate(known) if mask >> index & 1)
 
-    return lambda spec: asked(_mask(root, spec))
+    return lambda spec: selected(_mask(root, spec))

@@ -9,7 +9,7 @@ from functools import partial
 
 from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.fix import Fix, choice, remove, respelled, set_to
-from render.model.nearest import nearest
+from render.model.nearest import did_you_mean
 from render.model.release import Version, in_force, since, until
 
 STRATEGIES = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
@@ -32,7 +32,12 @@ def _exactly_one(subject: Subject) -> Iterator[Violation]:
     elif strategy is None and running is None:
         help_text = f"set spec.runStrategy to one of {', '.join(STRATEGIES)}"
         to = (*subject.holder_root, "runStrategy")
-        fixes = choice(*((f"write runStrategy: {one}", set_to(to, one)) for one in STRATEGIES))
+        fixes = choice(
+            *(
+                (f"write runStrategy: {candidate}", set_to(to, candidate))
+                for candidate in STRATEGIES
+            )
+        )
         yield Violation(place, "RunStrategy must be specified", help=help_text, fixes=fixes)
 
 
@@ -49,11 +54,10 @@ def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """A strategy that is none; those of *elsewhere* have a check of their own."""
     strategy = subject.holder.get("runStrategy")
     if strategy is not None and strategy not in (*STRATEGIES, *elsewhere):
-        near = nearest(strategy, STRATEGIES)
         yield Violation(
             (*subject.holder_root, "runStrategy"),
             f"Invalid RunStrategy ({strategy})",
-            help=f"did you mean {near}?" if near else f"use one of {', '.join(STRATEGIES)}",
+            help=did_you_mean(strategy, STRATEGIES, f"use one of {', '.join(STRATEGIES)}"),
             fixes=respelled((*subject.holder_root, "runStrategy"), strategy, STRATEGIES),
         )
 

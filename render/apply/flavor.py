@@ -21,8 +21,8 @@ _ATTRIBUTES = {
 }
 
 
-def _cpu(given: Tree, draft: Draft) -> Iterable[Result]:
-    cpu = given.get("cpu")
+def _cpu(flavor: Tree, draft: Draft) -> Iterable[Result]:
+    cpu = flavor.get("cpu")
     if cpu is None:
         return ()
     if draft.get(*_CPU) is not None:
@@ -37,8 +37,8 @@ def _cpu(given: Tree, draft: Draft) -> Iterable[Result]:
     )
 
 
-def _memory(given: Tree, draft: Draft) -> Iterable[Result]:
-    memory = given.get("memory") or {}
+def _memory(flavor: Tree, draft: Draft) -> Iterable[Result]:
+    memory = flavor.get("memory") or {}
     if memory.get("guest") is None:
         return ()
     if draft.get(*_MEMORY) is not None:

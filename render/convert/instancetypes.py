@@ -108,9 +108,9 @@ def _is_deep(value: Any) -> bool:
     for _ in range(_DEEPEST):
         level = [
             child
-            for one in level
-            if isinstance(one, (dict, list))
-            for child in (one.values() if isinstance(one, dict) else one)
+            for parent in level
+            if isinstance(parent, (dict, list))
+            for child in (parent.values() if isinstance(parent, dict) else parent)
         ]
         if not level:
             return False

@@ -150,13 +150,13 @@ def flavor(resource: Resource) -> tuple[Operation, ...] | str:
     return Put(("apiVersion",), BETA), Put(("kind",), kind)
 
 
-def flavor_matcher(given: Tree) -> tuple[Operation, ...]:
+def flavor_matcher(flavor: Tree) -> tuple[Operation, ...]:
     """The edits that turn ``spec.flavor`` of a VM into a matcher of the instancetype of that name."""
     place: FieldPath = ("spec", "instancetype")
     edits: list[Operation] = [Move(("spec", "flavor"), place)]
-    if given.get("kind"):
-        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[FLAVOR.kind_of(given["kind"])]))
-    if "profile" in given:
+    if flavor.get("kind"):
+        edits.append(Put((*place, "kind"), flavors.SUCCESSORS[FLAVOR.kind_of(flavor["kind"])]))
+    if "profile" in flavor:
         edits.append(Remove((*place, "profile")))
     return tuple(edits)
 
@@ -167,16 +167,16 @@ def preset(resource: Resource, idle: Iterable[FieldPath] = ()) -> tuple[Operatio
     *idle*: what of its domain reaches no VM, and goes.
     """
     domain: FieldPath = ("spec", "domain")
-    given = tree.copy(_mapping(tree.get(resource.body, *domain)))
+    effective = tree.copy(_mapping(tree.get(resource.body, *domain)))
     for path in idle:
-        tree.remove(given, *path)
-    parts = {key for key, value in given.items() if value}
+        tree.remove(effective, *path)
+    parts = {key for key, value in effective.items() if value}
     if not parts:
         return "it says nothing that reaches a VM" if idle else "it says nothing"
     if parts - {"features", "clock"}:
         kept = ", ".join(sorted(parts - {"features", "clock"}))
         return f"no preference says the same about {kept}; `virt-render factor` looks at each VM"
-    features, clock = (_mapping(given.get(key)) for key in ("features", "clock"))
+    features, clock = (_mapping(effective.get(key)) for key in ("features", "clock"))
     if not features.keys() <= presets.FEATURES.keys():
         return "no preference knows all of its features"
     moves = [

@@ -19,11 +19,13 @@ from render.model.tree import Tree
 
 OPENSHIFT = "Template"
 OURS = "VirtualMachineTemplate"
+_CLUSTER_API = "KubevirtMachineTemplate"
+_METADATA = ("annotations", "generateName", "labels", "name", "namespace")
 #: What holds the one VM that it makes, by kind: its group, and where the VM stands. Only the first has parameters.
 _HOLDERS: dict[str, tuple[str, FieldPath]] = {
     OURS: (f"template.{KUBEVIRT}", ("spec", "virtualMachine")),
     "VirtualMachineTemplateVersion": ("harvesterhci.io", ("spec", "vm")),
-    "KubevirtMachineTemplate": (
+    _CLUSTER_API: (
         "infrastructure.cluster.x-k8s.io",
         ("spec", "template", "spec", "virtualMachineTemplate"),
     ),
@@ -97,14 +99,14 @@ def parameters(resource: Resource) -> dict[str, Parameter]:
     above: FieldPath = ("parameters",) if resource.kind == OPENSHIFT else ("spec", "parameters")
     declared = tree.get(resource.body, *above)
     by_name = {}
-    for index, one in enumerate(declared if isinstance(declared, list) else ()):
-        name = text_at(one, "name")
+    for index, parameter in enumerate(declared if isinstance(declared, list) else ()):
+        name = text_at(parameter, "name")
         if name:
             by_name[name] = Parameter(
                 name,
-                _text(one.get("value")) or None,
-                bool(text_at(one, "generate")),
-                one.get("required") is True,
+                _text(parameter.get("value")) or None,
+                bool(text_at(parameter, "generate")),
+                parameter.get("required") is True,
                 (*above, index),
             )
     return by_name
@@ -136,9 +138,19 @@ def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[Templat
         body = walk.value(_unplaced(written), ())
         if isinstance(labels, dict):
             body = _labelled(body, walk.value(labels, _LABELS))
+        if resource.kind == _CLUSTER_API:
+            body = _without_unknown_metadata(body)
         if resource.kind in _HOLDERS:
             body = {**body, "apiVersion": f"{KUBEVIRT}/v1", "kind": kind}
         yield TemplateObject(path, body, tuple(walk.uses))
+
+
+def _without_unknown_metadata(body: Tree) -> Tree:
+    """*body* without what is no field of its metadata: the definition of the resource keeps that, nobody reads it."""
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict):
+        return body
+    return {**body, "metadata": {key: metadata[key] for key in _METADATA if key in metadata}}
 
 
 def places(resource: Resource) -> Iterator[tuple[FieldPath, str, Tree]]:

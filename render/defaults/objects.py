@@ -44,10 +44,10 @@ def _fill_inputs(draft: Draft) -> None:
 
 
 def _fill_probe(draft: Draft, path: FieldPath) -> None:
-    given = draft.get(*path)
-    if given is not None:
+    probe = draft.get(*path)
+    if probe is not None:
         for key, value in _PROBE:
-            if given.get(key, 0) < 1:
+            if probe.get(key, 0) < 1:
                 draft.put((*path, key), value)
 
 

@@ -271,13 +271,13 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
     This comes before any place is looked up, since every VM of a fleet may give the same note.
     """
-    kept, said = [], set()
+    kept, seen = [], set()
     for diagnostic in ordered(diagnostics):
         if diagnostic.severity is Severity.INFO:
             code = CODES[diagnostic.code]
             identity = (diagnostic.code, diagnostic.message, diagnostic.location)
-            if identity in said or not code.always_said:
+            if identity in seen or not code.always_said:
                 continue
-            said.add(identity)
+            seen.add(identity)
         kept.append(diagnostic)
     return kept

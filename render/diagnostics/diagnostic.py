@@ -81,7 +81,9 @@ def with_places(diagnostic: Diagnostic, move: Callable[[Location], Location]) ->
     """*diagnostic* with each of its places where *move* puts it."""
     return diagnostic._replace(
         location=move(diagnostic.location),
-        related=tuple(one._replace(location=move(one.location)) for one in diagnostic.related),
+        related=tuple(
+            related._replace(location=move(related.location)) for related in diagnostic.related
+        ),
         position=diagnostic.position and move(diagnostic.position),
         fixes=tuple(_moved(diagnostic.location, fix, move) for fix in diagnostic.fixes),
     )
@@ -111,17 +113,17 @@ def without_known(
 ) -> Iterator[Diagnostic]:
     """The *diagnostics* that say of an object what none of the *known* ones does; of equal ones each counts."""
     left = Counter(map(identity, known))
-    for one in diagnostics:
-        if left[identity(one)] > 0:
-            left[identity(one)] -= 1
+    for diagnostic in diagnostics:
+        if left[identity(diagnostic)] > 0:
+            left[identity(diagnostic)] -= 1
         else:
-            yield one
+            yield diagnostic
 
 
 def identity(diagnostic: Diagnostic) -> Hashable:
     """What stays the same of a finding in another state of its object."""
-    said = (without_positions(text) for text in (diagnostic.field, diagnostic.message))
-    return diagnostic.code, diagnostic.check, diagnostic.resource, *said
+    texts = (without_positions(text) for text in (diagnostic.field, diagnostic.message))
+    return diagnostic.code, diagnostic.check, diagnostic.resource, *texts
 
 
 def at(resource: Resource, path: FieldPath = ()) -> Location:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from render.model import tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.nearest import nearest
 
 _NEAR = 0.6
 #: What stays, however little is in it.
@@ -117,8 +118,6 @@ def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:
 
 def respelled(path: FieldPath, value: str, known: Iterable[str]) -> tuple[Fix, ...]:
     """The nearest of *known* at *path* instead of *value*, if one is near; safe where only its case differs."""
-    from render.model.nearest import nearest
-
     near = nearest(value, [word for word in known if word], cutoff=_NEAR)
     is_same = near.casefold() == value.casefold()
     return (Fix(f"write {near}", (set_to(path, near),), is_same),) if near else ()
@@ -126,8 +125,6 @@ def respelled(path: FieldPath, value: str, known: Iterable[str]) -> tuple[Fix, .
 
 def misnamed(path: FieldPath, known: Collection[str]) -> tuple[str, tuple[Fix, ...]]:
     """The nearest of *known* to the key at *path*, which nobody knows, ``""`` if none is near, and what mends it."""
-    from render.model.nearest import nearest
-
     near = nearest(str(path[-1]), known, cutoff=_NEAR)
     if near:
         return near, (Fix(f"call it {near}", (rename(path, near),)),)
@@ -165,7 +162,7 @@ def removal(body: Any, paths: Sequence[FieldPath]) -> tuple[FixEdit, ...]:
     gone = set(paths)
     for path in paths:
         for end in range(len(path) - 1, 0, -1):
-            if any(path[:end] == one[:end] for one in _STAYING):
+            if any(path[:end] == staying[:end] for staying in _STAYING):
                 break
             inside = tree.get(body, *path[:end])
             if not isinstance(inside, dict) or any(

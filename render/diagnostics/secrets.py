@@ -21,8 +21,12 @@ _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 #: What is run, by probes and containers, with passwords among its words.
 _COMMANDS = frozenset({"command", "args"})
-#: What holds user data, and might be given it right away.
-_DATA_HOLDERS = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
+#: What holds user data, or might be given it right away, however the rest of its name is spelled.
+_DATA_HOLDER = re.compile(r"cloud[_-]?init|sysprep", re.IGNORECASE)
+#: What there is no secret itself: references, of which a name is known.
+_REFERENCES = frozenset(
+    {"secretRef", "userDataSecretRef", "networkDataSecretRef", "secret", "configMap"}
+)
 _HOLDERS = {
     "Secret": frozenset({"data", "stringData"}),
     "ConfigMap": frozenset(
@@ -41,14 +45,29 @@ def is_secret(path: FieldPath, kind: str = "") -> bool:
     """Whether the field at *path* of an object of *kind* is, or lies within, something secret."""
     if kind == "Secret" and path[:1] in (("data",), ("stringData",)):
         return True
-    if any(isinstance(step, str) and is_secret_key(step) for step in path):
+    names = [step for step in path if isinstance(step, str)]
+    if any(map(is_secret_key, names)):
+        return True
+    holder = next((at for at, name in enumerate(names) if holds_data(name)), len(names))
+    if any(is_datum(name, is_mapping=True) for name in names[holder + 1 :]):
         return True
     return not _COMMANDS.isdisjoint(path)
 
 
+@lru_cache(maxsize=4096)
+def holds_data(key: str) -> bool:
+    """Whether what stands below *key* is what a guest boots with: secret under whatever name, but for references."""
+    return _DATA_HOLDER.search(key) is not None
+
+
+def is_datum(key: str, *, is_mapping: bool) -> bool:
+    """Whether the value under *key* of what `holds_data` is what a guest boots with, and no reference to it."""
+    return key != "name" and not (is_mapping and key in _REFERENCES)
+
+
 def is_unquoted(key: str, *, is_mapping: bool) -> bool:
     """Whether no quoted line shows the value under *key*, and what it is: words of a command, a text out of place."""
-    return key in _COMMANDS or (key in _DATA_HOLDERS and not is_mapping)
+    return key in _COMMANDS or (holds_data(key) and not is_mapping)
 
 
 def is_content(kind: str, key: str) -> bool:
@@ -68,15 +87,19 @@ def may_contain_secrets(text: str) -> bool:
     return any(sign in text for sign in _ASSIGNING) and speaks_of_secrets(text)
 
 
-def redacted(value: Any, mask: str = MASK) -> Any:
-    """*value*, a JSON tree, with *mask* for what is secret in it."""
+def redacted(value: Any, mask: str = MASK, *, in_data: bool = False) -> Any:
+    """*value*, a JSON tree, with *mask* for what is secret in it; *in_data*: it stands in what `holds_data`."""
     if isinstance(value, dict):
         return {
-            k: mask if is_secret_key(k) or k in _COMMANDS else redacted(item, mask)
+            k: mask
+            if is_secret_key(k)
+            or k in _COMMANDS
+            or (in_data and is_datum(k, is_mapping=isinstance(item, dict)))
+            else redacted(item, mask, in_data=in_data or holds_data(k))
             for k, item in value.items()
         }
     if isinstance(value, list):
-        return [redacted(item, mask) for item in value]
+        return [redacted(item, mask, in_data=in_data) for item in value]
     return mask if isinstance(value, str) and may_contain_secrets(value) else value
 
 

@@ -6,6 +6,7 @@ from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.diagnostics.fix import Fix, remove
 from render.model import tree
+from render.model.nearest import did_you_mean, nearest
 from render.model.resource import OWN, Resource
 
 PREFIX = f"{OWN}/ignore."
@@ -22,8 +23,8 @@ def _is_asked(_code: Code) -> bool:
 def _by_index(diagnostics: Iterable[Diagnostic]) -> dict[int | None, set[str]]:
     """By which names findings are known, by the object that they are about."""
     names: dict[int | None, set[str]] = {}
-    for one in diagnostics:
-        names.setdefault(one.location.index, set()).update(_names(one))
+    for diagnostic in diagnostics:
+        names.setdefault(diagnostic.location.index, set()).update(_names(diagnostic))
     return names
 
 
@@ -45,35 +46,33 @@ def suppress(
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
     every = tuple(diagnostics)
-    codes_by_index = _by_index(every)
+    names = _by_index(every)
     silenced: set[tuple[int | None, str]] = set()
-    idle: list[Diagnostic] = []
+    impossible: list[Diagnostic] = []
     unused: list[tuple[Resource, str]] = []
-    for resource, code, reason in _suppressions(resources):
-        number = code.partition(".")[0]
-        if (number in CODES and CODES[number].of_text) is not reading:
-            continue
+    for resource, code, reason in _suppressions(resources, reading=reading):
         fault, cure = _fault(code, reason)
         if fault:
-            idle.append(_idle(resource, code, fault, cure))
-        elif code in codes_by_index.get(resource.index, ()):
+            impossible.append(_idle(resource, code, fault, cure))
+        elif code in names.get(resource.index, ()):
             silenced.add((resource.index, code))
         else:
             unused.append((resource, code))
-    kept = tuple(
-        one
-        for one in every
-        if silenced.isdisjoint((one.location.index, name) for name in _names(one))
-    )
-    faulty = {one.location.index for one in kept if one.is_error}
-    idle += (
+    kept = [diagnostic for diagnostic in every if silenced.isdisjoint(_keys(diagnostic))]
+    faulty = {diagnostic.location.index for diagnostic in kept if diagnostic.is_error}
+    idle = (
         _unused(resource, code)
         for resource, code in unused
         if resource.index not in faulty
         and is_looked_through(resource)
         and is_asked(CODES[code.partition(".")[0]])
     )
-    return (*kept, *idle)
+    return (*kept, *impossible, *idle)
+
+
+def _keys(diagnostic: Diagnostic) -> Iterator[tuple[int | None, str]]:
+    """By what a suppression finds *diagnostic*: the index of its object, and each of its names."""
+    return ((diagnostic.location.index, name) for name in _names(diagnostic))
 
 
 def _unused(resource: Resource, code: str) -> Diagnostic:
@@ -100,29 +99,33 @@ def _names(diagnostic: Diagnostic) -> tuple[str, ...]:
     return (diagnostic.code, f"{diagnostic.code}.{rule}") if rule else (diagnostic.code,)
 
 
-def _suppressions(resources: Iterable[Resource]) -> Iterator[tuple[Resource, str, str]]:
+def _suppressions(
+    resources: Iterable[Resource], *, reading: bool
+) -> Iterator[tuple[Resource, str, str]]:
+    """The annotations that are to silence something: of whose object, what, and why; *reading*: see `suppress`."""
     for resource in resources:
         annotations = tree.get(resource.body, "metadata", "annotations")
         if not isinstance(annotations, dict):
             continue
         for key, reason in annotations.items():
-            if key.startswith(PREFIX):
-                yield resource, key.removeprefix(PREFIX), reason if isinstance(reason, str) else ""
+            if not key.startswith(PREFIX):
+                continue
+            code = key.removeprefix(PREFIX)
+            number = code.partition(".")[0]
+            if (number in CODES and CODES[number].of_text) is reading:
+                yield resource, code, reason if isinstance(reason, str) else ""
 
 
 def _fault(code: str, reason: str) -> tuple[str, str]:
     """Why a suppression of *code* can silence nothing and what to do, both ``""`` if it can."""
     known = CODES.get(code.partition(".")[0])
     if known is None:
-        from render.model.nearest import nearest
-
-        near = nearest(code, CODES)
-        hint = f"; did you mean {near}?" if near else ""
+        hint = did_you_mean(code, CODES)
+        hint = f"; {hint}" if hint else ""
         return f"{code} is not a diagnostic{hint}", "'virt-render rule --list' lists them"
     rule = code.partition(".")[2]
     if rule and known.of_admission and not known.beyond:
         from render.diagnostics.checks import of_code
-        from render.model.nearest import nearest
 
         rules = of_code(known)
         near = "" if rule in rules else nearest(rule, rules)

@@ -145,8 +145,10 @@ class Update(NamedTuple):
     def is_live(self) -> bool:
         """Whether the cluster rolls out what it can while the VMI runs."""
         config = self.config
-        asked = _LIVE_GATE in config.feature_gates
-        return config.rollout_strategy == "LiveUpdate" and (asked or self.can(Ability.LIVE_UNASKED))
+        has_gate = _LIVE_GATE in config.feature_gates
+        return config.rollout_strategy == "LiveUpdate" and (
+            has_gate or self.can(Ability.LIVE_UNASKED)
+        )
 
     def can(self, ability: Ability) -> bool:
         """Whether the release has an *ability*."""
@@ -224,8 +226,8 @@ def _are_disks_live(update: Update) -> bool:
 
 def _has_uuid(update: Update) -> bool:
     path = ("domain", "firmware", "uuid")
-    mine = tree.get(update.applied, *path)
-    same = mine is not None and mine == tree.get(update.running, "spec", *path)
+    uuid = tree.get(update.applied, *path)
+    same = uuid is not None and uuid == tree.get(update.running, "spec", *path)
     return same and update.can(Ability.KEEPS_UUID)
 
 
@@ -260,8 +262,8 @@ def needs_restart(update: Update) -> bool:
 def _plugs_volumes(update: Update) -> bool:
     config, gate = update.config, "DeclarativeHotplugVolumes"
     default = update.can(Ability.PLUGS_VOLUMES_UNASKED) and gate not in config.disabled_gates
-    asked = update.can(Ability.PLUGS_VOLUMES) and gate in config.feature_gates
-    return (default or asked) and "HotplugVolumes" not in config.feature_gates
+    has_gate = update.can(Ability.PLUGS_VOLUMES) and gate in config.feature_gates
+    return (default or has_gate) and "HotplugVolumes" not in config.feature_gates
 
 
 def stop(update: Update) -> Reconciliation:
@@ -282,8 +284,8 @@ def _since_start(update: Update) -> str:
     """
     if update.started is None or not update.is_live or not update.was_live:
         return ""
-    given, running = tree.get(update.started, *_CPU[1:]), tree.get(update.running, *_CPU)
-    if given is None or running is None or given.get("sockets", 0) >= running.get("sockets", 0):
+    started, running = tree.get(update.started, *_CPU[1:]), tree.get(update.running, *_CPU)
+    if started is None or running is None or started.get("sockets", 0) >= running.get("sockets", 0):
         return ""
     return _REDUCED
 
@@ -391,7 +393,7 @@ class _Controller:
         if not update.can(Ability.SYNCS_ANNOTATIONS):
             return
         place = ("metadata", "annotations")
-        wanted, own = (tree.get(one, *place) or {} for one in (update.template, update.vm))
+        wanted, own = (tree.get(body, *place) or {} for body in (update.template, update.vm))
         rows = [(key, wanted.get(key)) for key in _SYNCED]
         for key, value in (*rows, (SKIP_HOOKS, own.get(SKIP_HOOKS))):
             if value != self._vmi.get(*place, key):
@@ -425,8 +427,8 @@ class _Controller:
             self._migrates |= added != 0
             step = 1000 // self._update.config.cpu_allocation_ratio
             for kind in ("requests", "limits"):
-                asked = tree.get(update.applied, *_RESOURCES[1:], kind, "cpu")
-                if asked is not None and not quantity.is_zero(asked):
+                amount = tree.get(update.applied, *_RESOURCES[1:], kind, "cpu")
+                if amount is not None and not quantity.is_zero(amount):
                     self._add((*_RESOURCES, kind, "cpu"), f"{added * step}m")
 
     def _add(self, path: tuple[str, ...], amount: str) -> None:

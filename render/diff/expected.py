@@ -50,16 +50,16 @@ def _unmet_items(
         if len(expected) != len(actual):
             yield Unmet(written, path, expected, actual)
             return
-        for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
-            yield from _unmet(one, other, (*written, index), (*path, index))
+        for index, (wanted, other) in enumerate(zip(expected, actual, strict=True)):
+            yield from _unmet(wanted, other, (*written, index), (*path, index))
         return
-    named = {one["name"]: i for i, one in enumerate(actual) if _is_named(one)}
-    for index, one in enumerate(expected):
-        place = named.get(one["name"])
+    named = {item["name"]: i for i, item in enumerate(actual) if _is_named(item)}
+    for index, wanted in enumerate(expected):
+        place = named.get(wanted["name"])
         if place is None:
-            yield Unmet((*written, index), (*path, one["name"]), one, ABSENT)
+            yield Unmet((*written, index), (*path, wanted["name"]), wanted, ABSENT)
         else:
-            yield from _unmet(one, actual[place], (*written, index), (*path, place))
+            yield from _unmet(wanted, actual[place], (*written, index), (*path, place))
 
 
 def _is_named(item: Any) -> bool:

@@ -161,7 +161,7 @@ class Impact(NamedTuple):
 
 
 def _errors(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    return tuple(one for one in diagnostics if one.is_error)
+    return tuple(diagnostic for diagnostic in diagnostics if diagnostic.is_error)
 
 
 class Facts(NamedTuple):
@@ -192,6 +192,7 @@ class WeighedDifference(NamedTuple):
 
 
 HALTED = "Halted"
+_DATA_VOLUMES = ("spec", "dataVolumeTemplates")
 
 
 def strategy_of(vm: Tree) -> str:
@@ -227,15 +228,27 @@ def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
     if facts.restarted is not None and facts.recreated is not None and facts.run != "stop":
         weighed += _judged(facts.restarted, facts.recreated, "recreate")
     counted = ("recreate",) if facts.run == "stop" else ("next", "recreate")
-    effects.update(one.effect for one in weighed if one.effect in counted)
+    effects.update(difference.effect for difference in weighed if difference.effect in counted)
     if facts.stale:
         effects.add("recreate")
     if not effects:
         effects.add("none" if facts.stored or facts.is_touched else "same")
-    of_vm = [WeighedDifference(one, _run_effect(one, facts.run)) for one in facts.stored]
-    return effects, weighed + (
-        of_vm if not weighed else [one for one in of_vm if one.effect == "stop"]
-    )
+    of_vm = [
+        WeighedDifference(difference, _run_effect(difference, facts.run))
+        for difference in facts.stored
+    ]
+    if weighed:  # what the VM starts tells the rest
+        of_vm = [
+            difference
+            for difference in of_vm
+            if difference.effect == "stop" or _is_stale(difference.difference, facts)
+        ]
+    return effects, weighed + of_vm
+
+
+def _is_stale(difference: Difference, facts: Facts) -> bool:
+    """Whether *difference* is one by which a DataVolume would be made otherwise than it was."""
+    return bool(facts.stale) and difference.route[:2] == _DATA_VOLUMES
 
 
 def _now(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
@@ -266,8 +279,8 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
 
 def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
     return [
-        WeighedDifference(one, effect)
-        for one in differences(_shown(before), _shown(after), VMI_TYPE)
+        WeighedDifference(difference, effect)
+        for difference in differences(_shown(before), _shown(after), VMI_TYPE)
     ]
 
 
@@ -291,7 +304,7 @@ def ordered(effects: set[str]) -> tuple[str, ...]:
     return tuple(sorted(effects, key=EFFECTS.index))
 
 
-def shown(route: Route, value: Any) -> Any:
+def without_secrets(route: Route, value: Any) -> Any:
     """*value*, which stands at *route*, without what is not for other eyes."""
     keys = tuple(step for step in route if not isinstance(step, Item))
     if value is not None and is_secret(keys):
@@ -302,7 +315,13 @@ def shown(route: Route, value: Any) -> Any:
 def field_change(difference: Difference, effect: str, cause: ChangeSource | None) -> FieldChange:
     """The change that a *difference* is, without secrets."""
     route, before, after = difference
-    whole = FieldChange(difference.field, shown(route, before), shown(route, after), effect, cause)
+    whole = FieldChange(
+        difference.field,
+        without_secrets(route, before),
+        without_secrets(route, after),
+        effect,
+        cause,
+    )
     if not (isinstance(before, list) and isinstance(after, list)):
         return whole
     parts = []
@@ -313,9 +332,15 @@ def field_change(difference: Difference, effect: str, cause: ChangeSource | None
             held = after if cause.side == "after" else before
             source = cause._replace(path=(*cause.path, *path_in(held, leaf.route)))
         parts.append(
-            FieldChange(text(way), shown(way, leaf.before), shown(way, leaf.after), effect, source)
+            FieldChange(
+                text(way),
+                without_secrets(way, leaf.before),
+                without_secrets(way, leaf.after),
+                effect,
+                source,
+            )
         )
-    is_whole = [one.field for one in parts] == [whole.field]
+    is_whole = [part.field for part in parts] == [whole.field]
     return whole if is_whole else whole._replace(leaves=tuple(parts))
 
 
@@ -328,9 +353,9 @@ def stale_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
 
 def made_volumes(before: Tree, after: Tree) -> tuple[str, ...]:
     """The DataVolumes of new templates of a VM, which are made at once unless it asks for them later."""
-    asked = tree.get(after, "metadata", "annotations", _MADE_AT_ONCE)
+    annotation = tree.get(after, "metadata", "annotations", _MADE_AT_ONCE)
     old, new = _data_volumes(before), _data_volumes(after)
-    return () if asked == "false" else tuple(name for name in new if name not in old)
+    return () if annotation == "false" else tuple(name for name in new if name not in old)
 
 
 def left_volumes(before: Tree, after: Tree) -> tuple[str, ...]:

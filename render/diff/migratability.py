@@ -52,10 +52,12 @@ def _pod_network(vmi: Tree) -> tuple[Tree | None, Tree | None]:
     """The pod network and its interface, None where there is none; of a VMI without interfaces both are."""
     interfaces = tree.get(vmi, "spec", "domain", "devices", "interfaces") or []
     networks = tree.get(vmi, "spec", "networks") or []
-    pod = next((one for one in networks if one.get("pod") is not None), None)
+    pod = next((network for network in networks if network.get("pod") is not None), None)
     if not interfaces or pod is None:
         return None, None
-    return pod, next((one for one in interfaces if one.get("name") == pod.get("name")), None)
+    return pod, next(
+        (interface for interface in interfaces if interface.get("name") == pod.get("name")), None
+    )
 
 
 def _is_allowed(primary: Tree, vmi: Tree, config: ClusterConfig) -> bool:
@@ -92,7 +94,9 @@ def _network(vmi: Tree, config: ClusterConfig) -> str:
 
 def _virtiofs(vmi: Tree, _: ClusterConfig) -> str:
     filesystems = tree.get(vmi, "spec", "domain", "devices", "filesystems") or []
-    return "VMI uses virtiofs" if any("virtiofs" in one for one in filesystems) else ""
+    return (
+        "VMI uses virtiofs" if any("virtiofs" in filesystem for filesystem in filesystems) else ""
+    )
 
 
 def _any_device(vmi: Tree, _: ClusterConfig) -> str:
@@ -167,7 +171,7 @@ _OBSTACLES: Items[Obstacle] = (
 
 def obstacle(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating wherever its volumes are, in the words of *release*; ``""`` if nothing does."""
-    found = (one.holds(vmi, config) for one in in_force(_OBSTACLES, release) if not one.only_then)
+    found = (row.holds(vmi, config) for row in in_force(_OBSTACLES, release) if not row.only_then)
     return next(filter(None, found), "")
 
 
@@ -187,6 +191,6 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims, release: Ver
 
 def storage_obstacles(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating together with its volumes, in the words of *release*; ``""`` if nothing does."""
-    moving = (one for one in in_force(_OBSTACLES, release) if one.moves_volumes)
-    obstacles = ((one.reason, one.holds(vmi, config)) for one in moving)
+    moving = (row for row in in_force(_OBSTACLES, release) if row.moves_volumes)
+    obstacles = ((row.reason, row.holds(vmi, config)) for row in moving)
     return ", ".join(f"{reason}: {text}" for reason, text in obstacles if text)

@@ -70,8 +70,8 @@ def _have_changed(wanted: Named, current: Named, reduced: Reduce) -> bool:
 def plugs_pod(spec: Tree, running: Tree) -> bool:
     """Whether *spec* has the network of the pod, and the VMI *running* has not; both are VMI specs."""
     wanted, current = (
-        any(network.get("pod") is not None for network in networks_of(one))
-        for one in (spec, running)
+        any(network.get("pod") is not None for network in networks_of(state))
+        for state in (spec, running)
     )
     return wanted and not current
 
@@ -89,7 +89,9 @@ def _without_target(network: Tree) -> Tree:
 
 def without_absent(spec: Tree) -> tuple[list[Tree], list[Tree]]:
     """Interfaces and networks of a VMI *spec* once what was absent from the start is unplugged."""
-    interfaces = [one for one in interfaces_of(spec) if one.get("state") != _ABSENT]
+    interfaces = [
+        interface for interface in interfaces_of(spec) if interface.get("state") != _ABSENT
+    ]
     return interfaces, _of_interfaces(networks_of(spec), interfaces)
 
 
@@ -100,16 +102,18 @@ def retained(spec: Tree, running: Tree | None) -> tuple[list[Tree], list[Tree]]:
     """
     current = named(interfaces_of(running)) if running else {}
     interfaces = [
-        one
-        for one in interfaces_of(spec)
-        if one.get("state") != _ABSENT or one.get("name", "") in current
+        interface
+        for interface in interfaces_of(spec)
+        if interface.get("state") != _ABSENT or interface.get("name", "") in current
     ]
     return interfaces, _of_interfaces(networks_of(spec), interfaces)
 
 
 def _of_interfaces(networks: list[Tree], interfaces: list[Tree]) -> list[Tree]:
     known = named(networks)
-    return [known[one["name"]] for one in interfaces if one.get("name", "") in known]
+    return [
+        known[interface["name"]] for interface in interfaces if interface.get("name", "") in known
+    ]
 
 
 def sync(spec: Tree, running: Tree, namespace: str, rules: NetworkRules) -> Synced:
@@ -117,12 +121,14 @@ def sync(spec: Tree, running: Tree, namespace: str, rules: NetworkRules) -> Sync
     current, wanted = named(interfaces_of(running)), named(networks_of(spec))
     interfaces, networks = list(interfaces_of(running)), list(networks_of(running))
     migrates = False
-    for one in interfaces_of(spec):
-        name, state = one.get("name", ""), one.get("state", "")
+    for interface in interfaces_of(spec):
+        name, state = interface.get("name", ""), interface.get("state", "")
         old = current.get(name)
         if old is None:
-            if state != _ABSENT and (one.get("bridge") is not None or one.get("sriov") is not None):
-                interfaces.append(one)
+            if state != _ABSENT and (
+                interface.get("bridge") is not None or interface.get("sriov") is not None
+            ):
+                interfaces.append(interface)
                 networks.append(wanted.get(name, {"name": name}))
                 migrates |= rules.migrates and _is_secondary(networks[-1])
         elif state != old.get("state", "") and old.get("state") != _ABSENT:

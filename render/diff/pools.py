@@ -14,7 +14,9 @@ from render.model.tree import Tree
 from render.model.types import VM_TYPE
 
 #: What becomes of the VMs: see the texts of `render.report.impact.review`.
-Outcome = Literal["new", "gone", "withdrawn", "replaced", "restarted", "updated", "later", "scaled"]
+Outcome = Literal[
+    "new", "gone", "withdrawn", "emptied", "replaced", "restarted", "updated", "later", "scaled"
+]
 
 _TEMPLATE = ("spec", "template")
 _VOLUMES = ("spec", "dataVolumeTemplates")
@@ -28,6 +30,14 @@ def replicas(holder: Tree) -> int:
     return 1 if count is None else int(count)
 
 
+def empties(was: Tree, now: Tree) -> bool:
+    """Whether a holder deletes all that it has made, as it was, since it is to have none now."""
+    strategy = tree.get(now, "spec", "scaleInStrategy") or {}
+    waits = strategy.keys() & {"unmanaged", "opportunistic"}
+    selects = tree.get(strategy, "proactive", "selectionPolicy", "selectors") is not None
+    return replicas(was) > 0 and replicas(now) == 0 and not waits and not selects
+
+
 def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Version) -> Outcome:
     """What becomes of what the *holder* of now has made, VMs or VMIs of *go_type*, of which *found* differs."""
     if go_type != VM_TYPE:
@@ -37,7 +47,7 @@ def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Ve
         return "later"
     if strategy.get("opportunistic") is not None:
         return "updated"
-    routes = {one.route[:2] for one in found}
+    routes = {difference.route[:2] for difference in found}
     if _VOLUMES in routes and holds(_REPLACES_VMS, release):
         return "replaced"
     return "restarted" if _TEMPLATE in routes else "updated"

@@ -39,19 +39,19 @@ def size_of(vmi: Tree, instancetype: str = "") -> Size:
 
 def _resource(domain: Tree, name: str, places: tuple[str, str]) -> int:
     for place in places:
-        given = tree.get(domain, "resources", place, name)
-        if given is not None:
-            return _amount(given)
+        amount = tree.get(domain, "resources", place, name)
+        if amount is not None:
+            return _amount(amount)
     return 0
 
 
-def _whole(given: Any) -> int:
-    return given if isinstance(given, int) and given > 0 else 0
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
 
 
-def _amount(given: Any) -> int:
+def _amount(value: Any) -> int:
     """A quantity as a whole number, 0 for what is none."""
     try:
-        return max(quantity.value(given), 0)
+        return max(quantity.value(value), 0)
     except (TypeError, ValueError):
         return 0

@@ -226,7 +226,7 @@ def are_replaced(spec: Tree, running: Tree) -> bool:
 
 def left_behind(names: list[str], running: Tree, claims: Claims) -> str:
     """The first volume of the VMI *running* that only one node can mount and that does not move, ``""`` if none."""
-    for volume in sorted(volumes_of(running), key=lambda one: str(one["name"])):
+    for volume in sorted(volumes_of(running), key=lambda volume: str(volume["name"])):
         claim = claim_of(volume)
         if claim and volume["name"] not in names and claims.is_for_one(claim):
             return str(volume["name"])
@@ -236,4 +236,7 @@ def left_behind(names: list[str], running: Tree, claims: Claims) -> str:
 def migrated(names: list[str], spec: Tree, running: Tree) -> list[Tree]:
     """The volumes of the VMI *running* with those of *names* as *spec* has them."""
     wanted = named(volumes_of(spec))
-    return [wanted[one["name"]] if one["name"] in names else one for one in volumes_of(running)]
+    return [
+        wanted[volume["name"]] if volume["name"] in names else volume
+        for volume in volumes_of(running)
+    ]

@@ -33,7 +33,8 @@ class Answer:
     None for all that was found in the input that was read, with its figures; else *tally* are the figures, if any.
     *faults* are about the call itself. *exit*: None for what the findings ask for, and then what makes it another than
     0 withholds output and files. *files* are replaced before anything is printed. *unread* are the inputs that could
-    not be read, though all that was asked for could; *notes* are lines beside the output.
+    not be read, though all that was asked for could; *notes* are lines beside the output. Output *for_people* is text,
+    whose lines a terminal shows folded.
     """
 
     __slots__ = (
@@ -41,6 +42,7 @@ class Answer:
         "faults",
         "files",
         "findings",
+        "for_people",
         "notes",
         "objects",
         "output",
@@ -60,6 +62,7 @@ class Answer:
         files: Files | None = None,
         unread: Sequence[str] = (),
         notes: Sequence[str] = (),
+        for_people: bool = False,
     ) -> None:
         self.output = output
         self.findings = findings
@@ -70,6 +73,7 @@ class Answer:
         self.files = files
         self.unread = unread
         self.notes = notes
+        self.for_people = for_people
 
 
 class RefusedError(Exception):

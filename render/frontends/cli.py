@@ -56,8 +56,8 @@ def main() -> None:
 class _SectionedCommand(click.Command):
     """The command of a *row*: of many options its help lists the usual ones; ``--help-all``: all."""
 
-    def __init__(self, *, row: Command, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, *, row: Command, **attributes: Any) -> None:
+        super().__init__(**attributes)
         self._row = row
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -67,14 +67,18 @@ class _SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the usual options, or all in sections, those of the command's own first."""
-        usual = {one.field for one in self._row.usual} | {"_click_default_help", "help", _HELP_ALL}
+        usual = {option.field for option in self._row.usual} | {
+            "_click_default_help",
+            "help",
+            _HELP_ALL,
+        }
         is_whole = bool(ctx.params.get(_HELP_ALL))
-        shown = [
-            (one.name, one.get_help_record(ctx))
-            for one in self.get_params(ctx)
-            if isinstance(one, click.Option) and (is_whole or one.name in usual)
+        candidates = [
+            (parameter.name, parameter.get_help_record(ctx))
+            for parameter in self.get_params(ctx)
+            if isinstance(parameter, click.Option) and (is_whole or parameter.name in usual)
         ]
-        records = [(name, record) for name, record in shown if record]
+        records = [(name, record) for name, record in candidates if record]
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for name, record in records:
             section = _SECTIONS.get(name or "", "Options") if is_whole else "Options"
@@ -88,13 +92,13 @@ def _command(row: Command) -> click.Command:
     """What click knows of a *row* of the table."""
 
     def callback(**values: Any) -> Exit:
-        given = {name: value for name, value in values.items() if value not in (None, ())}
+        present = {name: value for name, value in values.items() if value not in (None, ())}
         names = {argument.name for argument in row.arguments}
         paths = next((values[name] for name in _PATHS if name in names), ())
         call = Call(
             row.name,
             (paths,) if isinstance(paths, str) else tuple(paths),
-            {f"--{name.replace('_', '-')}": v for name, v in given.items() if name not in names},
+            {f"--{name.replace('_', '-')}": v for name, v in present.items() if name not in names},
             tuple((name, values[name]) for name in names.difference(_PATHS)),
         )
         return execute(call, os.environ)
@@ -184,7 +188,7 @@ def _option(option: Option, default: object) -> click.Option:
         names = [f"--{option.name}/--no-{option.name}", option.field]
     if option.short:
         names.append(f"-{option.short}")
-    shown = (
+    default_text = (
         ""
         if default in ("", False, 0)
         else f"  [default: {option.name if default is True else default}]"
@@ -195,7 +199,7 @@ def _option(option: Option, default: object) -> click.Option:
         metavar=option.metavar or "|".join(option.choices) or None,
         multiple=option.many,
         shell_complete=_completing(option.field),
-        help=f"{option.help}{shown}",
+        help=f"{option.help}{default_text}",
     )
 
 

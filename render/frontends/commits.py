@@ -11,17 +11,23 @@ from render.yaml.budget import Limits
 
 
 @contextlib.contextmanager
-def checked_out(
-    top: str, commit: str, limits: Limits, other: str = "", asked: Sequence[str] = ()
+def checked_out(  # noqa: PLR0913, PLR0917 - what is read, and what of it need not be there
+    top: str,
+    commit: str,
+    limits: Limits,
+    other: str = "",
+    paths: Sequence[str] = (),
+    beside: str = "",
 ) -> Iterator[str]:
     """A temporary folder with the files of *commit* of the repository *top*, as far as *limits* let anybody read them.
 
-    But for those that nobody reads. *other* is a folder with another commit of it, *asked* paths that are looked at.
+    But for those that nobody reads. *other* is a folder with another commit of it, *paths* what is looked at.
+    What the repository lacks is left out where the commit *beside* has the same.
     Raises GitError, with the fetch that may be missing.
     """
     try:
         most = Most(limits.file_bytes, limits.total_bytes)
-        with checkout(top, commit, most, other, asked) as tree:
+        with checkout(top, commit, most, other, paths, beside) as tree:
             yield tree
     except GitError as error:
         if git.is_shallow(top):
@@ -41,7 +47,7 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     Raises GitError.
     """
     here = within(".", os.path.realpath(top))
-    with checked_out(top, commit, limits, asked=[here]) as then:
+    with checked_out(top, commit, limits, paths=[here]) as then:
         inside = os.path.join(then, here)
         is_there = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if is_there else then):

@@ -7,8 +7,8 @@ from typing import Any
 from render.yaml.budget import Limits
 
 
-def words(name: str, given: Mapping[str, Any], incomplete: str) -> list[str]:
-    """What the argument or option *name* may be that begins like *incomplete*, beside the values *given*; sorted."""
+def words(name: str, values: Mapping[str, Any], incomplete: str) -> list[str]:
+    """What the argument or option *name* may be that begins like *incomplete*, beside *values*; sorted."""
     known: Iterable[str]
     if name == "code":
         from render.diagnostics.codes import CODES
@@ -18,10 +18,10 @@ def words(name: str, given: Mapping[str, Any], incomplete: str) -> list[str]:
         from render.model.release import NEWEST, release_named
         from render.resolve import bundled
 
-        release = release_named(str(given.get("kubevirt") or "")) or NEWEST
+        release = release_named(str(values.get("kubevirt") or "")) or NEWEST
         known = {other for _, other in bundled.definitions(release)}
     else:
-        known = _vms(given.get("path") or given.get("paths"))
+        known = _vms(values.get("path") or values.get("paths"))
     return sorted(word for word in known if word.startswith(incomplete))
 
 
@@ -39,9 +39,12 @@ def _vms(paths: Any) -> set[str]:
         [path for path in wanted if path != "-" and os.path.exists(path)] or ["."], reading
     )
     machines = (
-        one
+        resource
         for loaded in inputs
         for document in loaded.documents
-        if definitions.is_machine(one := from_body(document.body, 0)) and one.name
+        if definitions.is_machine(resource := from_body(document.body, 0)) and resource.name
     )
-    return {f"{one.namespace}/{one.name}" if one.namespace else one.name for one in machines}
+    return {
+        f"{machine.namespace}/{machine.name}" if machine.namespace else machine.name
+        for machine in machines
+    }

@@ -35,36 +35,36 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         hosted: Exit = function(call, environ)
         return hosted
     with Work() as work:
-        asked = request(call, environ)
-        if asked.faults.diagnostics:
-            return _deliver(Answer(faults=asked.faults.diagnostics), asked, work)
-        outcome = _in_time(function, asked, work)
-        if asked.called.timings:
+        parsed = request(call, environ)
+        if parsed.faults.diagnostics:
+            return _deliver(Answer(faults=parsed.faults.diagnostics), parsed, work)
+        outcome = _in_time(function, parsed, work)
+        if parsed.called.timings:
             emit(work.timings(), STDERR)
-        if asked.reporting.verbose:
+        if parsed.reporting.verbose:
             emit(isolation(), STDERR)
         return outcome
 
 
-def _in_time(function: _Function, asked: Request, work: Work) -> Exit:
+def _in_time(function: _Function, request: Request, work: Work) -> Exit:
     """Deliver what *function* answers, or that the deadline has passed, and in the midst of which *work*."""
     try:
-        with signals.deadline(asked.called.deadline):
-            with work.shown():
-                answer = _answered(function, asked, work)
-            return _deliver(answer, asked, work)
+        with signals.deadline(request.called.deadline):
+            with work.on_terminal():
+                answer = _answered(function, request, work)
+            return _deliver(answer, request, work)
     except signals.OverdueError:
         from render.diagnostics import codes
 
-        said = f"the deadline of {asked.called.deadline} s has passed while {work.doing}"
-        overdue = codes.DEADLINE.at(Location(), said, help="raise --deadline")
-        return _deliver(Answer(findings=(), faults=[overdue]), asked, work)
+        message = f"the deadline of {request.called.deadline} s has passed while {work.doing}"
+        overdue = codes.DEADLINE.at(Location(), message, help="raise --deadline")
+        return _deliver(Answer(findings=(), faults=[overdue]), request, work)
 
 
-def _answered(function: _Function, asked: Request, work: Work) -> Answer:
+def _answered(function: _Function, request: Request, work: Work) -> Answer:
     """What *function* answers, or raises in its stead."""
     try:
-        return function(asked, work)
+        return function(request, work)
     except RefusedError as refused:
         return Answer(findings=refused.findings)
     except Exception as error:
@@ -75,65 +75,67 @@ def _answered(function: _Function, asked: Request, work: Work) -> Answer:
         raise
 
 
-def _deliver(answer: Answer, asked: Request, work: Work) -> Exit:
+def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     """Publish what was found, and if that does not speak against it save and print the rest; figures come last."""
     diagnostics = _diagnostics(answer, work)
     tally = _figures(answer, work)
     exit_ = Exit.OK
-    if _has_report(asked) or worth_saying(diagnostics):
+    if _has_report(request) or worth_saying(diagnostics):
         from render.frontends import reporting
         from render.model.counting import counted
 
         work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
-        refused = reporting.refused_reports(work.inputs, asked)
+        refused = reporting.refused_reports(work.inputs, request)
         if refused:
-            answer, asked = Answer(findings=(), faults=refused), _unfiled(asked)
+            answer, request = Answer(findings=(), faults=refused), _unfiled(request)
             diagnostics, tally = refused, None
-        findings = _findings(answer, asked, work)
+        findings = _findings(answer, request, work)
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
-        faults = reporting.publish(findings, asked, tally)
-        exit_ = reporting.outcome((*diagnostics, *faults), asked)
+        faults = reporting.publish(findings, request, tally)
+        exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:
-        _summarize(tally, asked, work)
+        _summarize(tally, request, work)
         return exit_
     work.begin("write", "writing the answer")
     if answer.unread:
         emit(f"not read: {', '.join(answer.unread)}; virt-render check says why\n", STDERR)
     if answer.notes:
+        from render.report import terminal
         from render.report.text import printable
 
-        emit("".join(f"{printable(line)}\n" for line in answer.notes), STDERR)
-    fault = _saved(answer.files, work) or _printed(answer, asked, work)
+        notes = "".join(f"{printable(line)}\n" for line in answer.notes)
+        emit(terminal.fold(notes, terminal.width(STDERR)), STDERR)
+    fault = _saved(answer.files, work) or _printed(answer, request, work)
     if fault is not None:
-        return _deliver(Answer(findings=(), faults=[fault]), _unfiled(asked), work)
-    _summarize(tally, asked, work)
+        return _deliver(Answer(findings=(), faults=[fault]), _unfiled(request), work)
+    _summarize(tally, request, work)
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
-def _unfiled(asked: Request) -> Request:
-    """*asked* without reports in files."""
-    return asked._replace(reporting=asked.reporting._replace(files=()))
+def _unfiled(request: Request) -> Request:
+    """*request* without reports in files."""
+    return request._replace(reporting=request.reporting._replace(files=()))
 
 
 def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
     """What is found, which decides the exit status of *answer* unless it says one."""
     if answer.findings is not None:
-        return [*answer.faults, *(one.diagnostic for one in answer.findings)]
-    return [*answer.faults, *(one for part in work.parts for one in part.diagnostics)]
+        return [*answer.faults, *(finding.diagnostic for finding in answer.findings)]
+    return [*answer.faults, *(diagnostic for part in work.parts for diagnostic in part.diagnostics)]
 
 
-def _has_report(asked: Request) -> bool:
+def _has_report(request: Request) -> bool:
     """Whether a report says something though nothing was found."""
-    how = asked.reporting
+    how = request.reporting
     return bool(how.format != "text" or how.files or how.verbose or os.isatty(STDERR))
 
 
-def _findings(answer: Answer, asked: Request, work: Work) -> "list[Finding]":
+def _findings(answer: Answer, request: Request, work: Work) -> "list[Finding]":
     """The findings of *answer*, those of all parts if it has none of its own."""
     from render.frontends import reporting
 
-    findings = reporting.find(answer.faults, asked.faults.sources)
+    findings = reporting.find(answer.faults, request.faults.sources)
     if answer.findings is not None:
         return reporting.merge([*findings, *answer.findings])
     for part in work.parts:
@@ -152,18 +154,19 @@ def _figures(answer: Answer, work: Work) -> "Tally | None":
     return figures.tally_of(work.parts)
 
 
-def _summarize(tally: "Tally | None", asked: Request, work: Work) -> None:
+def _summarize(tally: "Tally | None", request: Request, work: Work) -> None:
     """Print what was waived, and the last line of a command that read manifests.
 
     The last line not where standard error is a document of another format.
     """
-    waived.tell(asked, work.loaded(), tally)
-    how = asked.reporting
+    waived.tell(request, work.loaded(), tally)
+    how = request.reporting
     if tally is None or how.quiet or (how.format != "text" and how.stream == STDERR):
         return
-    from render.report import summary
+    from render.report import summary, terminal
 
-    emit(f"{summary.line(tally)}\n", STDERR)
+    text = f"{summary.line(tally, colour=terminal.is_coloured(STDERR))}\n"
+    emit(terminal.fold(text, terminal.width(STDERR)), STDERR)
 
 
 def _saved(files: Files | None, work: Work) -> Diagnostic | None:
@@ -181,16 +184,28 @@ def _saved(files: Files | None, work: Work) -> Diagnostic | None:
     return None
 
 
-def _printed(answer: Answer, asked: Request, work: Work) -> Diagnostic | None:
-    """Print the output of *answer*, or write it where *asked* says; the answer is what the system refuses."""
-    if asked.reporting.output:
+def _as_shown(answer: Answer) -> tuple[str | bytes, ...]:
+    """The output of *answer*, of which text for people is as wide as their terminal."""
+    if not (answer.for_people and os.isatty(STDOUT)):
+        return tuple(answer.output)
+    from render.report import terminal
+
+    columns = terminal.width(STDOUT)
+    return tuple(
+        terminal.fold(text, columns) if isinstance(text, str) else text for text in answer.output
+    )
+
+
+def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
+    """Print the output of *answer*, or write it where *request* says; the answer is what the system refuses."""
+    if request.reporting.output:
         from render.manifests import output
 
-        work.doing = f"writing {asked.reporting.output}"
+        work.doing = f"writing {request.reporting.output}"
         if answer.objects is not None:
-            return output.save(asked.reporting.output, list(answer.objects))
-        return output.save_text(asked.reporting.output, answer.output)
-    texts = tuple(answer.output)
+            return output.save(request.reporting.output, list(answer.objects))
+        return output.save_text(request.reporting.output, answer.output)
+    texts = _as_shown(answer)
     try:
         emit_all(texts, STDOUT)
     except BrokenPipeError:

@@ -41,8 +41,14 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
         loaded, settings = part.loaded, part.request.settings
         number = sum(_machines(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
-        unseen.update(_TEXT for one in part.diagnostics if one.code == GUEST_UNREAD.number)
-        bundled.update(one.message for one in part.diagnostics if one.code == BUNDLED_USED.number)
+        unseen.update(
+            _TEXT for diagnostic in part.diagnostics if diagnostic.code == GUEST_UNREAD.number
+        )
+        bundled.update(
+            diagnostic.message
+            for diagnostic in part.diagnostics
+            if diagnostic.code == BUNDLED_USED.number
+        )
         files.update((*loaded.files, *loaded.passed))
         objects += len(loaded.documents)
         machines += number
@@ -61,9 +67,9 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
 
 def _machines(body: Tree) -> int:
     """How many VMs *body* is, or brings as a template of OpenShift."""
-    one = from_body(body, 0)
-    if one.kind != "Template":
-        return (one.group, one.kind) in _MACHINES
+    resource = from_body(body, 0)
+    if resource.kind != "Template":
+        return (resource.group, resource.kind) in _MACHINES
     objects = body.get("objects")
     return sum(
         _machines(item)

@@ -56,26 +56,26 @@ class _Choice(NamedTuple):
         return f"{self.finding.place}: {ref or self.finding.diagnostic.code}: {self.fix.title}"
 
 
-def fixed(asked: Request, look: Callable[[], Look], *, unsafe: bool) -> Fixed:
+def fixed(request: Request, look: Callable[[], Look], *, unsafe: bool) -> Fixed:
     """What is left when every safe fix is made that *look* finds, and where *unsafe* those without a choice.
 
     Nothing is written: *look* sees the new texts, as often as something changes. A fix is kept if the VMI of each
     machine stays what it is (of an unsafe one: of the other machines), its finding is gone, and none is new but those
     of a machine that could not be rendered before.
     """
-    return _Fixing(asked, look).run(unsafe=unsafe)
+    return _Fixing(request, look).run(unsafe=unsafe)
 
 
 class _Fixing:
     """The texts that are new by now, and what stands against others."""
 
-    def __init__(self, asked: Request, look: Callable[[], Look]) -> None:
-        self._asked = asked
+    def __init__(self, request: Request, look: Callable[[], Look]) -> None:
+        self._asked = request
         self._look = look
-        self._files = Editable(asked)
+        self._files = Editable(request)
         self._originals: dict[str, bytes] = {}
         self._texts: dict[str, str] = {}
-        self._edited = FileTexts(self._data, asked.reading.limits)
+        self._edited = FileTexts(self._data, request.reading.limits)
         self._refused: dict[Hashable, str] = {}
         self._done: list[str] = []
         self._now = _Seen(look())
@@ -102,7 +102,7 @@ class _Fixing:
             choice = _Choice(finding, fix)
             if _key(choice) in self._refused:
                 continue
-            why = next(filter(None, (self._files.why_not(one.file) for one in fix.edits)), "")
+            why = next(filter(None, (self._files.why_not(edit.file) for edit in fix.edits)), "")
             if why:
                 self._refuse(choice, why)
             elif not overlapping(fix.edits, taken):
@@ -132,7 +132,9 @@ class _Fixing:
         if isinstance(texts, str):
             return texts
         after = self._after(texts)
-        unsafe = {one.file for choice in choices if not choice.fix.safe for one in choice.fix.edits}
+        unsafe = {
+            edit.file for choice in choices if not choice.fix.safe for edit in choice.fix.edits
+        }
         return self._now.objection(after, choices, unsafe)
 
     def _after(self, texts: Mapping[str, str]) -> "_Seen":
@@ -160,20 +162,23 @@ class _Fixing:
 
 
 def with_options(
-    findings: Iterable[Finding], asked: Request, refused: Collection[Hashable] = ()
+    findings: Iterable[Finding], request: Request, refused: Collection[Hashable] = ()
 ) -> list[Finding]:
     """*findings* with the option that mends each: not where a file may not be edited, or its fix was *refused*."""
-    editable = Editable(asked)
+    editable = Editable(request)
 
     def option(finding: Finding) -> str:
         fix = finding.fix(is_safe=True) or finding.fix(is_safe=False)
         if fix is None or _key(_Choice(finding, fix)) in refused:
             return ""
-        if any(editable.why_not(one.file) for one in fix.edits):
+        if any(editable.why_not(edit.file) for edit in fix.edits):
             return ""
         return "--fix" if fix.safe else "--unsafe-fixes"
 
-    return [one._replace(option=option(one)) if one.fixes else one for one in findings]
+    return [
+        finding._replace(option=option(finding)) if finding.fixes else finding
+        for finding in findings
+    ]
 
 
 def _rank(finding: Finding) -> int:
@@ -181,7 +186,9 @@ def _rank(finding: Finding) -> int:
 
 
 def _key(choice: _Choice) -> Hashable:
-    return choice.fix.title, tuple((one.file, one.document, one.path) for one in choice.fix.edits)
+    return choice.fix.title, tuple(
+        (edit.file, edit.document, edit.path) for edit in choice.fix.edits
+    )
 
 
 class _Seen:
@@ -249,9 +256,9 @@ def _about(finding: Finding) -> Hashable:
 class Editable:
     """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
 
-    def __init__(self, asked: Request) -> None:
-        self._paths = [os.path.realpath(path) for path in asked.paths or (".",)]
-        self._limits = asked.reading.limits
+    def __init__(self, request: Request) -> None:
+        self._paths = [os.path.realpath(path) for path in request.paths or (".",)]
+        self._limits = request.reading.limits
         self._why: dict[str, str] = {}
 
     def why_not(self, file: str) -> str:

@@ -32,8 +32,10 @@ class ReadError(Exception):
     def __init__(self, findings: Iterable[Finding]) -> None:
         found = tuple(findings)
         self.findings = tuple(map(_located, found))
-        errors = (one for one in found if one.diagnostic.is_error)
-        super().__init__("\n".join(f"{one.place}: {one.title}: {one.text}" for one in errors))
+        errors = (finding for finding in found if finding.diagnostic.is_error)
+        super().__init__(
+            "\n".join(f"{error.place}: {error.title}: {error.text}" for error in errors)
+        )
 
 
 def load(
@@ -47,14 +49,14 @@ def load(
 
     Raises ReadError where any of it cannot be read.
     """
-    asked = _asked(os.fsdecode(path), settings)
-    loaded = single(asked, Work()).loaded
-    locks.choose(loaded, asked)
+    request = _asked(os.fsdecode(path), settings)
+    loaded = single(request, Work()).loaded
+    locks.choose(loaded, request)
     diagnostics = list(loaded.diagnostics)
     if not loaded.documents and not settings.allow_empty and not status(diagnostics):
-        diagnostics.append(no_objects(asked, loaded))
-    if any(one.is_error for one in diagnostics):
-        raise ReadError(merge(findings_of(loaded, diagnostics, asked)))
+        diagnostics.append(no_objects(request, loaded))
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        raise ReadError(merge(findings_of(loaded, diagnostics, request)))
     return [document.body for document in loaded.documents]
 
 

@@ -20,26 +20,28 @@ _UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.num
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
-def choose(loaded: Documents, asked: Request, *, new: bool = False, written: bool = False) -> None:
+def choose(
+    loaded: Documents, request: Request, *, new: bool = False, written: bool = False
+) -> None:
     """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished.
 
     *new*: the file may still have to be written; *written*: it will be, so that no other one is meant in its stead.
     """
-    if asked.reading.lock or asked.settings.pins == "ignore":
+    if request.reading.lock or request.settings.pins == "ignore":
         _pass_over(loaded)
     else:
         loaded.diagnostics.extend(_strangers(loaded))
-        loaded.diagnostics.extend(() if written else _unused(loaded, asked))
+        loaded.diagnostics.extend(() if written else _unused(loaded, request))
     if (
-        asked.reading.lock
-        and asked.settings.pins != "ignore"
-        and not (new and not os.path.exists(asked.reading.lock))
+        request.reading.lock
+        and request.settings.pins != "ignore"
+        and not (new and not os.path.exists(request.reading.lock))
     ):
-        _read_named(loaded, asked)
+        _read_named(loaded, request)
     half_merged = {
         file: fault
         for file in dict.fromkeys(d.location.file for d in loaded.diagnostics if d.is_error)
-        if (_is_lock(file) or file == asked.reading.lock)
+        if (_is_lock(file) or file == request.reading.lock)
         and file in loaded.data
         and (fault := marked(loaded.data[file], file))
     }
@@ -60,12 +62,13 @@ def has_one(loaded: Documents) -> bool:
 
 def in_use(inputs: Iterable[Documents]) -> dict[str, frozenset[str]]:
     """The machines of each of *inputs* that has a lock of its own, as locks name them, by that lock."""
-    found = {}
+    found: dict[str, frozenset[str]] = {}
     for loaded in inputs:
         files = [d.origin.file for d in loaded.documents if _is_own(d.body)]
         if files:
             every = (from_body(d.body, 0) for d in loaded.documents)
-            found[files[0]] = frozenset(pins.name_of(one) for one in every if one.spec)
+            own = frozenset(pins.name_of(resource) for resource in every if resource.spec)
+            found[files[0]] = found.get(files[0], frozenset()) | own
     return found
 
 
@@ -75,21 +78,23 @@ def _pass_over(loaded: Documents) -> None:
     loaded.diagnostics[:] = [d for d in loaded.diagnostics if not _is_lock(d.location.file)]
 
 
-def _read_named(loaded: Documents, asked: Request) -> None:
+def _read_named(loaded: Documents, request: Request) -> None:
     """Read the lock that was named."""
-    data = files.read(asked.reading.lock, asked.reading.lock, asked.reading.limits.file_bytes)
+    data = files.read(request.reading.lock, request.reading.lock, request.reading.limits.file_bytes)
     if isinstance(data, Diagnostic):
         loaded.diagnostics.append(data)
         return
-    loaded.data.add_file(asked.reading.lock, asked.reading.limits.file_bytes)
-    contents = read(data, asked.reading.lock, asked.reading.limits)
+    loaded.data.add_file(request.reading.lock, request.reading.limits.file_bytes)
+    contents = read(data, request.reading.lock, request.reading.limits)
     loaded.diagnostics.extend(contents.diagnostics)
     loaded.documents.extend(document for document in contents.documents if _is_own(document.body))
     if not contents.diagnostics and not any(
         _is_own(document.body) for document in contents.documents
     ):
-        message = f"{asked.reading.lock} holds no {LOCK_KIND}"
-        loaded.diagnostics.append(codes.LOCK_INVALID.at(Location(file=asked.reading.lock), message))
+        message = f"{request.reading.lock} holds no {LOCK_KIND}"
+        loaded.diagnostics.append(
+            codes.LOCK_INVALID.at(Location(file=request.reading.lock), message)
+        )
 
 
 def _strangers(loaded: Documents) -> list[Diagnostic]:
@@ -112,24 +117,31 @@ def _strangers(loaded: Documents) -> list[Diagnostic]:
     ]
 
 
-def _unused(loaded: Documents, asked: Request) -> Iterator[Diagnostic]:
+def _unused(loaded: Documents, request: Request) -> Iterator[Diagnostic]:
     """That a lock above or below what was built pins VMs of it that its own does not."""
     others = [file for file in _elsewhere(loaded) if file not in loaded.data]
     if not others:
         return
-    mine = {pins.name_of(one) for d in loaded.documents if (one := from_body(d.body, 0)).spec}
+    own_vms = {
+        pins.name_of(resource) for d in loaded.documents if (resource := from_body(d.body, 0)).spec
+    }
     for document in loaded.documents:
         if _is_own(document.body):
-            mine -= (document.body.get("pins") or {}).keys()
+            own_vms -= (document.body.get("pins") or {}).keys()
     for file in others:
-        data = asked.reading.buffers.read(file, asked.reading.limits.file_bytes)
+        data = request.reading.buffers.read(file, request.reading.limits.file_bytes)
         documents = (
-            read(data, file, asked.reading.limits).documents if isinstance(data, bytes) else []
+            read(data, file, request.reading.limits).documents if isinstance(data, bytes) else []
         )
-        known = {vm for one in documents if _is_own(one.body) for vm in one.body.get("pins") or ()}
+        known = {
+            vm
+            for document in documents
+            if _is_own(document.body)
+            for vm in document.body.get("pins") or ()
+        }
         known -= loaded.locked.get(file, frozenset())
-        if known & mine:
-            vm, folder = min(known & mine), loaded.folder
+        if known & own_vms:
+            vm, folder = min(known & own_vms), loaded.folder
             yield codes.LOCK_UNUSED.at(
                 Location(file=file),
                 f"{file} pins {vm}, and is not used for {folder}",

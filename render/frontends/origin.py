@@ -13,16 +13,16 @@ from render.system import git
 from render.system.git import GitError
 
 
-def origin_of(asked: Request, revision: str = "HEAD") -> PageOrigin:
-    """The repository around the first path of *asked* at *revision*; nothing is known of what is in none.
+def origin_of(request: Request, revision: str = "HEAD") -> PageOrigin:
+    """The repository around the first path of *request* at *revision*; nothing is known of what is in none.
 
     Raises RefusedError for a template of links that is none.
     """
-    link = asked.own["link_template"]
+    link = request.own["link_template"]
     fault = page_origin.fault(link) if link else ""
     if fault:
         raise refused(codes.USAGE.at(Location(), f"--link-template: {fault}"))
-    path = next(iter(asked.paths), ".")
+    path = next(iter(request.paths), ".")
     here = os.path.realpath(path if os.path.isdir(path) else ".")
     try:
         top = git.root(here)

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from render.diff import unified
 from render.manifests import discover
+from render.report import terminal
 from render.system import files
+from render.system.streams import STDOUT
 from render.yaml.excerpts import Excerpts
 
 
@@ -18,12 +20,18 @@ class FileChange(NamedTuple):
     after: str
 
 
+def painted(changes: Sequence[FileChange]) -> str:
+    """The *changes* as a patch for standard output: in colours on a terminal that wants them."""
+    return terminal.painted_patch(diff(changes), colour=terminal.is_coloured(STDOUT))
+
+
 def diff(changes: Sequence[FileChange]) -> str:
     """The *changes* as a patch, with the names that git and patch take: below a folder, through no link."""
-    real = [os.path.realpath(one.file) for one in changes]
+    real = [os.path.realpath(change.file) for change in changes]
     folder = _folder(real)
     return "".join(
-        _patch(one, os.path.relpath(file, folder)) for one, file in zip(changes, real, strict=True)
+        _patch(change, os.path.relpath(file, folder))
+        for change, file in zip(changes, real, strict=True)
     )
 
 

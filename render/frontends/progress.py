@@ -23,7 +23,7 @@ _COLUMNS = 80  # of a terminal that does not know
 _ERASE = "\r\x1b[K"
 _NAMED = 3
 #: Walls by what they are made of.
-_BY = ("nothing keeps it from that here", "by Landlock", "by namespaces")
+_BY = ("nothing keeps it from that here", "by Landlock", "by a filter of calls", "by namespaces")
 
 
 class Work:
@@ -83,8 +83,8 @@ class Work:
 
     def __str__(self) -> str:
         """How far the work is."""
-        files = sum(len(one.data) for one in self.inputs)
-        objects = sum(len(one.documents) for one in self.inputs)
+        files = sum(len(loaded.data) for loaded in self.inputs)
+        objects = sum(len(loaded.documents) for loaded in self.inputs)
         read = f"{counted(files, 'file')}, {counted(objects, 'object')} read"
         if self._part == "read":
             return read
@@ -93,7 +93,7 @@ class Work:
         )
 
     @contextlib.contextmanager
-    def shown(self) -> Iterator[None]:
+    def on_terminal(self) -> Iterator[None]:
         """Say how far the work inside is, on a line of a terminal on standard error, once it takes long."""
         if not os.isatty(_STDERR):
             yield
@@ -125,9 +125,9 @@ class Work:
 
 def in_words(paths: Sequence[str]) -> str:
     """*paths* in words: the first few of them."""
-    shown = ["standard input" if path == "-" else path for path in paths or (".",)]
-    more = f" and {len(shown) - _NAMED:,} more" if len(shown) > _NAMED else ""
-    return ", ".join(shown[:_NAMED]) + more
+    names = ["standard input" if path == "-" else path for path in paths or (".",)]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def isolation() -> str:
@@ -142,7 +142,7 @@ def box_in_words(walls: "Walls") -> str:
     network, reading, _ = (_BY[wall] for wall in walls)
     if not any(walls):
         return "kustomize, helm: no box (none is to be had here, or --allow-remote opens it)"
-    what = "no network" if walls.network > 1 or not walls.network else "no TCP"
+    what = "no TCP" if network == _BY[1] else "no network"
     return (
         f"kustomize, helm: {what} ({network}), files of the repository alone, read-only ({reading})"
     )

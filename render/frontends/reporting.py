@@ -16,6 +16,7 @@ from render.manifests.fixes import LineChanges, placed
 from render.report import formats, terminal
 from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
+from render.report.style import Style
 from render.report.summary import Tally
 from render.system.files import repository
 from render.system.streams import STDOUT, emit
@@ -25,23 +26,23 @@ __all__ = ("find", "findings_of", "merge", "print_findings", "publish")
 
 
 def findings_of(
-    loaded: Documents, diagnostics: Iterable[Diagnostic], asked: Request
+    loaded: Documents, diagnostics: Iterable[Diagnostic], request: Request
 ) -> list[Finding]:
     """*diagnostics* with their places in *loaded*; without what `print_findings` leaves out, if nobody wants that."""
     if (
-        formats.FORMATS[asked.reporting.format].for_people
-        and not asked.reporting.verbose
-        and not asked.reporting.files
+        formats.FORMATS[request.reporting.format].for_people
+        and not request.reporting.verbose
+        and not request.reporting.files
     ):
         diagnostics = worth_saying(diagnostics)
-    origins = [document.origin for document in (*loaded.documents, *asked.around)]
+    origins = [document.origin for document in (*loaded.documents, *request.around)]
     findings = _with_fixes(
-        find(diagnostics, Sources(origins, loaded.data, loaded.blame)), loaded, asked
+        find(diagnostics, Sources(origins, loaded.data, loaded.blame)), loaded, request
     )
     if loaded.is_built:
-        findings = [one._replace(builds=(loaded.folder,)) for one in findings]
-    foreign = [os.path.realpath(path) for path in asked.beside.files if not config.is_ours(path)]
-    return [_without_lines(one, foreign) for one in findings] if foreign else findings
+        findings = [finding._replace(builds=(loaded.folder,)) for finding in findings]
+    foreign = [os.path.realpath(path) for path in request.beside.files if not config.is_ours(path)]
+    return [_without_lines(finding, foreign) for finding in findings] if foreign else findings
 
 
 def as_note(diagnostic: Diagnostic) -> Diagnostic:
@@ -55,23 +56,23 @@ _SUGGESTED = 1000
 """Fixes whose lines are told: they are worked out one by one."""
 
 
-def _with_fixes(findings: list[Finding], loaded: Documents, asked: Request) -> list[Finding]:
+def _with_fixes(findings: list[Finding], loaded: Documents, request: Request) -> list[Finding]:
     """*findings* with the fixes that have a place in *loaded*, and with their lines where a report shows them."""
-    lines = LineChanges(loaded, asked.reading.limits)
-    left = _SUGGESTED if any(formats.FORMATS[name].suggests for name in _formats(asked)) else 0
-    for index, one in enumerate(findings):
-        fixes = placed(one.diagnostic, loaded)
+    lines = LineChanges(loaded, request.reading.limits)
+    left = _SUGGESTED if any(formats.FORMATS[name].suggests for name in _formats(request)) else 0
+    for index, finding in enumerate(findings):
+        fixes = placed(finding.diagnostic, loaded)
         if fixes:
-            shown = tuple(
+            with_lines = tuple(
                 lines.of(fix) if number < left else fix for number, fix in enumerate(fixes)
             )
             left -= min(left, len(fixes))
-            findings[index] = one._replace(fixes=shown)
+            findings[index] = finding._replace(fixes=with_lines)
     return findings
 
 
-def _formats(asked: Request) -> tuple[str, ...]:
-    return (asked.reporting.format, *(name for name, _ in asked.reporting.files))
+def _formats(request: Request) -> tuple[str, ...]:
+    return (request.reporting.format, *(name for name, _ in request.reporting.files))
 
 
 def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
@@ -86,9 +87,9 @@ def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
     )
 
 
-def refused_reports(inputs: Iterable[Documents], asked: Request) -> list[Diagnostic]:
+def refused_reports(inputs: Iterable[Documents], request: Request) -> list[Diagnostic]:
     """That a report file would replace a manifest of the *inputs*."""
-    targets = {os.path.realpath(to): (name, to) for name, to in asked.reporting.files}
+    targets = {os.path.realpath(to): (name, to) for name, to in request.reporting.files}
     if not targets:
         return []
     read = {os.path.realpath(file) for loaded in inputs for file in _manifests(loaded)}
@@ -111,47 +112,50 @@ def _manifests(loaded: Documents) -> Iterator[str]:
 
 
 def publish(
-    findings: Sequence[Finding], asked: Request, tally: Tally | None = None
+    findings: Sequence[Finding], request: Request, tally: Tally | None = None
 ) -> list[Diagnostic]:
     """Report *findings* where it was asked for: on a stream, and in files; what could not be written comes back.
 
     *tally* are the figures of what was looked at.
     """
     counted = (tally or Tally()).counting(findings)
-    counted = counted._replace(waivers=(*asked.beside.waivers, *counted.waivers))
-    if _identifies(asked):
+    counted = counted._replace(waivers=(*request.beside.waivers, *counted.waivers))
+    if _identifies(request):
         findings = identified(findings, _in_repository())
-    print_findings(findings, asked, counted)
+    print_findings(findings, request, counted)
     faults: list[Diagnostic] = []
-    for name, file in asked.reporting.files:
-        said = formats.report(name, _shown(findings, name, asked), counted, _style(asked))
+    for name, file in request.reporting.files:
+        report_text = formats.report(
+            name, _shown(findings, name, request), counted, _style(request)
+        )
         if file == "-":  # where nothing else goes there
-            emit(said, STDOUT)
+            emit(report_text, STDOUT)
             continue
         try:
-            write_atomic(file, said)
+            write_atomic(file, report_text)
         except OSError as error:
             faults.append(unwritable(error, file))
     if faults:
-        print_findings(find(faults, Sources()), asked)
+        print_findings(find(faults, Sources()), request)
     return faults
 
 
-def outcome(diagnostics: Iterable[Diagnostic], asked: Request) -> Exit:
-    """The exit status for *diagnostics*; *asked* says which count beside errors: warnings, or those of some codes."""
+def outcome(diagnostics: Iterable[Diagnostic], request: Request) -> Exit:
+    """The exit status for *diagnostics*; *request* says which count beside errors: warnings, or those of some codes."""
     diagnostics = tuple(diagnostics)
     exit_status = status(diagnostics)
-    failing = asked.reporting.fail_on
+    failing = request.reporting.fail_on
     counts = any(
-        one.code in failing or (one.severity is Severity.WARNING and "warning" in failing)
-        for one in diagnostics
+        diagnostic.code in failing
+        or (diagnostic.severity is Severity.WARNING and "warning" in failing)
+        for diagnostic in diagnostics
     )
     return Exit.FINDINGS if exit_status is Exit.OK and counts else exit_status
 
 
-def _identifies(asked: Request) -> bool:
+def _identifies(request: Request) -> bool:
     """Whether a report shows fingerprints."""
-    return any(name in ("json", "sarif") for name in _formats(asked))
+    return any(name in ("json", "sarif") for name in _formats(request))
 
 
 def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
@@ -171,32 +175,34 @@ def _in_repository() -> Callable[[str], str]:
     return name
 
 
-def _shown(findings: Sequence[Finding], name: str, asked: Request) -> Sequence[Finding]:
+def _shown(findings: Sequence[Finding], name: str, request: Request) -> Sequence[Finding]:
     """What the format *name* shows of *findings*: people are told of every skipped file with ``-v`` only.
 
     SARIF and JUnit end before people too; JSON holds everything.
     """
     if not formats.FORMATS[name].for_people:
         return findings
-    if asked.reporting.quiet:
+    if request.reporting.quiet:
         return [finding for finding in findings if finding.diagnostic.is_error]
-    if asked.reporting.verbose:
+    if request.reporting.verbose:
         return findings
-    said = set(worth_saying(finding.diagnostic for finding in findings))
-    return [finding for finding in findings if finding.diagnostic in said]
+    reported = set(worth_saying(finding.diagnostic for finding in findings))
+    return [finding for finding in findings if finding.diagnostic in reported]
 
 
-def _style(asked: Request) -> formats.Style:
-    how = asked.reporting
-    return formats.Style(how.max_findings, grouped=not how.verbose)
+def _style(request: Request) -> Style:
+    how = request.reporting
+    return Style(how.max_findings, grouped=not how.verbose)
 
 
-def print_findings(findings: Sequence[Finding], asked: Request, tally: Tally | None = None) -> None:
+def print_findings(
+    findings: Sequence[Finding], request: Request, tally: Tally | None = None
+) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
-    to = asked.reporting.stream
-    findings = _shown(findings, asked.reporting.format, asked)
-    is_text = asked.reporting.format == "text"
+    to = request.reporting.stream
+    findings = _shown(findings, request.reporting.format, request)
+    is_text = request.reporting.format == "text"
     colour = is_text and terminal.is_coloured(to)
-    style = _style(asked)._replace(colour=colour)
-    written = formats.report(asked.reporting.format, findings, tally, style)
+    style = _style(request)._replace(colour=colour)
+    written = formats.report(request.reporting.format, findings, tally, style)
     emit(terminal.fold(written, terminal.width(to)) if is_text else written, to)

@@ -38,45 +38,45 @@ if TYPE_CHECKING:
     from render.pipeline.input.unchanged import Unchanged
 
 
-def single(asked: Request, work: Work) -> FleetPart:
-    """The paths of *asked*, or the current folder without one, as one part; *work* sees the documents come in."""
-    paths = asked.paths or (".",)
+def single(request: Request, work: Work) -> FleetPart:
+    """The paths of *request*, or the current folder without one, as one part; *work* sees the documents come in."""
+    paths = request.paths or (".",)
     built = [
-        path for path in paths if asked.reading.kustomize != "never" and kustomization.find(path)
+        path for path in paths if request.reading.kustomize != "never" and kustomization.find(path)
     ]
     doing = f"building {built[0]} with kustomize" if built else f"reading {in_words(paths)}"
     work.begin("read", doing)
-    loaded = loading.load(paths, reading(asked, standard_input()), watch=work.inputs)
-    return _noted(FleetPart(loaded, asked), work)
+    loaded = loading.load(paths, reading(request, standard_input()), watch=work.inputs)
+    return _noted(FleetPart(loaded, request), work)
 
 
 def fleet(
-    asked: Request, work: Work, inputs: Sequence[Documents] | None = None
+    request: Request, work: Work, inputs: Sequence[Documents] | None = None
 ) -> Iterator[FleetPart]:
-    """Each root below the paths of *asked*, with what its VMs find in the others: *inputs*, if they were read already.
+    """Each root below the paths of *request*, with what its VMs find in the others: *inputs*, if read already.
 
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
     from render.manifests.neighbours import Neighbours
 
     if inputs is None:
-        paths = asked.paths or (".",)
+        paths = request.paths or (".",)
         work.begin("read", f"reading {in_words(paths)}")
-        inputs = read_roots(paths, asked, work)
-    neighbours = Neighbours(inputs, asked.reading.layout.shared)
+        inputs = read_roots(paths, request, work)
+    neighbours = Neighbours(inputs, request.reading.layout.shared)
     for loaded in inputs:
-        yield _noted(FleetPart(loaded, with_neighbours(asked, loaded, neighbours)), work)
+        yield _noted(FleetPart(loaded, with_neighbours(request, loaded, neighbours)), work)
 
 
-def parts(asked: Request, work: Work) -> list[FleetPart]:
-    """What the paths of *asked* hold: the roots of folders, a kustomization, a chart or files as one part."""
-    is_fleet = all(_is_repository(path, asked) for path in asked.paths or (".",))
-    return [*fleet(asked, work)] if is_fleet else [single(asked, work)]
+def parts(request: Request, work: Work) -> list[FleetPart]:
+    """What the paths of *request* hold: the roots of folders, a kustomization, a chart or files as one part."""
+    is_fleet = all(_is_repository(path, request) for path in request.paths or (".",))
+    return [*fleet(request, work)] if is_fleet else [single(request, work)]
 
 
-def _is_repository(path: str, asked: Request) -> bool:
+def _is_repository(path: str, request: Request) -> bool:
     """Whether *path* is a folder that kustomize and helm make nothing of."""
-    how = asked.reading
+    how = request.reading
     is_built = how.kustomize != "never" and kustomization.find(path) is not None
     is_filled = how.helm != "never" and is_chart(path)
     return path != "-" and os.path.isdir(path) and not is_built and not is_filled
@@ -87,7 +87,9 @@ def unread(part: FleetPart) -> str:
     files = part.loaded.unread_files
     if files:
         return ", ".join(f"{file} ({', '.join(numbers)})" for file, numbers in files.items())
-    errors = dict.fromkeys(one.code for one in part.loaded.diagnostics if one.is_error)
+    errors = dict.fromkeys(
+        diagnostic.code for diagnostic in part.loaded.diagnostics if diagnostic.is_error
+    )
     return f"{part.loaded.name} ({', '.join(errors)})" if errors else ""
 
 
@@ -108,9 +110,9 @@ def _noted(part: FleetPart, work: Work) -> FleetPart:
     return part
 
 
-def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
-    """How *asked* wants input to be read."""
-    how, settings = asked.reading, asked.settings
+def reading(request: Request, stdin: BinaryIO | None) -> Reading:
+    """How *request* wants input to be read."""
+    how, settings = request.reading, request.settings
     kubevirt = release_named(settings.kubevirt) or NEWEST
     return Reading(
         how.limits,
@@ -127,7 +129,7 @@ def reading(asked: Request, stdin: BinaryIO | None) -> Reading:
 
 
 def read_roots(
-    paths: Sequence[str], asked: Request, work: Work, *, anything: bool = False
+    paths: Sequence[str], request: Request, work: Work, *, anything: bool = False
 ) -> list[Documents]:
     """What is below *paths* of a repository, one input a root: each kustomization, and folders of loose files.
 
@@ -135,27 +137,27 @@ def read_roots(
     """
     from render.frontends.request import config
 
-    lenient = asked.called.call.command != "pin"
-    layout = asked.reading.layout
+    lenient = request.called.call.command != "pin"
+    layout = request.reading.layout
     scope = Scope(layout.exclude, lenient=lenient, shared=layout.shared)
-    how = reading(asked, standard_input())._replace(scope=scope)
+    how = reading(request, standard_input())._replace(scope=scope)
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
-    inputs[0].diagnostics += config.unmatched(layout, asked.reading.limits)
-    return laid_out(inputs, asked)
+    inputs[0].diagnostics += config.unmatched(layout, request.reading.limits)
+    return laid_out(inputs, request)
 
 
-def laid_out(inputs: Sequence[Documents], asked: Request) -> list[Documents]:
+def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
     from render.manifests import roots
 
     parts = (
-        [one]
-        if one.is_one_root
-        else roots.split(one, asked.reading.layout.roots, asked.settings.namespace)
-        for one in inputs
+        [loaded]
+        if loaded.is_one_root
+        else roots.split(loaded, request.reading.layout.roots, request.settings.namespace)
+        for loaded in inputs
     )
     found = [part for several in parts for part in several]
-    leave_out_rendered(found, asked.settings.namespace)
+    leave_out_rendered(found, request.settings.namespace)
     locked = locks.in_use(found)
     for part in found:
         part.locked = locked
@@ -180,17 +182,18 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
         return
     for loaded in inputs:
         for document in loaded.documents:
-            one = from_body(document.body, 0)
-            identity = (one.group, one.kind, one.namespace or namespace, one.name)
+            resource = from_body(document.body, 0)
+            where = resource.namespace or namespace
+            identity = resource.group, resource.kind, where, resource.name
             known = stamped if id(document.body) in genuine else others
             known.setdefault(identity, []).append((loaded, document))
-    rendered = [one for identity, found in stamped.items() if identity in others for one in found]
+    rendered = [pair for identity, found in stamped.items() if identity in others for pair in found]
     files = {document.origin.file for _, document in rendered}
     copies = [
-        one
+        pair
         for found in others.values()
-        for one in found
-        if files and one[1].origin.file in files and _has_original(one[1], found, files)
+        for pair in found
+        if files and pair[1].origin.file in files and _has_original(pair[1], found, files)
     ]
     for loaded, document in (*rendered, *copies):
         loaded.remove(document)
@@ -198,9 +201,8 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
         file, line = document.origin.file, document.origin.line
         loaded.unseen["rendered VM whose source is read too"] += 1
         message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
-        loaded.diagnostics.append(
-            codes.FILE_SKIPPED.at(Location(file=file, line=line, column=1), message)
-        )
+        place = Location(file=file, line=line, column=1)
+        loaded.diagnostics.append(codes.FILE_SKIPPED.at(place, message))
 
 
 _Identity = tuple[str, str, str, str]
@@ -217,25 +219,27 @@ def include(loaded: Documents, neighbours: "Neighbours") -> None:
     """Count what the VMs of *loaded* find in other folders of the repository among its documents."""
     shared, _ = neighbours.of(loaded)
     start = len(loaded.documents)
-    for place, one in enumerate(shared, start):
-        loaded.borrowed[place] = one.loaded, one.index
-    loaded.documents.extend(one.document for one in shared)
+    for place, neighbour in enumerate(shared, start):
+        loaded.borrowed[place] = neighbour.loaded, neighbour.index
+    loaded.documents.extend(neighbour.document for neighbour in shared)
 
 
-def with_neighbours(asked: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
-    """*asked* with what the VMs of *loaded* find in other folders of the repository."""
+def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
+    """*request* with what the VMs of *loaded* find in other folders of the repository."""
     shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
-    limits = asked.reading.limits
+    limits = request.reading.limits
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
     if not shared:
-        return asked
-    documents = [one.document for one in shared]
-    start = len(loaded.documents) + len(asked.beside.catalog)
-    loaded.borrowed = {start + place: (one.loaded, one.index) for place, one in enumerate(shared)}
-    settings = asked.settings
-    return asked._replace(
-        beside=asked.beside._replace(catalog=(*asked.beside.catalog, *documents)),
+        return request
+    documents = [neighbour.document for neighbour in shared]
+    start = len(loaded.documents) + len(request.beside.catalog)
+    loaded.borrowed = {
+        start + place: (neighbour.loaded, neighbour.index) for place, neighbour in enumerate(shared)
+    }
+    settings = request.settings
+    return request._replace(
+        beside=request.beside._replace(catalog=(*request.beside.catalog, *documents)),
         settings=settings._replace(catalog=with_objects(settings.catalog, documents)),
     )
 
@@ -258,9 +262,9 @@ def render_part(
     machine, with provenance, and what became of it.
     """
     work.begin("render", rendering(part.loaded))
-    asked = part.request if settings is None else part.request._replace(settings=settings)
+    request = part.request if settings is None else part.request._replace(settings=settings)
     try:
-        rendered, part.diagnostics = render_loaded(part.loaded, asked, sink, observe)
+        rendered, part.diagnostics = render_loaded(part.loaded, request, sink, observe)
     except defects.KINDS as error:
         fault = _survived(error, Location(file=part.loaded.folder))
         rendered = Rendered([], (), (), ())
@@ -279,7 +283,7 @@ def _survived(error: Exception, location: Location) -> Diagnostic:
 
 def render_loaded(  # noqa: PLR0913 - as `run`
     loaded: Documents,
-    asked: Request,
+    request: Request,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,
     unchanged: "Unchanged | None" = None,
@@ -293,31 +297,35 @@ def render_loaded(  # noqa: PLR0913 - as `run`
 
     Where part of the input could not be read, that an object was not found says nothing: it may stand there.
     """
-    locks.choose(loaded, asked)
+    locks.choose(loaded, request)
     resources = resources_of(loaded.documents, known)
     rendered = run(
-        resources, asked.settings, observe, sink=sink, unchanged=unchanged,
+        resources, request.settings, observe, sink=sink, unchanged=unchanged,
         traced=traced and observe is not None,
         survive=lambda error, resource: _survived(error, at(resource)),
+        budget=request.reading.limits.budget,
     )  # fmt: skip
-    of_rendering: Iterable[Diagnostic] = rendered.diagnostics
-    for place, document in enumerate(asked.around, len(loaded.documents)):
+    for place, document in enumerate(request.around, len(loaded.documents)):
         if place not in loaded.borrowed:
-            loaded.data.add_file(document.origin.file, asked.reading.limits.file_bytes)
-    if any(diagnostic.is_error for diagnostic in loaded.diagnostics):
-        of_rendering = (
-            diagnostic for diagnostic in of_rendering if not codes.CODES[diagnostic.code].follows
-        )
-    else:
-        of_rendering = (unless_unread(one, loaded, resources) for one in of_rendering)
+            loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
+    of_rendering = _unless_following(rendered.diagnostics, loaded, resources)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed:
-        diagnostics = [_with_values(loaded, one) for one in diagnostics]
-    if not rendered.sources and not asked.settings.allow_empty and not status(diagnostics):
-        diagnostics.append(no_objects(asked, loaded))
+        diagnostics = [_with_values(loaded, diagnostic) for diagnostic in diagnostics]
+    if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
+        diagnostics.append(no_objects(request, loaded))
     return rendered, diagnostics
+
+
+def _unless_following(
+    diagnostics: Iterable[Diagnostic], loaded: Documents, resources: Sequence[Resource]
+) -> Iterator[Diagnostic]:
+    """*diagnostics* but for those that may only follow from what cannot be read."""
+    if not any(diagnostic.is_error for diagnostic in loaded.diagnostics):
+        return (unless_unread(diagnostic, loaded, resources) for diagnostic in diagnostics)
+    return (diagnostic for diagnostic in diagnostics if not codes.CODES[diagnostic.code].follows)
 
 
 def unless_unread(
@@ -385,10 +393,10 @@ def _resource(document: Document, index: int) -> Resource:
     return resource if previous == resource.name else resource._replace(previous=str(previous))
 
 
-def no_objects(asked: Request, loaded: Documents) -> Diagnostic:
+def no_objects(request: Request, loaded: Documents) -> Diagnostic:
     """That *loaded* is empty: empty output would tell who applies it to remove everything."""
-    where = ", ".join("standard input" if path == "-" else path for path in asked.paths)
-    tidied = {tidy(path) for path in asked.paths}
+    where = ", ".join("standard input" if path == "-" else path for path in request.paths)
+    tidied = {tidy(path) for path in request.paths}
     skipped = [
         d.message for d in loaded.diagnostics if d.location.file in tidied and not d.is_error
     ]
@@ -418,14 +426,14 @@ def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[D
         origin = document.printed or document.origin
         differences = positions.ambiguous(loaded.data[origin.file], origin)
         for path, text, kubectl, kustomize in differences:
-            said = f"{text} is {kubectl} to kubectl and Argo CD, and {kustomize} to kustomize"
+            message = f"{text} is {kubectl} to kubectl and Argo CD, and {kustomize} to kustomize"
             cure = f'write "{text}" if it is a text, or the value that is meant'
             if secrets.is_secret(path, resource.kind):
-                said = "kubectl and Argo CD read this value as another one than kustomize does"
+                message = "kubectl and Argo CD read this value as another one than kustomize does"
                 cure = "put the value in quotes if it is a text"
             readings = (kustomize, kubectl) if document.printed else (kubectl, kustomize)
             yield codes.AMBIGUOUS_SCALAR.at(
-                at(resource, path), said, help=cure, fixes=_unambiguous(path, *readings)
+                at(resource, path), message, help=cure, fixes=_unambiguous(path, *readings)
             )
 
 

@@ -16,29 +16,31 @@ if TYPE_CHECKING:
     from render.report.summary import Tally
 
 
-def tell(asked: Request, inputs: Iterable[Documents], tally: "Tally | None" = None) -> None:
-    """Say in a line on standard error what is kept back of *asked*: nothing where all is looked at, and said.
+def tell(request: Request, inputs: Iterable[Documents], tally: "Tally | None" = None) -> None:
+    """Say in a line on standard error what is kept back of *request*: nothing where all is looked at, and said.
 
     By settings, by annotations of objects in *inputs*, and by a baseline; *tally* knows the figures, if it is there. A
     report there that is a document says it itself.
     """
-    if asked.reporting.stream == STDERR and FORMATS[asked.reporting.format].is_document:
+    if request.reporting.stream == STDERR and FORMATS[request.reporting.format].is_document:
         return
     silent = tally.ignoring if tally else sum(map(ignoring, inputs))
-    waived = (*asked.beside.waivers, *(tally.waivers if tally else ()))
-    said = waivers.line(waived, tally.accepted if tally else 0, silent)
-    if said:
+    waived = (*request.beside.waivers, *(tally.waivers if tally else ()))
+    line = waivers.line(waived, tally.accepted if tally else 0, silent)
+    if line:
         from render.report.text import printable
 
         with contextlib.suppress(OSError):  # a log that cannot be written makes nothing else wrong
-            emit(f"{printable(said)}\n", STDERR)
+            emit(f"{printable(line)}\n", STDERR)
 
 
 def ignoring(loaded: Documents) -> int:
     """How many objects of *loaded* have annotations by which findings are ignored."""
-    annotations = (tree.get(one.body, "metadata", "annotations") for one in loaded.documents)
+    annotations = (
+        tree.get(document.body, "metadata", "annotations") for document in loaded.documents
+    )
     return sum(
-        any(isinstance(key, str) and key.startswith(PREFIX) for key in one)
-        for one in annotations
-        if isinstance(one, dict)
+        any(isinstance(key, str) and key.startswith(PREFIX) for key in mapping)
+        for mapping in annotations
+        if isinstance(mapping, dict)
     )

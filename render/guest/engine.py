@@ -78,6 +78,6 @@ def network_data(text: str) -> SchemaAnswer:
 def _answer(answer: SchemaAnswer, problems: list[Problem]) -> SchemaAnswer:
     return answer._replace(
         is_checked=True,
-        errors=tuple(one for one in problems if not one.version),
-        deprecations=tuple(one for one in problems if one.version),
+        errors=tuple(problem for problem in problems if not problem.version),
+        deprecations=tuple(problem for problem in problems if problem.version),
     )

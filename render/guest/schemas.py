@@ -159,7 +159,7 @@ def _problem(path: FieldPath, error: ValidationError) -> Problem:
     if rule == "required" and isinstance(instance, dict):
         return Problem(path, rule, keys=tuple(key for key in wanted if key not in instance))
     if isinstance(wanted, list):
-        return Problem(path, rule, tuple(one for one in wanted if isinstance(one, str | int)))
+        return Problem(path, rule, tuple(value for value in wanted if isinstance(value, str | int)))
     return Problem(path, rule, wanted if isinstance(wanted, str | int | float) else None)
 
 
@@ -217,8 +217,11 @@ def _one_of(validator: Any, schemas: list[Schema], instance: Any, _schema: Schem
     for index, schema in enumerate(schemas):
         errors, deprecations = _split(validator.descend(instance, schema, schema_path=index))
         if not errors:
-            others = (_split(validator.descend(instance, one))[0] for one in schemas[index + 1 :])
-            if any(not one for one in others):
+            others = (
+                _split(validator.descend(instance, other_schema))[0]
+                for other_schema in schemas[index + 1 :]
+            )
+            if any(not other for other in others):
                 yield ValidationError("valid under more than one schema")
             else:
                 yield from deprecations
@@ -256,7 +259,7 @@ def _unique(_validator: Any, wanted: bool, instance: Any, _schema: Schema) -> Er
     if (
         wanted
         and isinstance(instance, list)
-        and len({_hashable(one) for one in instance}) < len(instance)
+        and len({_hashable(element) for element in instance}) < len(instance)
     ):
         yield ValidationError("has an item twice")
 

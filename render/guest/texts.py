@@ -4,6 +4,7 @@ A guest may have another agent than cloud-init, and a text may be filled in late
 of a text is in a remark, unless it is one of cloud-init's own schemas.
 """
 
+import functools
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -16,6 +17,7 @@ from render.guest.problem import Problem
 from render.guest.volumes import GZIP
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.nearest import nearest
 
 #: What a template language fills in, and what is encrypted.
 _PLACEHOLDER = re.compile(
@@ -32,6 +34,8 @@ _OF_NETWORK = frozenset({"bonds", "bridges", "config", "ethernets", "vlans"})
 _TIGHT = re.compile(r"""\w:[\[{'"]""")
 _MOST = 20
 """Remarks of one kind about one text."""
+_SHARED = 64
+"""So many answers are kept: the machines of several inputs may boot with the same text."""
 _LOOKED_AT = 200
 """Problems of one text: who has more of them wants to mend the first."""
 #: What is for cloud-init and no cloud-config, by its type; the others are scripts.
@@ -92,6 +96,7 @@ class TextVerdict(NamedTuple):
     reaches_default_user: bool = True
 
 
+@functools.lru_cache(_SHARED)
 def user_data(text: str) -> TextVerdict:
     """What is wrong with the user data *text*."""
     unread = _unreadable(text)
@@ -107,6 +112,7 @@ def user_data(text: str) -> TextVerdict:
     return _headless(text)
 
 
+@functools.lru_cache(_SHARED)
 def network_data(text: str) -> TextVerdict:
     """What is wrong with the network data *text*."""
     unread = _unreadable(text)
@@ -134,7 +140,7 @@ def network_data(text: str) -> TextVerdict:
         return TextVerdict(unread=unread)
     problems = [*answer.errors]
     if version == 2:  # noqa: PLR2004 - cloud-init's second version
-        problems = [one for one in problems if _is_wrong_for_netplan(one, value)]
+        problems = [problem for problem in problems if _is_wrong_for_netplan(problem, value)]
     place = yaml11.placer(text)
     remarks = _schema_remarks(place, problems, value, "guest/network-schema")
     return TextVerdict(
@@ -227,14 +233,14 @@ def _cloud_config(text: str) -> TextVerdict:
     from render.guest import schemas
 
     known = schemas.known_keys()
-    strange = [one for one in value if one not in known and not _PLACEHOLDER.search(one)]
-    errors = [one for one in answer.errors if one.path and one.path[0] in known]
-    is_foreign = any(not _near(one, known) for one in strange)
+    strange = [key for key in value if key not in known and not _PLACEHOLDER.search(key)]
+    errors = [error for error in answer.errors if error.path and error.path[0] in known]
+    is_foreign = any(not _near(key, known) for key in strange)
     place = yaml11.placer(text)
     remarks = _schema_remarks(place, errors, value, "guest/user-data-schema")
     return TextVerdict(
         (
-            *(_as_note(one) if is_foreign else one for one in remarks),
+            *(_as_note(remark) if is_foreign else remark for remark in remarks),
             *_unknown(place, strange, known),
             *_deprecated(place, answer, value),
         ),
@@ -306,8 +312,6 @@ def _unknown(place: _Placer, strange: Sequence[str], known: Collection[str]) -> 
 
 
 def _near(key: str, known: Collection[str]) -> str:
-    from render.model.nearest import nearest
-
     return nearest(key, known, _SIMILAR)
 
 
@@ -319,17 +323,19 @@ def _schema_remarks(
     place: _Placer, problems: Sequence[Problem], value: Any, check: str
 ) -> tuple[Remark, ...]:
     """One remark a place: all that a schema would have there."""
-    certain = [one for one in problems[:_LOOKED_AT] if not _may_be_filled_in(one, value)]
-    paths = [one.path for one in certain]
     certain = [
-        one
-        for one in certain
-        if one.rule != "anyOf"
-        or not any(_is_below(path, one.path) and path != one.path for path in paths)
+        problem for problem in problems[:_LOOKED_AT] if not _may_be_filled_in(problem, value)
     ]
-    outer = [one for one in certain if one.keys != ("network",)]
-    ranked = sorted(outer or certain, key=lambda one: tuple(map(str, one.path)))
-    by_path = islice(groupby(ranked, key=lambda one: one.path), _MOST)
+    paths = [problem.path for problem in certain]
+    certain = [
+        problem
+        for problem in certain
+        if problem.rule != "anyOf"
+        or not any(_is_below(path, problem.path) and path != problem.path for path in paths)
+    ]
+    outer = [problem for problem in certain if problem.keys != ("network",)]
+    ranked = sorted(outer or certain, key=lambda problem: tuple(map(str, problem.path)))
+    by_path = islice(groupby(ranked, key=lambda problem: problem.path), _MOST)
     return tuple(
         Remark(check, _wishes(list(group)), _CURE, *place(path), _shown(path))
         for path, group in by_path
@@ -369,7 +375,7 @@ def _is_wrong_for_netplan(problem: Problem, value: Any) -> bool:
     if problem.rule == "enum":  # of cloud-init's words for true and false
         return True in wanted and _is_no(found, "boolean")
     return not (isinstance(found, dict) and "addresses" in problem.path) and all(
-        _is_no(found, str(one)) for one in wanted
+        _is_no(found, str(type_name)) for type_name in wanted
     )
 
 
@@ -396,7 +402,7 @@ def _wishes(problems: Sequence[Problem]) -> str:
     for problem in problems:
         if problem.rule == "type":
             wanted = problem.wanted if isinstance(problem.wanted, tuple) else (problem.wanted,)
-            types += (_TYPES.get(str(one), str(one)) for one in wanted)
+            types += (_TYPES.get(str(type_name), str(type_name)) for type_name in wanted)
         else:
             wishes.append(_wish(problem))
     if types:
@@ -418,7 +424,9 @@ def _wish(problem: Problem) -> str:
         return "must not be empty"
     words = " and ".join(problem.keys)
     if problem.rule == "enum":
-        words = ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in wanted)
+        words = ", ".join(
+            str(value).lower() if isinstance(value, bool) else str(value) for value in wanted
+        )
     return _WISHES.get(problem.rule, _NO_FORM).format(words or wanted)
 
 
@@ -477,7 +485,7 @@ def _reaches_default_user(value: dict[str, Any]) -> bool:
     users = value.get("users")
     if value.get("user") or value.get("disable_root") is False or not isinstance(users, list):
         return True
-    if not users or not all(isinstance(one, str | dict) for one in users):
+    if not users or not all(isinstance(user, str | dict) for user in users):
         return True
-    names = [one if isinstance(one, str) else str(one.get("name")) for one in users]
+    names = [user if isinstance(user, str) else str(user.get("name")) for user in users]
     return any("default" in name.split(",") or _PLACEHOLDER.search(name) for name in names)

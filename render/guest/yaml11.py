@@ -91,7 +91,7 @@ def load(text: str) -> Loaded:
     literal: list[tuple[int, int]] = []
     value, fault = None, None
     try:
-        value, _ = libyaml.tolerantly(text, lambda given: _Constructor(given, literal).load())
+        value, _ = libyaml.tolerantly(text, lambda attempt: _Constructor(attempt, literal).load())
     except _NoValueError as refused:
         fault = _tab(text, literal, refused.mark.index) or _fault(str(refused), refused.mark)
     except libyaml.ERRORS as error:
@@ -202,7 +202,7 @@ class _Constructor:
         if tag in (None, "!", f"{_TAG}seq"):
             return items
         if tag in (f"{_TAG}omap", f"{_TAG}pairs"):
-            return [next(iter(one.items())) for one in items if isinstance(one, dict) and one]
+            return [next(iter(item.items())) for item in items if isinstance(item, dict) and item]
         self._refuse(_UNKNOWN_TAG, mark)
         return items
 
@@ -227,7 +227,7 @@ class _Constructor:
         """Of several that are merged the first counts, of several ``<<`` the last."""
         value = self._value(self._get())
         sources = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, dict) for one in sources):
+        if not all(isinstance(source, dict) for source in sources):
             self._refuse("<< takes a mapping or a list of mappings", mark)
             return
         for source in reversed(sources):

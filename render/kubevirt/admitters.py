@@ -66,11 +66,11 @@ def admit_vm(machine: Machine) -> None:
 
 def _refused_metadata(metadata: Tree | None) -> Iterator[tuple[Check, Cause]]:
     """What the API server refuses of an object that a controller creates, whose name it chooses."""
-    given = {key: metadata[key] for key in _COPIED if metadata.get(key)} if metadata else {}
-    if given:
+    copied = {key: metadata[key] for key in _COPIED if metadata.get(key)} if metadata else {}
+    if copied:
         from render.admission import metadata as api_server
 
-        yield from ((_OBJECT_META, cause) for cause in api_server.refusals(given))
+        yield from ((_OBJECT_META, cause) for cause in api_server.refusals(copied))
 
 
 def check_schema(machine: Machine) -> None:
@@ -145,25 +145,25 @@ def _report(
     """One finding a cause, where it stands in the object that was written."""
     is_started = subject.kind == VMI and machine.template
     above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
-    known = {(one.check, one.location.path) for one in machine.diagnostics}
-    said = Alternatives(subject, machine.context)
+    known = {(diagnostic.check, diagnostic.location.path) for diagnostic in machine.diagnostics}
+    alternatives = Alternatives(subject, machine.context)
     refused = _RefusedPlaces(machine)
     for check, cause in causes:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
         # A VMI has the faults of its VM too, in other words.
         if (cause.check, path) not in known and not refused.explains(check, place):
-            one = finding(
+            diagnostic = finding(
                 machine.resource,
-                said,
+                alternatives,
                 check,
                 cause._replace(
                     path=path, place=place, fixes=tuple(fix.below(above) for fix in cause.fixes)
                 ),
                 tuple(_writers(machine, subject, decided, place)),
             )
-            cure = "; ".join(filter(None, (lead, one.help)))
-            machine.diagnostics.append(one._replace(help=cure))
+            cure = "; ".join(filter(None, (lead, diagnostic.help)))
+            machine.diagnostics.append(diagnostic._replace(help=cure))
             refused.add(machine.diagnostics[-1])
 
 
@@ -176,24 +176,24 @@ class _RefusedPlaces:
         self._has_template = bool(machine.template)
         self._at: dict[str, set[FieldPath]] = {}
         self._above: dict[str, set[FieldPath]] = {}
-        for one in machine.diagnostics:
-            self.add(one)
+        for diagnostic in machine.diagnostics:
+            self.add(diagnostic)
 
-    def add(self, one: Diagnostic) -> None:
-        """Keep where the finding *one* is."""
-        if self._has_template and one.check:
-            path = (one.position or one.location).path
-            self._at.setdefault(one.check, set()).add(path)
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep where *diagnostic* is."""
+        if self._has_template and diagnostic.check:
+            path = (diagnostic.position or diagnostic.location).path
+            self._at.setdefault(diagnostic.check, set()).add(path)
             above = (path[:size] for size in range(len(path) + 1))
-            self._above.setdefault(one.check, set()).update(above)
+            self._above.setdefault(diagnostic.check, set()).update(above)
 
     def explains(self, check: Check, place: FieldPath) -> bool:
         """Whether what *check* says of *place* only follows from an earlier finding: one place holds the other."""
         return any(
-            place in self._above[one]
-            or any(place[:size] in self._at[one] for size in range(len(place) + 1))
-            for one in check.follows
-            if one in self._at
+            place in self._above[followed]
+            or any(place[:size] in self._at[followed] for size in range(len(place) + 1))
+            for followed in check.follows
+            if followed in self._at
         )
 
 
@@ -253,7 +253,7 @@ class Alternatives:
         """The releases that refuse the subject by *check*, where it is unknown which one runs; else nothing."""
         if not self.release_is_assumed:
             return ()
-        releases = tuple(release for release, said in self._by_release.items() if check in said)
+        releases = tuple(release for release, checks in self._by_release.items() if check in checks)
         return () if len(releases) == len(VERSIONS) else releases
 
 
@@ -293,8 +293,10 @@ def finding(
         message = f"{message} ({check.needs} decides, and nothing in the input says what it is)"
     elif releases:
         severity = Severity.WARNING
-        shown = ", ".join(map(minor, releases))
-        message = f"{message} (by KubeVirt {shown} alone, and nothing says which release runs)"
+        release_names = ", ".join(map(minor, releases))
+        message = (
+            f"{message} (by KubeVirt {release_names} alone, and nothing says which release runs)"
+        )
     # What another object brought is not mended in this one; what only some cluster refuses was a VMI elsewhere.
     is_certain = severity is code.severity
     fixes = () if writers else cause.fixes
@@ -318,9 +320,8 @@ def _writers(
     if not path or tree.get(machine.raw, *path) is not None:
         return
     size = len(machine.template)
-    inner = (
-        path[size:] if path[:size] == machine.template else ()
-    )  # of the VMI, not of the VM around it
+    # Of the VMI, not of the VM around it.
+    inner = path[size:] if path[:size] == machine.template else ()
     touching = [
         (definition, edit)
         for definition, edits in decided
@@ -329,31 +330,35 @@ def _writers(
     ]
     if touching:
         # A structure may come from one field, and what is in it from another.
-        definition, edit = max(touching, key=lambda one: min(len(one[1].path), len(inner)))
+        definition, edit = max(touching, key=lambda pair: min(len(pair[1].path), len(inner)))
         yield setting(definition, edit.source)
         return
-    for one in machine.provenance:
-        if one.source and one.position is not None and _touches(one.field, path):
+    for provenance in machine.provenance:
+        is_of_preset = provenance.source and provenance.position is not None
+        if is_of_preset and _touches(provenance.field, path):
             for definition in filter(None, (machine.instancetype, machine.preference)):
-                if ref_of(definition) == one.source:
-                    yield setting(definition, one.source_field)
+                if ref_of(definition) == provenance.source:
+                    yield setting(definition, provenance.source_field)
                     return
-            place = Location(resource=one.source, path=one.source_field, index=one.position)
-            yield Related(f"{one.source} sets {'.'.join(map(str, one.source_field))}", place)
+            place = Location(
+                resource=provenance.source, path=provenance.source_field, index=provenance.position
+            )
+            field = ".".join(map(str, provenance.source_field))
+            yield Related(f"{provenance.source} sets {field}", place)
             return
     source = machine.context.config_source
     if source is not None and inner and not _is_of_list(machine, path):
         value, architecture = subject.get(*inner[1:]), subject.spec.get("architecture") or ""
         decided_by = source.deciding(inner, value, architecture)
-        said = source.says(decided_by) if decided_by else None
-        if value is not None and said is not None:
-            yield said
+        related = source.says(decided_by) if decided_by else None
+        if value is not None and related is not None:
+            yield related
 
 
 def _is_of_list(machine: Machine, path: FieldPath) -> bool:
     """Whether *path* is in a list of the author's, so that only entries of it lack something."""
     lists = (path[:end] for end, step in enumerate(path) if isinstance(step, int))
-    return any(tree.get(machine.raw, *one) for one in lists)
+    return any(tree.get(machine.raw, *list_path) for list_path in lists)
 
 
 def _touches(written: FieldPath, path: FieldPath) -> bool:

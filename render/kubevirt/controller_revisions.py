@@ -79,9 +79,9 @@ def _whole(resource: Resource, data: Tree, release: Version) -> Definition | Unf
     kind = data["kind"]
     word = "Instancetype" if kind in INSTANCETYPES else "Preference"
     # The decoder ignores what it does not know and reads what is missing as zero; it refuses other types.
-    given: Tree = {key: data[key] for key in ("metadata", "spec") if key in data}
+    contents: Tree = {key: data[key] for key in ("metadata", "spec") if key in data}
     type_name = f"instancetype.VirtualMachine{word}"
-    decoded, causes = schemas.decode(given, type_name, release)
+    decoded, causes = schemas.decode(contents, type_name, release)
     for cause in causes:
         if cause.check not in (MISSING_FIELD.slug, UNKNOWN_FIELD.slug):
             return Unfit(f"failed to decode object in ControllerRevision: {cause.message}")
@@ -89,7 +89,7 @@ def _whole(resource: Resource, data: Tree, release: Version) -> Definition | Unf
     spec = decoded.get("spec") or {}
     if release == NEWEST:
         return Definition(kind, name, spec, resource)
-    whole, _ = schemas.decode(given, type_name, NEWEST)
+    whole, _ = schemas.decode(contents, type_name, NEWEST)
     return Definition(kind, name, spec, resource, whole.get("spec") or {})
 
 
@@ -124,7 +124,11 @@ def _of_flavors(resource: Resource, data: Tree, release: Version) -> Definition 
     if flavor.kind not in flavors.KINDS | PREFERENCES:
         return Unfit(f"unexpected type in ControllerRevision: *v1alpha1.{flavor.kind}")
     decoded, diagnostics = decoding.decode(flavor, release)
-    faults = [one for one in diagnostics if one.is_error and one.code not in _IGNORED]
+    faults = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.is_error and diagnostic.code not in _IGNORED
+    ]
     if faults:
         return Unfit(f"failed to decode object in ControllerRevision: {faults[0].message}")
     return Definition(
@@ -132,11 +136,11 @@ def _of_flavors(resource: Resource, data: Tree, release: Version) -> Definition 
     )
 
 
-def _wrapped(resource: Resource, given: Tree, release: Version) -> Definition | None:
+def _wrapped(resource: Resource, wrapped: Tree, release: Version) -> Definition | None:
     """A wrapped spec of v1alpha1: a preference if it can be one, so that an empty one is."""
     for kind, name in instancetypes.ANONYMOUS.items():
         type_name = _PREFERENCE if kind in PREFERENCES else _INSTANCETYPE
-        spec, causes = schemas.decode(given, type_name, release)
+        spec, causes = schemas.decode(wrapped, type_name, release)
         flawed = any(cause.check != MISSING_FIELD.slug for cause in causes)
         if not flawed and not instancetypes.newer_fields(kind, "v1alpha1", spec):
             return _converted(Definition(kind, name, spec, resource))
@@ -157,6 +161,6 @@ def revisions(
     diagnostics: list[Diagnostic] = []
     for resource in filter(is_revision, resources):
         key = (resource.namespace or settings.namespace, resource.name)
-        by_name[key], said = read(resource, settings, release)
-        diagnostics += said
+        by_name[key], found = read(resource, settings, release)
+        diagnostics += found
     return by_name, diagnostics

@@ -70,9 +70,9 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
 def check_templates(machine: Machine) -> None:
     """What is wrong with the DataVolumes that KubeVirt makes of the templates of an admitted VM."""
     refused_before = {
-        (one.position or one.location).path[:3]
-        for one in machine.diagnostics
-        if one.code == DATA_VOLUME_TEMPLATES.number
+        (diagnostic.position or diagnostic.location).path[:3]
+        for diagnostic in machine.diagnostics
+        if diagnostic.code == DATA_VOLUME_TEMPLATES.number
     }
     for index, template in enumerate(machine.spec.get("dataVolumeTemplates") or ()):
         place: FieldPath = ("spec", "dataVolumeTemplates", index)
@@ -173,8 +173,10 @@ def _refused(ask: Ask, candidates: tuple[Version, ...]) -> _ImporterRefusal | No
     causes = ask(refusing[-1]).refused
     if len(refusing) == len(candidates):
         return _ImporterRefusal(causes)
-    shown = ", ".join(map(minor, refusing))
-    return _ImporterRefusal(causes, f"by CDI {shown} alone, and nothing says which one runs")
+    release_names = ", ".join(map(minor, refusing))
+    return _ImporterRefusal(
+        causes, f"by CDI {release_names} alone, and nothing says which one runs"
+    )
 
 
 def _doubted(refused: _ImporterRefusal, existing: Existing, context: Context) -> _ImporterRefusal:
@@ -205,7 +207,9 @@ def _dropped(resource: Resource, ask: Ask, candidates: tuple[Version, ...]) -> I
     newest = {cause.path for cause in ask(candidates[-1]).dropped}
     for cause in ask(candidates[0]).dropped:
         lacking = [
-            one for one in candidates if cause.path in {lost.path for lost in ask(one).dropped}
+            candidate
+            for candidate in candidates
+            if cause.path in {lost.path for lost in ask(candidate).dropped}
         ]
         is_certain = cause.path in newest
         which = "CDI" if is_certain else f"CDI {', '.join(map(minor, lacking))}"

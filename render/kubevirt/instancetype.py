@@ -35,15 +35,15 @@ from render.rules import Conflict
 
 def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missing | None:
     """What a matcher of the VM means; None where it has none."""
-    given = machine.spec.get(kind_class.word)
-    if given is None:
+    matcher = machine.spec.get(kind_class.word)
+    if matcher is None:
         return None
     if kind_class.word in machine.pinned:
         return machine.pinned[kind_class.word]
     status = machine.raw.get("status")
     return find(
         kind_class,
-        given,
+        matcher,
         status if isinstance(status, dict) else {},
         machine.namespace,
         machine.context.catalogue,
@@ -54,20 +54,22 @@ def definition_of(machine: Machine, kind_class: KindClass) -> Definition | Missi
 def named_definitions(machine: Machine) -> list[Definition]:
     """The definitions that matchers with a ``revisionName`` name beside that, where there are any."""
     context = machine.context
-    matchers = ((one, machine.spec.get(one.word) or {}) for one in KIND_CLASSES)
+    matchers = (
+        (kind_class, machine.spec.get(kind_class.word) or {}) for kind_class in KIND_CLASSES
+    )
     found = (
         find(
             kind_class,
-            {key: given[key] for key in ("name", "kind") if key in given},
+            {key: matcher[key] for key in ("name", "kind") if key in matcher},
             {},
             machine.namespace,
             context.catalogue,
             context.release,
         )
-        for kind_class, given in matchers
-        if given.get("revisionName")
+        for kind_class, matcher in matchers
+        if matcher.get("revisionName")
     )
-    return [one for one in found if isinstance(one, Definition)]
+    return [definition for definition in found if isinstance(definition, Definition)]
 
 
 def resolve(machine: Machine) -> None:
@@ -362,17 +364,19 @@ def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
     for conflict in conflicts:
         from render.kubevirt import instancetype_fixes
 
-        shown = ".".join(map(str, conflict.shown))
-        if conflict.shown[0] == "spec":
-            shown = f"spec.template.{shown}"
+        field = ".".join(map(str, conflict.spelling))
+        if conflict.spelling[0] == "spec":
+            field = f"spec.template.{field}"
         path = (*TEMPLATE, *conflict.path)
         # KubeVirt spells some fields in its own way.
-        named = (*TEMPLATE, *conflict.shown) if conflict.shown[0] == "spec" else conflict.shown
+        named = (
+            (*TEMPLATE, *conflict.spelling) if conflict.spelling[0] == "spec" else conflict.spelling
+        )
         diagnostic = INSTANCETYPE_CONFLICT.at(
             at(machine.resource, named),
-            f"VM {variant(_FIELD, machine.context.release)} {shown} conflicts with selected instance type",
+            f"VM {variant(_FIELD, machine.context.release)} {field} conflicts with selected instance type",
             setting(definition, conflict.source),
-            help=f"remove {shown} from the VM, or choose an instance type that leaves it open",
+            help=f"remove {field} from the VM, or choose an instance type that leaves it open",
             fixes=instancetype_fixes.without(machine, definition, conflict),
         )
         position = None if named == path else at(machine.resource, path)

@@ -40,8 +40,8 @@ def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[
         path = cause.path if cause.source[1] == "architecture" else (*cause.path, "guest")
         return () if is_amount else choice((f"write {wanted}", set_to(path, wanted)))
     current = machine.instancetype
-    given = tree.get(machine.raw, *_MATCHED)
-    if current is None or not isinstance(given, dict) or "name" not in given:
+    matcher = tree.get(machine.raw, *_MATCHED)
+    if current is None or not isinstance(matcher, dict) or "name" not in matcher:
         return ()
     rows = sorted(
         (_unlike(spec, current.spec), quantity.value(spec["memory"]["guest"]), vcpus, name, kind)
@@ -50,7 +50,7 @@ def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[
         and requirements.meets(spec, preference.spec)
     )
     return tuple(
-        Fix(f"name {name}", _naming(given, kind, name)) for *_, name, kind in rows[:_OFFERED]
+        Fix(f"name {name}", _naming(matcher, kind, name)) for *_, name, kind in rows[:_OFFERED]
     )
 
 
@@ -70,7 +70,7 @@ def _unlike(spec: Tree, other: Tree) -> bool:
 def _without_amounts(spec: Tree) -> Tree:
     parts = {key: spec.get(key) or {} for key in ("cpu", "memory")}
     return spec | {
-        key: {name: one for name, one in part.items() if name != "guest"}
+        key: {name: amount for name, amount in part.items() if name != "guest"}
         for key, part in parts.items()
     }
 
@@ -93,8 +93,8 @@ _TOPOLOGY: FieldPath = (*TEMPLATE, "spec", "domain", "cpu")
 def without(machine: Machine, definition: Definition, conflict: Conflict) -> tuple[Fix, ...]:
     """The VM without what is in *conflict*: nothing is lost where *definition* says the same amount."""
     path = (*TEMPLATE, *conflict.path)
-    given, claimed = tree.get(machine.raw, *path), tree.get(definition.spec, *conflict.source)
-    if given is None or machine.resource.older:
+    current, claimed = tree.get(machine.raw, *path), tree.get(definition.spec, *conflict.source)
+    if current is None or machine.resource.older:
         return ()
     paths = [path]
     if path[:-1] == _TOPOLOGY and conflict.source == ("cpu", "guest"):
@@ -102,20 +102,20 @@ def without(machine: Machine, definition: Definition, conflict: Conflict) -> tup
         keys = [key for key in topology.CPUTopology._fields if key in cpu]
         paths = [(*_TOPOLOGY, key) for key in keys]
         counts = [cpu[key] for key in keys]
-        given = prod(counts) if all(type(count) is int for count in counts) else None
-    is_same = _is_same_amount(given, claimed)
-    told = f": {_brief(given)} -> {_brief(claimed)}" if not is_same else ""
-    title = f"leave {'.'.join(map(str, conflict.shown[1:]))} to {ref_of(definition)}{told}"
+        current = prod(counts) if all(type(count) is int for count in counts) else None
+    is_same = _is_same_amount(current, claimed)
+    told = f": {_brief(current)} -> {_brief(claimed)}" if not is_same else ""
+    title = f"leave {'.'.join(map(str, conflict.spelling[1:]))} to {ref_of(definition)}{told}"
     return (Fix(title, removal(machine.raw, paths), is_same),)
 
 
-def _is_same_amount(one: object, other: object) -> bool:
-    if isinstance(one, str | int) and isinstance(other, str | int):
+def _is_same_amount(value: object, other: object) -> bool:
+    if isinstance(value, str | int) and isinstance(other, str | int):
         try:
-            return bool(quantity.compare(str(one), str(other)) == 0)
+            return bool(quantity.compare(str(value), str(other)) == 0)
         except QuantityError:
-            return one == other
-    return one == other and type(one) is type(other)
+            return value == other
+    return value == other and type(value) is type(other)
 
 
 def _brief(value: object) -> str:

@@ -50,8 +50,8 @@ _REPLICA_SET_TYPE = "kubevirt.VirtualMachineInstanceReplicaSet"
 _FLAVOR = "flavor"
 #: What we refuse and KubeVirt does not: a cluster would drop ``spec.flavor`` from the template, say.
 _OURS = frozenset(
-    one.number
-    for one in (GUEST, PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
+    code.number
+    for code in (GUEST, PIN_MISSING, PIN_ENDED, REVISION_EDITED, UNKNOWN_FIELD, NOT_CONVERTIBLE)
 )
 
 
@@ -68,7 +68,7 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
     """What the schema and the webhook of a pool or a replica set refuse."""
     holder = HOLDERS[resource.kind]
     spec, diagnostics = _decode(resource, context.release)
-    if any(one.is_error for one in diagnostics):
+    if any(diagnostic.is_error for diagnostic in diagnostics):
         return diagnostics
     body = {"spec": spec}
     is_pool = resource.kind == POOL
@@ -86,7 +86,10 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         owner=spec,
     )
     elsewhere = Alternatives(subject, context)
-    return [*diagnostics, *(finding(resource, elsewhere, *one) for one in order.causes(subject))]
+    return [
+        *diagnostics,
+        *(finding(resource, elsewhere, *refusal) for refusal in order.causes(subject)),
+    ]
 
 
 def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
@@ -136,8 +139,8 @@ def _empty_lists(spec: Any) -> Iterator[FieldPath]:
 def _texts_of(resource: Resource) -> Tree:
     """The labels and annotations of *resource* itself, which must be text; null is dropped."""
     metadata = resource.body.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
-    return {key: given[key] for key in ("labels", "annotations") if given.get(key) is not None}
+    fields = metadata if isinstance(metadata, dict) else {}
+    return {key: fields[key] for key in ("labels", "annotations") if fields.get(key) is not None}
 
 
 def _is_open(cause: Cause, value: object) -> bool:
@@ -154,15 +157,18 @@ def _is_open(cause: Cause, value: object) -> bool:
 def unusable(resource: Resource, errors: Iterable[Diagnostic]) -> list[Diagnostic]:
     """One finding for all *errors* about what an admitted pool or replica set makes; those of ours stay alone."""
     holder = HOLDERS[resource.kind]
-    given = list(errors)
-    ours = [error for error in given if error.code in _OURS]
-    refusals = [error for error in given if error.code not in _OURS]
+    all_errors = list(errors)
+    ours = [error for error in all_errors if error.code in _OURS]
+    refusals = [error for error in all_errors if error.code not in _OURS]
     if not refusals:
         return ours
     first, *others = refusals
     related = [*first.related]
-    for one in others:
-        related += [Related(one.message, one.position or one.location), *one.related]
+    for refusal in others:
+        related += [
+            Related(refusal.message, refusal.position or refusal.location),
+            *refusal.related,
+        ]
     what = "VMs" if holder.kind == "VirtualMachine" else "VMIs"
     return [
         *ours,

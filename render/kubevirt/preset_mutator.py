@@ -110,7 +110,11 @@ def _index(context: Context, namespace: str, era: Era) -> Index:
     key = (namespace, era.kind)
     if key not in known:
         known[key] = presets.index(
-            [one for one in context.presets.get(namespace, ()) if one.resource.kind == era.kind],
+            [
+                preset
+                for preset in context.presets.get(namespace, ())
+                if preset.resource.kind == era.kind
+            ],
             context.release,
         )
     return known[key]
@@ -231,8 +235,8 @@ def _listed(texts: list[str]) -> str:
 def _sides(difference: PresetConflict) -> tuple[str, str]:
     """Both values, with what the cluster makes up where that is all they differ in."""
     values = (difference.preset, difference.other)
-    one, other = map(_compact, values)
-    return (compact(values[0]), compact(values[1])) if one == other else (one, other)
+    preset, other = map(_compact, values)
+    return (compact(values[0]), compact(values[1])) if preset == other else (preset, other)
 
 
 def _compact(value: Any) -> str:

@@ -106,10 +106,10 @@ def first_replica(resource: Resource, *, numbered_by: Version | None = None) -> 
         "metadata": metadata,
         "spec": _numbered(resource, spec, numbered_by) if numbered_by else spec,
     }
-    one = from_body(
+    replica = from_body(
         body, resource.index, resource.origin, may_hold_placeholders=resource.may_hold_placeholders
     )
-    return one._replace(holders=(resource,))
+    return replica._replace(holders=(resource,))
 
 
 def _read(spec: Tree) -> Tree:
@@ -120,8 +120,8 @@ def _read(spec: Tree) -> Tree:
     if isinstance(templates, list):
         places += (("dataVolumeTemplates", index) for index in range(len(templates)))
     for place in places:
-        one = tree.get(spec, *place)
-        metadata = one.get("metadata", "") if isinstance(one, dict) else ""
+        template = tree.get(spec, *place)
+        metadata = template.get("metadata", "") if isinstance(template, dict) else ""
         if metadata is None or isinstance(metadata, dict):
             draft.put((*place, "metadata"), _without_nulls(metadata or {}))
     return draft.tree
@@ -156,25 +156,25 @@ def _numbered(resource: Resource, spec: Tree, release: Version) -> Tree:
         return spec
     own = set()
     draft = Draft(spec)
-    for index, one in enumerate(templates if isinstance(templates, list) else ()):
-        name = tree.get(one, "metadata", "name")
+    for index, template in enumerate(templates if isinstance(templates, list) else ()):
+        name = tree.get(template, "metadata", "name")
         if isinstance(name, str):
             own.add(name)
             draft.put(("dataVolumeTemplates", index, "metadata", "name"), name + FIRST)
     generation = resource.spec.get("nameGeneration")
     for index, volume in enumerate(volumes):
-        for source, asked in in_force(_NUMBERED, release):
+        for source, switch in in_force(_NUMBERED, release):
             name = tree.get(volume, *source)
             if not isinstance(name, str):
                 continue
-            if name in own if asked is None else tree.get(generation, asked) is True:
+            if name in own if switch is None else tree.get(generation, switch) is True:
                 draft.put((*_VOLUMES, index, *source), name + FIRST)
     return draft.tree
 
 
-def with_replica(resource: Resource, one: Resource, body: Tree) -> Tree:
-    """The pool or replica set *resource* with *body*, to which *one* of what it makes was rendered, in its template."""
-    if body is one.body:
+def with_replica(resource: Resource, replica: Resource, body: Tree) -> Tree:
+    """The pool or replica set *resource* with *body*, to which the *replica* it makes was rendered, in its template."""
+    if body is replica.body:
         return resource.body
     holder = HOLDERS[resource.kind]
     draft = Draft(resource.body)

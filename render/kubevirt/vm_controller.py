@@ -74,9 +74,9 @@ def _name_definitions(machine: Machine, draft: Draft) -> None:
         (INSTANCETYPE, machine.instancetype),
         (PREFERENCE, machine.preference),
     ):
-        given = machine.spec.get(kind_class.word)
-        if given is not None and definition is not None:
-            names[kind_class.annotation_for(given.get("kind", ""))] = given.get("name", "")
+        matcher = machine.spec.get(kind_class.word)
+        if matcher is not None and definition is not None:
+            names[kind_class.annotation_for(matcher.get("kind", ""))] = matcher.get("name", "")
     if names:
         place = ("metadata", "annotations")
         draft.put(place, {**(draft.get(*place) or {}), **names})

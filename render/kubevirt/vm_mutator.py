@@ -65,13 +65,13 @@ def check_matchers(machine: Machine) -> None:
 def infer_matchers(machine: Machine) -> None:
     """Replace ``inferFromVolume`` by what the labels of the volume's source name."""
     for kind_class in KIND_CLASSES:
-        given = machine.spec.get(kind_class.word)
-        if given and given.get("inferFromVolume") and not machine.failed:
-            _infer(machine, kind_class, given)
+        matcher = machine.spec.get(kind_class.word)
+        if matcher and matcher.get("inferFromVolume") and not machine.failed:
+            _infer(machine, kind_class, matcher)
 
 
-def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
-    volume = given["inferFromVolume"]
+def _infer(machine: Machine, kind_class: KindClass, declared: Tree) -> None:
+    volume = declared["inferFromVolume"]
     path = ("spec", kind_class.word, "inferFromVolume")
     from render.resolve import infer
 
@@ -84,7 +84,7 @@ def _infer(machine: Machine, kind_class: KindClass, given: Tree) -> None:
         machine.context.release,
     )
     draft = Draft(machine.vm)
-    ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+    ignore = declared.get("inferFromVolumeFailurePolicy") == "Ignore"
     if isinstance(result, infer.Inferred):
         if ignore and kind_class is INSTANCETYPE:
             # The whole block goes, hugepages included.
@@ -152,11 +152,11 @@ _PREFERRED: tuple[tuple[FieldPath, FieldPath], ...] = (
 
 def _record_preferred(machine: Machine, preference: Definition) -> None:
     """Remember which defaults the *preference* gave instead of KubeVirt."""
-    for index, one in enumerate(machine.provenance):
+    for index, provenance in enumerate(machine.provenance):
         for field, source in _PREFERRED:
-            if one.field == (*TEMPLATE, *field) and tree.get(preference.spec, *source):
+            if provenance.field == (*TEMPLATE, *field) and tree.get(preference.spec, *source):
                 place = place_in(preference, source)
-                machine.provenance[index] = one._replace(
+                machine.provenance[index] = provenance._replace(
                     source=ref_of(preference), source_field=source, position=place.index, decider=""
                 )
 

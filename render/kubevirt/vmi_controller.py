@@ -134,6 +134,6 @@ def _shared(context: Context) -> LauncherCluster:
 def _claims(machine: Machine) -> Mapping[str, Tree]:
     """The claims that the VM itself has made, by their names."""
     return {
-        tree.get(one, "metadata", "name") or "": _claim(one)
-        for one in machine.spec.get("dataVolumeTemplates") or ()
+        tree.get(template, "metadata", "name") or "": _claim(template)
+        for template in machine.spec.get("dataVolumeTemplates") or ()
     }

@@ -121,8 +121,8 @@ class LauncherCluster:
         # QUIRK(pkg/virt-config/virt-config.go): an unknown architecture counts as amd64; one without a setting does not
         key = architecture if architecture in configurable or architecture in defaults else "amd64"
         settings = self.configuration.get("architectureConfiguration") or {}
-        given = tree.get(settings, key, "ovmfPath") if key in configurable else None
-        return given or defaults.get(key, defaults[""])
+        configured = tree.get(settings, key, "ovmfPath") if key in configurable else None
+        return configured or defaults.get(key, defaults[""])
 
     def _hypervisor(self) -> str:
         if "ConfigurableHypervisor" in self.gates:

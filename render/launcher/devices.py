@@ -23,7 +23,7 @@ def of_virtualization(launch: Launch) -> Iterator[str]:
     if launch.interfaces or launch.devices.get("autoattachPodInterface") is not False:
         yield _TUN
     if not launch.cluster.is_emulated:
-        if any((one.get("model") or "virtio") == "virtio" for one in launch.interfaces):
+        if any((interface.get("model") or "virtio") == "virtio" for interface in launch.interfaces):
             yield _VHOST_NET
         yield _PREFIX + _HYPERVISOR_DEVICES.get(launch.cluster.hypervisor, "kvm")
     if launch.devices.get("autoattachVSOCK"):
@@ -87,7 +87,7 @@ def _is_claimed(device: Tree) -> bool:
 
 def claims(launch: Launch) -> list[Tree]:
     """The entries of ``resources.claims``: what is provided by dynamic resource allocation."""
-    given = [
+    entries = [
         {"name": device.get("claimName") or "", "request": device.get("requestName") or ""}
         for gate, kind in (("GPUsWithDRA", "gpus"), ("HostDevicesWithDRA", "hostDevices"))
         if gate in launch.gates
@@ -95,14 +95,14 @@ def claims(launch: Launch) -> list[Tree]:
         if not device.get("deviceName") and _NAMES_CLAIM(launch.release)(device)
     ]
     if "NetworkDevicesWithDRA" in launch.gates:
-        given += (
+        entries += (
             {"name": source.get("claimName") or "", "request": source.get("requestName") or ""}
             for network in launch.networks
             if (source := network.get("resourceClaim")) is not None
         )
     return [
         {key: value for key, value in claim.items() if value or key == "name"}
-        for claim in _CLAIMS(launch.release)(given)
+        for claim in _CLAIMS(launch.release)(entries)
     ]
 
 
@@ -116,8 +116,8 @@ _NAMES_CLAIM: Form[Callable[[Tree], bool]] = form(
 )
 
 
-def _each_name_once(given: list[Tree]) -> list[Tree]:
-    return list({claim["name"]: claim for claim in reversed(given)}.values())[::-1]
+def _each_name_once(entries: list[Tree]) -> list[Tree]:
+    return list({claim["name"]: claim for claim in reversed(entries)}.values())[::-1]
 
 
 _CLAIMS: Form[Callable[[list[Tree]], list[Tree]]] = form(

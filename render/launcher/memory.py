@@ -67,8 +67,8 @@ def _vcpus(launch: Launch) -> str:
 def _counted_vcpus(launch: Launch) -> int:
     if launch.cpu is not None:
         return max(vcpus(launch.cpu), 1)
-    given = launch.limits.get("cpu", launch.requests.get("cpu", 0))
-    return max(quantity.value(given), 1)
+    amount = launch.limits.get("cpu", launch.requests.get("cpu", 0))
+    return max(quantity.value(amount), 1)
 
 
 def _has_graphics(launch: Launch) -> bool:

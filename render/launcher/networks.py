@@ -41,8 +41,8 @@ def annotations(launch: Launch) -> Iterator[tuple[str, str]]:
 
 def _selection(launch: Launch) -> list[Tree]:
     networks = {network.get("name"): network for network in launch.networks}
-    plugged = [one for one in launch.interfaces if one.get("state") != "absent"]
-    first = {one.get("name"): one for one in reversed(plugged)}
+    plugged = [interface for interface in launch.interfaces if interface.get("state") != "absent"]
+    first = {interface.get("name"): interface for interface in reversed(plugged)}
     elements: list[Tree] = []
     for interface in plugged:
         name = interface.get("name")

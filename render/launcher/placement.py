@@ -182,9 +182,9 @@ def lowest_frequency(nodes: tuple[Tree, ...]) -> int:
 
 def affinity(launch: Launch, uids: list[str]) -> Tree | None:
     """The affinity of the VMI, and what it brings; *uids* of the claims that hold reservations."""
-    given: Tree | None = launch.spec.get("affinity")
+    combined: Tree | None = launch.spec.get("affinity")
     for label in _rejected(launch):
-        given = _rejecting(given, label)
+        combined = _rejecting(combined, label)
     for uid in uids:
         term = {
             "labelSelector": {
@@ -192,10 +192,10 @@ def affinity(launch: Launch, uids: list[str]) -> Tree | None:
             },
             "topologyKey": _HOSTNAME,
         }
-        given = _apart(given, term)
+        combined = _apart(combined, term)
     if _CROSS in launch.gates and launch.architecture:
-        given = _preferring(given, launch.architecture.lower())
-    return given
+        combined = _preferring(combined, launch.architecture.lower())
+    return combined
 
 
 def reservation_labels(uids: list[str]) -> Mapping[str, str]:
@@ -212,10 +212,10 @@ def _rejected(launch: Launch) -> Iterator[str]:
             yield _FEATURE + (feature.get("name") or "")
 
 
-def _rejecting(given: Tree | None, label: str) -> Tree:
-    """*given*, and no node with *label*."""
+def _rejecting(affinity: Tree | None, label: str) -> Tree:
+    """*affinity*, and no node with *label*."""
     requirement = {"key": label, "operator": "DoesNotExist"}
-    nodes: Tree = (given or {}).get("nodeAffinity") or {}
+    nodes: Tree = (affinity or {}).get("nodeAffinity") or {}
     required = nodes.get(_REQUIRED)
     terms: Any = [{"matchExpressions": [requirement]}]
     if required is not None:
@@ -226,28 +226,28 @@ def _rejecting(given: Tree | None, label: str) -> Tree:
             for term in terms
         ]
     own = {**nodes, _REQUIRED: {**(required or {}), "nodeSelectorTerms": terms}}
-    return {**(given or {}), "nodeAffinity": own}
+    return {**(affinity or {}), "nodeAffinity": own}
 
 
-def _apart(given: Tree | None, term: Tree) -> Tree:
-    """*given*, and not beside the pods of *term*."""
-    pods: Tree = (given or {}).get("podAntiAffinity") or {}
+def _apart(affinity: Tree | None, term: Tree) -> Tree:
+    """*affinity*, and not beside the pods of *term*."""
+    pods: Tree = (affinity or {}).get("podAntiAffinity") or {}
     own = {**pods, _REQUIRED: [*(pods.get(_REQUIRED) or ()), term]}
-    return {**(given or {}), "podAntiAffinity": own}
+    return {**(affinity or {}), "podAntiAffinity": own}
 
 
-def apart_from_source(given: Tree | None, uid: str) -> Tree:
-    """*given*, and on another node than the pod that the VMI runs in."""
+def apart_from_source(affinity: Tree | None, uid: str) -> Tree:
+    """*affinity*, and on another node than the pod that the VMI runs in."""
     labels = {"matchLabels": {"kubevirt.io/created-by": uid}}
-    return _apart(given, {"labelSelector": labels, "topologyKey": _HOSTNAME})
+    return _apart(affinity, {"labelSelector": labels, "topologyKey": _HOSTNAME})
 
 
-def _preferring(given: Tree | None, architecture: str) -> Tree:
-    nodes: Tree = (given or {}).get("nodeAffinity") or {}
+def _preferring(affinity: Tree | None, architecture: str) -> Tree:
+    nodes: Tree = (affinity or {}).get("nodeAffinity") or {}
     expression = {"key": _ARCHITECTURE, "operator": "In", "values": [architecture]}
     term = {"weight": 100, "preference": {"matchExpressions": [expression]}}
     own = {**nodes, _PREFERRED: [*(nodes.get(_PREFERRED) or ()), term]}
-    return {**(given or {}), "nodeAffinity": own}
+    return {**(affinity or {}), "nodeAffinity": own}
 
 
 def reservations(launch: Launch) -> list[str]:

@@ -216,7 +216,7 @@ def _has_quota(launch: Launch, resource: str) -> bool:
     if resource in launch.limits or "AutoResourceLimitsGate" not in launch.gates:
         return False
     quotas = launch.cluster.objects.quotas.get(launch.namespace, ())
-    return any(f"limits.{resource}" in (tree.get(one, "spec", "hard") or {}) for one in quotas)
+    return any(f"limits.{resource}" in (tree.get(quota, "spec", "hard") or {}) for quota in quotas)
 
 
 def _limits_cpus(launch: Launch) -> bool:
@@ -288,10 +288,10 @@ def support(cluster: LauncherCluster, row: SupportRow, *, guaranteed: bool = Fal
 
 
 def _support(cluster: LauncherCluster, row: SupportRow, *, guaranteed: bool) -> Tree:
-    given: Mapping[str, str] = row.limits
+    defaults: Mapping[str, str] = row.limits
     if guaranteed and row.guaranteed is not None:
-        given = row.guaranteed
-    limits = _overridden(cluster, row.kind, "limits", given)
+        defaults = row.guaranteed
+    limits = _overridden(cluster, row.kind, "limits", defaults)
     requests = _overridden(cluster, row.kind, "requests", row.requests)
     if guaranteed:
         requests |= limits

@@ -111,13 +111,13 @@ def without_categories(launch: Launch, containers: Iterable[Tree]) -> list[Tree]
     if launch.cluster.selinux_type:
         options["type"] = launch.cluster.selinux_type
     return [
-        one
-        if one["name"] == "compute"
+        container
+        if container["name"] == "compute"
         else {
-            **one,
-            "securityContext": {**one.get("securityContext", {}), "seLinuxOptions": options},
+            **container,
+            "securityContext": {**container.get("securityContext", {}), "seLinuxOptions": options},
         }
-        for one in containers
+        for container in containers
     ]
 
 

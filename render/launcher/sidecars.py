@@ -62,19 +62,19 @@ def _hooks(launch: Launch) -> list[Sidecar]:
     if text is None:
         return []
     try:
-        given = gojson.unmarshal(text, _TYPE) or []
+        hooks = gojson.unmarshal(text, _TYPE) or []
     except gojson.GoJSONError as error:
         raise PodError(str(error), ("metadata", "annotations", _ANNOTATION)) from None
     return [
         Sidecar(
-            image=one.get("image") or "",
-            pull_policy=one.get("imagePullPolicy") or "",
-            command=one.get("command"),
-            arguments=one.get("args"),
-            config_map=one.get("configMap"),
-            claim=one.get("pvc"),
+            image=hook.get("image") or "",
+            pull_policy=hook.get("imagePullPolicy") or "",
+            command=hook.get("command"),
+            arguments=hook.get("args"),
+            config_map=hook.get("configMap"),
+            claim=hook.get("pvc"),
         )
-        for one in given
+        for hook in hooks
     ]
 
 
@@ -118,7 +118,7 @@ def container(launch: Launch, sidecar: Sidecar, index: int) -> Tree:
         *(XDG if launch.is_nonroot else ()),
         *_ENVIRONMENT(launch.release)(name, sidecar),
     ]
-    given = {
+    fields = {
         "name": name,
         "image": sidecar.image or SIDECAR_SHIM_IMAGE,
         "imagePullPolicy": sidecar.pull_policy,
@@ -127,7 +127,7 @@ def container(launch: Launch, sidecar: Sidecar, index: int) -> Tree:
         "env": environment,
     }
     return {
-        **{key: value for key, value in given.items() if value},
+        **{key: value for key, value in fields.items() if value},
         "resources": resources.support(
             launch.cluster, resources.SIDECAR, guaranteed=launch.is_guaranteed
         ),
@@ -178,11 +178,11 @@ _SUB_PATH: Form[Callable[[str], Tree]] = form(
 )
 
 
-def volumes(launch: Launch, given: list[Sidecar]) -> list[Tree]:
+def volumes(launch: Launch, sidecars: list[Sidecar]) -> list[Tree]:
     """The volumes that sidecars bring. Raises `PodError` for a ConfigMap that is known not to be there."""
     objects = launch.cluster.objects
     made: list[Tree] = []
-    for sidecar in given:
+    for sidecar in sidecars:
         if sidecar.config_map is not None:
             name = sidecar.config_map.get("name") or ""
             if objects.is_complete and (launch.namespace, name) not in objects.config_maps:
@@ -196,10 +196,10 @@ def volumes(launch: Launch, given: list[Sidecar]) -> list[Tree]:
     return made
 
 
-def shared_mounts(given: list[Sidecar]) -> list[Tree]:
+def shared_mounts(sidecars: list[Sidecar]) -> list[Tree]:
     """Where compute sees what sidecars share."""
     return [
-        {"name": one.claim.get("name") or "", "mountPath": one.claim["sharedComputePath"]}
-        for one in given
-        if one.claim is not None and one.claim.get("sharedComputePath")
+        {"name": sidecar.claim.get("name") or "", "mountPath": sidecar.claim["sharedComputePath"]}
+        for sidecar in sidecars
+        if sidecar.claim is not None and sidecar.claim.get("sharedComputePath")
     ]

@@ -17,15 +17,15 @@ _REPORTED: FieldPath = ("metadata", "annotations", "kubevirt.io/memory-overhead-
 def sums(launch: Launch, pod: Tree) -> dict[FieldPath, str]:
     """The sum behind each number that compute asks for in *pod*, which came of *launch*, by its path."""
     overhead = memory.overhead(launch)
-    said: dict[FieldPath, str] = {_REPORTED: _overhead(overhead)}
-    for part, given in (("requests", launch.requests), ("limits", launch.limits)):
+    sum_texts: dict[FieldPath, str] = {_REPORTED: _overhead(overhead)}
+    for part, amounts in (("requests", launch.requests), ("limits", launch.limits)):
         path = (*_COMPUTE, part)
         if tree.get(pod, *path, "memory") is not None:
             amount = parse(tree.get(pod, *path, "memory"))
-            said[*path, "memory"] = _memory(launch, part, amount, overhead)
+            sum_texts[*path, "memory"] = _memory(launch, part, amount, overhead)
         if tree.get(pod, *path, "cpu") is not None:
-            said[*path, "cpu"] = f"{part} of the VMI" if "cpu" in given else _cpus(launch)
-    return said
+            sum_texts[*path, "cpu"] = f"{part} of the VMI" if "cpu" in amounts else _cpus(launch)
+    return sum_texts
 
 
 def _shown(amount: Quantity) -> str:

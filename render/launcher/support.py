@@ -34,8 +34,8 @@ def _resources(launch: Launch, row: SupportRow) -> Tree:
 
 
 def _pulled(image: str, policy: object) -> Tree:
-    given = {"image": image, "imagePullPolicy": policy}
-    return {key: value for key, value in given.items() if value}
+    fields = {"image": image, "imagePullPolicy": policy}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _container_disk(
@@ -221,15 +221,26 @@ def container_paths(launch: Launch, compute: Tree, pod_volumes: list[Tree]) -> l
     """The containers that virt-api's webhook adds to serve paths of *compute* (since 1.8)."""
     if "containerPath" not in launch.sources:
         return []
-    served = {one.get("name") for one in launch.filesystems if one.get("virtiofs") is not None}
+    served = {
+        filesystem.get("name")
+        for filesystem in launch.filesystems
+        if filesystem.get("virtiofs") is not None
+    }
     containers = []
     for volume in launch.volumes:
         source, name = volume.get("containerPath"), volume.get("name") or ""
         if source is None or name not in served or not source.get("readOnly"):
             continue
         mount, below = _mount_above(source.get("path") or "", compute)
-        given = next((one for one in pod_volumes if mount and one["name"] == mount["name"]), {})
-        if mount is None or not any(key in given for key in _DATA):
+        pod_volume = next(
+            (
+                candidate
+                for candidate in pod_volumes
+                if mount and candidate["name"] == mount["name"]
+            ),
+            {},
+        )
+        if mount is None or not any(key in pod_volume for key in _DATA):
             continue
         path = f"/virtiofs-data/{name}"
         own = {"name": mount["name"], "mountPath": path, "subPath": below, "readOnly": True}

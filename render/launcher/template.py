@@ -77,11 +77,7 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
     devices.check_permitted(launch)
     amounts = resources.compute(launch, overhead)
     hooks = sidecars.sidecars(launch)
-    words = (
-        containers.provisioning_command(launch)
-        if is_temporary
-        else containers.command(launch, len(hooks))
-    )
+    words = _command(launch, len(hooks), is_temporary=is_temporary)
     mounted = volumes.mounted(launch, has_sidecars=bool(hooks))
     compute = containers.compute(launch, words, amounts, mounted)
     compute["volumeMounts"] += sidecars.shared_mounts(hooks)
@@ -92,16 +88,11 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
         *support.container_disks(launch),
         *support.virtiofs(launch),
         *last,
-        *(sidecars.container(launch, one, index) for index, one in enumerate(hooks)),
+        *(sidecars.container(launch, sidecar, index) for index, sidecar in enumerate(hooks)),
     ]
-    volumes_of_hooks = sidecars.volumes(launch, hooks)
-    annotations = _annotations(launch)
-    if is_temporary:
-        annotations["kubevirt.io/ephemeral-provisioning"] = "true"
-    if "VmiMemoryOverheadReport" in launch.gates:
-        annotations["kubevirt.io/memory-overhead-bytes"] = str(scaled(overhead.total))
+    all_volumes = [*mounted.volumes, *sidecars.volumes(launch, hooks)]
+    annotations = _annotations(launch, overhead, is_temporary=is_temporary)
     initial = [*first, *support.initial(launch)]
-    all_volumes = [*mounted.volumes, *volumes_of_hooks]
     running = security.without_categories(launch, running)
     uids = placement.reservations(launch)
     return {
@@ -117,6 +108,13 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
     }
 
 
+def _command(launch: Launch, hooks: int, *, is_temporary: bool) -> list[str]:
+    """What the container of the guest runs, beside so many sidecars with *hooks*."""
+    if is_temporary:
+        return containers.provisioning_command(launch)
+    return containers.command(launch, hooks)
+
+
 def _spec(
     launch: Launch,
     running: list[Tree],
@@ -124,7 +122,7 @@ def _spec(
     pod_volumes: list[Tree],
     uids: list[str],
 ) -> Tree:
-    given = {
+    fields = {
         "hostname": hostname(launch),
         **{key: launch.spec.get(key) for key in _COPIED},
         "runtimeClassName": launch.cluster.configuration.get("defaultRuntimeClass"),
@@ -140,7 +138,7 @@ def _spec(
         "dnsConfig": launch.spec.get("dnsConfig"),
     }
     return {
-        **{key: value for key, value in given.items() if value},
+        **{key: value for key, value in fields.items() if value},
         **{key: value for key, value in structs.items() if value is not None},
         "containers": running,
         "volumes": pod_volumes,
@@ -184,8 +182,8 @@ _LOG: Form[Callable[[list[Tree]], tuple[list[Tree], list[Tree]]]] = form(
 
 def hostname(launch: Launch) -> str:
     """The host name of pod and guest."""
-    given: str = launch.spec.get("hostname") or ""
-    return given or launch.name.partition(".")[0][:_LABEL]
+    own_name: str = launch.spec.get("hostname") or ""
+    return own_name or launch.name.partition(".")[0][:_LABEL]
 
 
 def _account_of_volume(launch: Launch) -> str:
@@ -239,9 +237,9 @@ _LABELS: Rows[Callable[[Launch], Iterator[tuple[str, str]]]] = rows(
 )
 
 
-def _annotations(launch: Launch) -> Tree:
+def _annotations(launch: Launch, overhead: memory.Overhead, *, is_temporary: bool) -> Tree:
     """Raises `PodError` for an unknown network binding."""
-    return {
+    annotations = {
         "kubevirt.io/domain": launch.name,
         **{key: value for key, value in launch.annotations.items() if not key.startswith(_OWN)},
         "kubectl.kubernetes.io/default-container": "compute",
@@ -250,6 +248,11 @@ def _annotations(launch: Launch) -> Tree:
         **dict(networks.annotations(launch)),
         **_BACKUP(launch.release)(launch),
     }
+    if is_temporary:
+        annotations["kubevirt.io/ephemeral-provisioning"] = "true"
+    if "VmiMemoryOverheadReport" in launch.gates:
+        annotations["kubevirt.io/memory-overhead-bytes"] = str(scaled(overhead.total))
+    return annotations
 
 
 def _backup(launch: Launch) -> Tree:

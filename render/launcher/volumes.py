@@ -84,7 +84,7 @@ def mounted(launch: Launch, *, has_sidecars: bool) -> Mounted:
     mounts = _BASE(launch.release)
     volumes = [*_EMPTY, _empty("container-disks")]
     if launch.uses_image_volumes:
-        mounts = tuple(one for one in mounts if one is not _DISKS)
+        mounts = tuple(mount for mount in mounts if mount is not _DISKS)
         volumes.pop()
     mounted = Mounted(volumes, [*mounts], [], [])
     _add_configuration(launch, mounted)
@@ -190,10 +190,10 @@ def _add_volumes(launch: Launch, mounted: Mounted) -> None:
 
 def _add_claim(launch: Launch, mounted: Mounted, name: str, source: Tree) -> None:
     _attach(launch, mounted, name, source.get("claimName") or "")
-    given = {"claimName": source.get("claimName") or "", **_given(source, "readOnly")}
-    if not given.get("readOnly"):
-        given.pop("readOnly", None)
-    mounted.add(name, {"persistentVolumeClaim": given})
+    claim = {"claimName": source.get("claimName") or "", **_given(source, "readOnly")}
+    if not claim.get("readOnly"):
+        claim.pop("readOnly", None)
+    mounted.add(name, {"persistentVolumeClaim": claim})
 
 
 def _add_ephemeral(launch: Launch, mounted: Mounted, name: str, source: Tree) -> None:
@@ -254,8 +254,8 @@ def _add_cloud_init(_launch: Launch, mounted: Mounted, name: str, source: Tree) 
 def _add_sysprep(_launch: Launch, mounted: Mounted, name: str, source: Tree) -> None:
     secret, config_map = source.get("secret"), source.get("configMap")
     if secret is not None:
-        given = {"secretName": secret["name"]} if secret.get("name") else {}
-        mounted.add(name, {"secret": given})
+        secret_source = {"secretName": secret["name"]} if secret.get("name") else {}
+        mounted.add(name, {"secret": secret_source})
     elif config_map is not None:
         mounted.add(name, {"configMap": _given(config_map, "name")})
     else:
@@ -321,8 +321,8 @@ _META: Form[tuple[str, ...]] = form(until("1.5", ()), since("1.5", ("meta",)))
 
 
 def _image_source(image: str, policy: object) -> Tree:
-    given = {"reference": image, "pullPolicy": policy}
-    return {"image": {key: value for key, value in given.items() if value}}
+    fields = {"reference": image, "pullPolicy": policy}
+    return {"image": {key: value for key, value in fields.items() if value}}
 
 
 def _add_disk_images(launch: Launch, mounted: Mounted, kernel_boot: str) -> None:
@@ -382,7 +382,7 @@ def unknown_digests(launch: Launch) -> Iterator[tuple[str, Tree]]:
     ]
     if launch.kernel_boot is not None:
         disks.append((KERNEL_BOOT, launch.kernel_boot))
-    yield from (one for one in disks if _DIGEST not in launch.images.get(one[0], ""))
+    yield from (disk for disk in disks if _DIGEST not in launch.images.get(disk[0], ""))
 
 
 def pull_secrets(launch: Launch) -> list[Tree]:

@@ -189,8 +189,8 @@ def _flavor_spec(resource: Resource, diagnostics: list[Diagnostic], release: Ver
 def _profiles(
     resource: Resource, diagnostics: list[Diagnostic], release: Version
 ) -> Iterator[Tree]:
-    given = resource.body.get("profiles") or []
-    for index, profile in enumerate(given if isinstance(given, list) else []):
+    profiles = resource.body.get("profiles") or []
+    for index, profile in enumerate(profiles if isinstance(profiles, list) else []):
         place: FieldPath = ("profiles", index)
         if not isinstance(profile, dict):
             diagnostics.append(WRONG_TYPE.at(at(resource, place), "a profile is a mapping"))
@@ -236,23 +236,23 @@ def _successor(resource: Resource, spec: Tree) -> str:
 
 def _with_flavor(resource: Resource, release: Version) -> Decoded:
     """A VM with ``spec.flavor``, which stays in the decoded spec."""
-    given = resource.spec["flavor"]
+    flavor = resource.spec["flavor"]
     place: FieldPath = ("spec", "flavor")
     spec = {key: value for key, value in resource.spec.items() if key != "flavor"}
     body, causes = schemas.decode({**resource.body, "spec": spec}, VM_TYPE, release)
     diagnostics = schemas.located(resource, causes)
-    if not isinstance(given, dict):
+    if not isinstance(flavor, dict):
         diagnostics.append(WRONG_TYPE.at(at(resource, place), "expected a mapping at spec.flavor"))
         return Decoded(body, diagnostics)
-    for key, value in given.items():
+    for key, value in flavor.items():
         if key not in flavors.MATCHER:
             message = f'unknown field "{key}": spec.flavor.{key} in body is a forbidden property'
             diagnostics.append(UNKNOWN_FIELD.at(at(resource, (*place, key)), message))
         elif not isinstance(value, str):
             message = f"expected a string at spec.flavor.{key}"
             diagnostics.append(WRONG_TYPE.at(at(resource, (*place, key)), message))
-    kind = flavors.SUCCESSORS.get(FLAVOR.kind_of(str(given.get("kind") or "")))
-    name, profile = (given.get(key) or "" for key in ("name", "profile"))
+    kind = flavors.SUCCESSORS.get(FLAVOR.kind_of(str(flavor.get("kind") or "")))
+    name, profile = (flavor.get(key) or "" for key in ("name", "profile"))
     matcher = {"name": f"{name}-{profile}" if profile else name, **({"kind": kind} if kind else {})}
     cure = "write an instancetype for the flavor, and name it in spec.instancetype"
     if name:
@@ -266,15 +266,15 @@ def _with_flavor(resource: Resource, release: Version) -> Decoded:
             help=cure,
         )
     )
-    kept = {key: value for key, value in given.items() if isinstance(value, str)}
+    kept = {key: value for key, value in flavor.items() if isinstance(value, str)}
     return Decoded({**body, "spec": {**(body.get("spec") or {}), "flavor": kept}}, diagnostics)
 
 
 def _misnumbered(resource: Resource) -> Iterator[Diagnostic]:
     """That the number of a stored VM's edit revision is none."""
     path: FieldPath = ("metadata", "annotations", machines.REVISION)
-    given = tree.get(resource.body, *path)
-    if given is not None and not machines.stored_revision(resource):
+    revision = tree.get(resource.body, *path)
+    if revision is not None and not machines.stored_revision(resource):
         yield REVISION_NUMBERS.at(
             at(resource, path),
             f"{machines.REVISION} is no number from 1: a lock begins to count at 1",

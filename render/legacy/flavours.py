@@ -28,7 +28,9 @@ def candidates(
     """What *name* may mean in *namespace*, whose *presets* are these: flavors, else instancetypes, else presets."""
     for kind_class in (FLAVOR, INSTANCETYPE):
         keys = [Key(kind_class.namespaced, namespace, name), Key(kind_class.cluster, "", name)]
-        definitions = [one for one in map(catalogue.definition, keys) if one is not None]
+        definitions = [
+            definition for definition in map(catalogue.definition, keys) if definition is not None
+        ]
         definitions = definitions or _renamed(catalogue, kind_class, namespace, name)
         if definitions:
             return definitions
@@ -48,10 +50,10 @@ def _renamed(
     """The objects that were called *name* before kustomize renamed them, by its own notes."""
     scopes = {kind_class.cluster: "", kind_class.namespaced: namespace}
     return [
-        one
-        for key, one in catalogue.definitions.items()
-        if scopes.get(key.kind) == key.namespace and one.resource is not None
-        if any(name == before for _, _, before in former(one.resource))
+        definition
+        for key, definition in catalogue.definitions.items()
+        if scopes.get(key.kind) == key.namespace and definition.resource is not None
+        if any(name == before for _, _, before in former(definition.resource))
     ]
 
 
@@ -63,7 +65,7 @@ class Fragment(NamedTuple):
 
     def sources_of(self, place: FieldPath) -> list[tuple[FieldPath, FieldPath]]:
         """What it has at *place* and below, each with its source."""
-        sources = [one for one in self.sources.items() if one[0][: len(place)] == place]
+        sources = [pair for pair in self.sources.items() if pair[0][: len(place)] == place]
         return sources or [(place, place)]
 
 
@@ -79,9 +81,9 @@ def fragment(definition: Definition, release: Version) -> Fragment | str:
     return Fragment(draft.tree, {edit.path: edit.source for edit in applied.from_instancetype})
 
 
-def fill(template: Draft, given: Fragment) -> list[FieldPath]:
-    """Fill in *template* what it leaves open and *given* has; the paths that were filled."""
-    rest = Draft(given.template)
+def fill(template: Draft, fragment: Fragment) -> list[FieldPath]:
+    """Fill in *template* what it leaves open and *fragment* has; the paths that were filled."""
+    rest = Draft(fragment.template)
     _leave_to_the_vm(template, rest)
     return list(_filled(template, rest.tree, ()))
 
@@ -98,9 +100,9 @@ def _leave_to_the_vm(template: Draft, rest: Draft) -> None:
         rest.remove((*_DOMAIN, "memory", "guest"))
 
 
-def _filled(draft: Draft, given: Tree, path: FieldPath) -> Iterator[FieldPath]:
-    """Put what *draft* lacks of *given*, mapping by mapping; the paths that were filled."""
-    for key, value in given.items():
+def _filled(draft: Draft, fragment: Tree, path: FieldPath) -> Iterator[FieldPath]:
+    """Put what *draft* lacks of *fragment*, mapping by mapping; the paths that were filled."""
+    for key, value in fragment.items():
         place = (*path, key)
         present = draft.get(*place)
         if present is None:

@@ -78,7 +78,7 @@ def located(
     diagnostics: Iterable[Diagnostic], resources: Iterable[Resource]
 ) -> Iterable[Diagnostic]:
     """*diagnostics* with their places in *resources* where the authors of these have them."""
-    older = {one.index: one for one in resources if one.older}
+    older = {resource.index: resource for resource in resources if resource.older}
     if not older:
         return diagnostics
 
@@ -86,7 +86,7 @@ def located(
         resource = None if place.index is None else older.get(place.index)
         return place._replace(path=in_manifest(resource, place.path)) if resource else place
 
-    return (with_places(one, move) for one in diagnostics)
+    return (with_places(diagnostic, move) for diagnostic in diagnostics)
 
 
 def in_machine(resource: Resource, path: FieldPath) -> FieldPath:
@@ -137,15 +137,15 @@ def store_faults(body: Tree) -> list[Fault]:
         known = " and ".join(_RUN_STRATEGIES)
         from render.convert.presets import compact
 
-        shown = policy if isinstance(policy, str) else compact(policy)
-        message = f"restartPolicy {shown} has no run strategy: {known} have"
+        policy_text = policy if isinstance(policy, str) else compact(policy)
+        message = f"restartPolicy {policy_text} has no run strategy: {known} have"
         faults.append((RESTART_POLICY, message, "write always (Always) or never (Once)"))
-    given = tree.get(body, *OS)
-    type_ = tree.get(given, "type")
-    if given is not None and (not isinstance(type_, dict) or given.keys() != {"type"}):
+    guest_os = tree.get(body, *OS)
+    type_ = tree.get(guest_os, "type")
+    if guest_os is not None and (not isinstance(type_, dict) or guest_os.keys() != {"type"}):
         message = "domain.os says more than its type, which has no counterpart in kubevirt.io/v1"
         faults.append((OS, message, "keep domain.os.type only"))
-    elif given is not None:
+    elif guest_os is not None:
         faults += _type_faults(type_)
     return faults
 
@@ -173,8 +173,8 @@ def from_store(body: Tree, instance: Tree) -> Tree:
     a restart policy was stored for a later start.
     """
     metadata = instance.get("metadata") or {}
-    labels, given = tree.get(metadata, "labels"), tree.get(metadata, "annotations")
-    annotations = given if isinstance(given, dict) else {}
+    labels, stored_annotations = tree.get(metadata, "labels"), tree.get(metadata, "annotations")
+    annotations = stored_annotations if isinstance(stored_annotations, dict) else {}
     annotations = {key: value for key, value in annotations.items() if key in (FLAVOUR, REVISION)}
     carried = {"labels": labels, "annotations": annotations}
     written = instance.get("spec")

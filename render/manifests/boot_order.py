@@ -24,12 +24,15 @@ def lost(before: Tree, built: Tree) -> Iterator[Lost]:
 
     A disk that is gone with its volume was meant to go; one whose volume stays is attached again, without an order.
     """
-    volumes = {text_at(one, "name") for one in _items(built, _VOLUMES)}
+    volumes = {text_at(volume, "name") for volume in _items(built, _VOLUMES)}
     for key in ("disks", "interfaces"):
         path = (*_DEVICES, key)
-        now = {text_at(one, "name"): (index, one) for index, one in enumerate(_items(built, path))}
-        for one in _items(before, path):
-            name, order = text_at(one, "name"), one.get("bootOrder")
+        now = {
+            text_at(device, "name"): (index, device)
+            for index, device in enumerate(_items(built, path))
+        }
+        for device in _items(before, path):
+            name, order = text_at(device, "name"), device.get("bootOrder")
             if order is None or not name:
                 continue
             index, after = now.get(name, (-1, None))
@@ -41,4 +44,4 @@ def lost(before: Tree, built: Tree) -> Iterator[Lost]:
 
 def _items(body: Tree, path: FieldPath) -> list[Tree]:
     items = get(body, *path)
-    return [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []

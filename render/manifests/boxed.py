@@ -3,7 +3,10 @@
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from render.manifests.kustomization import Reach
+from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -19,13 +22,28 @@ LOCALE: Final = ("LANG", "LC_ALL")
 """Of our environment, what such a program sees."""
 NOBODY: Final = "http://127.0.0.1:9"
 """A proxy at which nobody listens."""
-SHOWN: Final = 4096
+_SHOWN: Final = 4096
 """Characters of what it says that are passed on."""
+_GARBAGE = {"GOGC": "400"}
+"""Programs in Go that live for milliseconds collect little garbage: a fifth of a small build would go there."""
 _UNBOXED = "not started: the system lets us build no box around it, as --box require demands"
 _UNBOXED_HELP = (
     "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
     " --allow-remote opens the box"
 )
+
+
+class ProgramBounds(NamedTuple):
+    """What a program is held to: the *limits* of what is read, and *most* bytes that it may print.
+
+    *is_box_required*: without all walls of its box it is not started. Its box is one of *boxes*, with which it shares
+    `MEMORY`; None: it runs alone.
+    """
+
+    limits: Limits
+    most: int
+    is_box_required: bool = False
+    boxes: "Boxes | None" = None
 
 
 class UnfinishedError(Exception):
@@ -71,14 +89,31 @@ def opened(
         yield stack.enter_context(boxes.box(program, folder, visible, its, hidden=hidden))
 
 
-def run(inside: "Box", task: "Task") -> "Steps[CompletedProcess[bytes]]":
-    """What *task* does *inside* a box."""
+def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[bytes]]":
+    """What *task* does *inside* a box, a program in Go with half of its memory as the limit of its heap.
+
+    Raises UnfinishedError where the run has nothing left of *limits* for it.
+    """
+    budget = limits.budget
+    refused = budget.begin_build() if budget else None
+    if refused:
+        raise UnfinishedError(*refused)
+    spend = budget.programs.spend if budget else None
+    environ = {**task.environ, **_GARBAGE, "GOMEMLIMIT": str(inside.memory // 2)}
     try:
-        return (yield task._replace(enter=inside.enter))
+        return (yield task._replace(enter=inside.enter, environ=environ, spend=spend))
     finally:
         WALLS.add(inside.walls())
 
 
-def words(said: str) -> str:
-    """What a program *said* with names of files as we show them, not from the root on."""
-    return said.replace(os.path.realpath(".") + "/", "").strip()
+def words(output: str) -> str:
+    """The *output* of a program with names of files as we show them, not from the root on."""
+    return output.replace(os.path.realpath(".") + "/", "").strip()
+
+
+def concealed(text: str, reach: Reach, limits: Limits) -> str:
+    """The *text* of a program as it is passed on: not too long, and without what is secret in *reach*."""
+    from render.manifests import concealment
+
+    parts, names = concealment.secret_parts(reach, limits), concealment.file_names(reach)
+    return concealment.shortened(text, parts, _SHOWN, names)

@@ -1,8 +1,9 @@
 """What kustomize says about its failure, without what is secret in what it read: it quotes patches and literals."""
 
 import json
+import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
@@ -24,6 +25,8 @@ _PUBLIC = re.compile(
     r"\s*(?:- +)*(?:expire|fqdn|gecos|groups?|home_?dir|hostname|lock_passwd|name|owner|path|permissions"
     r"|primary_group|shell|ssh_pwauth|sudo|type|user(?:s|_?name)?) *:"
 )
+#: A key alone, which says what is secret, and nothing of it.
+_KEY = re.compile(r"[\w./-]+:")
 _PART = re.compile(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 
@@ -35,7 +38,9 @@ def secret_parts(reach: Reach, limits: Limits) -> set[str]:
         data = files.read(file, file, limits.file_bytes)
         if isinstance(data, Diagnostic):
             continue
-        if file in objects or any("kind" in one.body for one in read(data, file, limits).documents):
+        if file in objects or any(
+            "kind" in document.body for document in read(data, file, limits).documents
+        ):
             for text in excerpts.hidden_texts(data):
                 secrets.update(_parts(text))
         else:  # what generators and lists of operations hold
@@ -52,32 +57,51 @@ def _parts(text: str) -> Iterator[str]:
         whole = line.strip().strip("\"'`,{}[]").strip()
         value = _PART.sub("", line).strip().strip("\"'`,{}[]").strip()
         for part in (whole, value, *value.split(",")):
-            if len(part) >= _LEAST:
+            if len(part) >= _LEAST and not _KEY.fullmatch(part):
                 yield part
 
 
-def shortened(said: str, parts: Collection[str], most: int) -> str:
-    """The beginning and the end of *said*, up to *most* characters, without any of *parts*."""
-    said = _without_quotes(said)  # before it is cut: half of a quote is not known for one
-    if len(said) <= most + _MARGIN:
-        said = _concealed(said, parts)
-        if len(said) <= most:
-            return said
-        return f"{said[: most // 2]} ... {said[-most // 2 :]}"
+def file_names(reach: Reach) -> set[str]:
+    """What the files of *reach* are called, without their folders."""
+    return set(map(os.path.basename, (*reach.kustomizations, *reach.resources, *reach.others)))
+
+
+def shortened(message: str, parts: Collection[str], most: int, names: Collection[str] = ()) -> str:
+    """The beginning and the end of *message*, up to *most* characters, without any of *parts*.
+
+    A part that is in one of the *names* of files may stay in that name.
+    """
+    message = _without_quotes(message)  # before it is cut: half of a quote is not known for one
+    if len(message) <= most + _MARGIN:
+        message = _concealed(message, parts, names)
+        if len(message) <= most:
+            return message
+        return f"{message[: most // 2]} ... {message[-most // 2 :]}"
     half = most // 2
-    first = _concealed(said[: half + _MARGIN], parts)[:half]
-    last = _concealed(said[-half - _MARGIN :], parts)[-half:]
+    first = _concealed(message[: half + _MARGIN], parts, names)[:half]
+    last = _concealed(message[-half - _MARGIN :], parts, names)[-half:]
     return f"{first} ... {last}"
 
 
-def _without_quotes(said: str) -> str:
-    said = _QUOTED_CONFIGURATION.sub(f"`{secrets.MASK}`", said)
-    return _QUOTED_PATCH.sub(secrets.MASK, said)
+def _beside(message: str, names: Sequence[str], form: str) -> str:
+    """*message* without *form*, but for where it is in one of *names*."""
+    if not names:
+        return message.replace(form, secrets.MASK)
+    return names[0].join(_beside(part, names[1:], form) for part in message.split(names[0]))
 
 
-def _concealed(said: str, parts: Collection[str]) -> str:
-    said = _BYTES.sub(secrets.MASK, said)
+def _without_quotes(message: str) -> str:
+    message = _QUOTED_CONFIGURATION.sub(f"`{secrets.MASK}`", message)
+    return _QUOTED_PATCH.sub(secrets.MASK, message)
+
+
+def _concealed(message: str, parts: Collection[str], names: Collection[str]) -> str:
+    message = _BYTES.sub(secrets.MASK, message)
     spellings = {form for part in parts for form in (part, json.dumps(part)[1:-1])}
-    for form in sorted((one for one in spellings if one in said), key=len, reverse=True):
-        said = said.replace(form, secrets.MASK)
-    return "\n".join(secrets.masked(line) for line in said.split("\n"))
+    named = sorted((spelling for spelling in names if spelling in message), key=len, reverse=True)
+    for form in sorted(
+        (spelling for spelling in spellings if spelling in message), key=len, reverse=True
+    ):
+        around = [name for name in named if form in name]
+        message = _beside(message, around, form) if around else message.replace(form, secrets.MASK)
+    return "\n".join(secrets.masked(line) for line in message.split("\n"))

@@ -56,7 +56,7 @@ class HelmRelease(NamedTuple):
 
     def text_files(self, folder: str) -> dict[str, str]:
         """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
-        pairs = (one.partition("=") for one in self.file_parameters)
+        pairs = (parameter.partition("=") for parameter in self.file_parameters)
         return {name: os.path.join(folder, file) for name, _, file in pairs}
 
 
@@ -122,9 +122,9 @@ def is_chart(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, CHART_FILE))
 
 
-def skipped(shown: str, why: str) -> Diagnostic:
-    """The note that *shown* was left out."""
-    return codes.FILE_SKIPPED.at(Location(file=shown), f"{shown} skipped: {why}")
+def skipped(display_name: str, why: str) -> Diagnostic:
+    """The note that *display_name* was left out."""
+    return codes.FILE_SKIPPED.at(Location(file=display_name), f"{display_name} skipped: {why}")
 
 
 def inside(real: str, allowed: Collection[str]) -> bool:
@@ -200,7 +200,7 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 class _Folder(NamedTuple):
     """*owned*: a kustomization in it or above it says which of its files are read."""
 
-    shown: str
+    display_name: str
     real: str
     owned: bool
 
@@ -240,7 +240,7 @@ class _FolderWalk:
     def look(self, folder: _Folder) -> None:
         """Sort the entries of *folder* into files, folders and links."""
         if folder.real in self.visited:
-            self._skip(folder.shown, "a link to a folder that is read already")
+            self._skip(folder.display_name, "a link to a folder that is read already")
             return
         self.visited.add(folder.real)
         entries = self._entries(folder)
@@ -248,13 +248,15 @@ class _FolderWalk:
             return
         owned = self._is_owned(folder, entries)
         for name, entry in entries.items():
-            child = _Folder(join(folder.shown, name), f"{folder.real.rstrip('/')}/{name}", owned)
+            child = _Folder(
+                join(folder.display_name, name), f"{folder.real.rstrip('/')}/{name}", owned
+            )
             why = self._unread(name, child.real, entries)
             if why == TESTED and entry.is_file():
-                self.discovery.expectations.append((child.shown, child.real))
+                self.discovery.expectations.append((child.display_name, child.real))
             if why:
                 if name.endswith(YAML) or entry.is_dir(follow_symlinks=False):
-                    self._skip(child.shown, why)
+                    self._skip(child.display_name, why)
             elif entry.is_symlink():
                 self.links.append(child)
             elif entry.is_dir(follow_symlinks=False):
@@ -269,24 +271,26 @@ class _FolderWalk:
             real = f"{folder.real.rstrip('/')}/{name}"
             is_manifest = name.endswith(YAML) and name not in kustomization.FILES
             if name not in entries and is_manifest and not self._unread(name, real, entries):
-                self._list(_Folder(join(folder.shown, name), real, folder.owned), is_regular=True)
+                self._list(
+                    _Folder(join(folder.display_name, name), real, folder.owned), is_regular=True
+                )
 
     def _is_owned(self, folder: _Folder, entries: dict[str, "os.DirEntry[str]"]) -> bool:
         """Keep what *folder* is by its *entries*; whether a kustomization says which of its files are read."""
         owned = folder.owned
         if not entries.keys().isdisjoint(kustomization.FILES):
-            self.discovery.kustomizations.append(folder.shown)
+            self.discovery.kustomizations.append(folder.display_name)
             owned = not self.plain
-        self.discovery.charts += [folder.shown] * (CHART_FILE in entries and not owned)
+        self.discovery.charts += [folder.display_name] * (CHART_FILE in entries and not owned)
         if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
-            self.discovery.settings.append(folder.shown)
+            self.discovery.settings.append(folder.display_name)
         return owned
 
     def _is_another_repository(self, folder: _Folder, entries: Container[str]) -> bool:
         below = self.omitted is not None and ".git" in entries and len(self.visited) > 1
         why = self.omitted.repository(folder.real) if self.omitted and below else ""
         if why:
-            self._skip(folder.shown, why)
+            self._skip(folder.display_name, why)
         return why != ""
 
     def _unread(self, name: str, real: str, siblings: Container[str]) -> str:
@@ -300,64 +304,72 @@ class _FolderWalk:
 
     def _entries(self, folder: _Folder) -> dict[str, "os.DirEntry[str]"]:
         try:
-            with os.scandir(folder.shown) as scan:
+            with os.scandir(folder.display_name) as scan:
                 return {entry.name: entry for entry in scan}
         except OSError as error:
-            self.discovery.diagnostics.append(files.unreadable(printable(folder.shown), error))
+            self.discovery.diagnostics.append(
+                files.unreadable(printable(folder.display_name), error)
+            )
             return {}
 
     def follow(self, link: _Folder) -> None:
         """Go where a symbolic link leads, if that is inside."""
-        may_be_manifest = link.shown.endswith(YAML)
+        may_be_manifest = link.display_name.endswith(YAML)
         try:
-            real = os.path.realpath(link.shown, strict=True)
+            real = os.path.realpath(link.display_name, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:
-                self.discovery.diagnostics.append(files.unreadable(printable(link.shown), error))
+                self.discovery.diagnostics.append(
+                    files.unreadable(printable(link.display_name), error)
+                )
             return
         is_folder = os.path.isdir(real)
         if not is_folder and not may_be_manifest:
             return
         if not inside(real, self.allowed):
             if not link.owned:
-                self.discovery.diagnostics.append(_outside(printable(link.shown)))
+                self.discovery.diagnostics.append(_outside(printable(link.display_name)))
         elif is_folder:
-            self.pending.append(_Folder(link.shown, real, link.owned))
+            self.pending.append(_Folder(link.display_name, real, link.owned))
         elif real in self.listed:
-            self._skip(link.shown, "a link to a file that is read already")
+            self._skip(link.display_name, "a link to a file that is read already")
         else:
-            self._list(_Folder(link.shown, real, link.owned), is_regular=os.path.isfile(real))
+            self._list(
+                _Folder(link.display_name, real, link.owned), is_regular=os.path.isfile(real)
+            )
 
     def _list(self, file: _Folder, *, is_regular: bool) -> None:
-        name = os.path.basename(file.shown)
+        name = os.path.basename(file.display_name)
         if file.owned:
             if name not in kustomization.FILES and is_regular and printable(name) == name:
-                self.discovery.owned.append((file.shown, file.real))
+                self.discovery.owned.append((file.display_name, file.real))
             return
         if name in kustomization.FILES:
-            self._skip(file.shown, "a kustomization, and kustomize is not used")
+            self._skip(file.display_name, "a kustomization, and kustomize is not used")
         elif not name.endswith(YAML):
-            self._skip(file.shown, "kubectl and Argo CD read names that end in small letters")
+            self._skip(
+                file.display_name, "kubectl and Argo CD read names that end in small letters"
+            )
         elif not is_regular:
-            self.discovery.diagnostics.append(files.special(printable(file.shown)))
-        elif printable(file.shown) != file.shown:
+            self.discovery.diagnostics.append(files.special(printable(file.display_name)))
+        elif printable(file.display_name) != file.display_name:
             self.discovery.diagnostics.append(
                 codes.UNREADABLE.at(
-                    Location(file=printable(file.shown)),
-                    f"cannot read {printable(file.shown)}: its name is not UTF-8",
+                    Location(file=printable(file.display_name)),
+                    f"cannot read {printable(file.display_name)}: its name is not UTF-8",
                 )
             )
         else:
             self.listed.add(file.real)
-            self.discovery.files.append((file.shown, file.real))
+            self.discovery.files.append((file.display_name, file.real))
 
-    def _skip(self, shown: str, why: str) -> None:
-        self.discovery.diagnostics.append(skipped(printable(shown), why))
+    def _skip(self, display_name: str, why: str) -> None:
+        self.discovery.diagnostics.append(skipped(printable(display_name), why))
 
 
-def _outside(shown: str) -> Diagnostic:
+def _outside(display_name: str) -> Diagnostic:
     return codes.UNREADABLE.at(
-        Location(file=shown),
-        f"cannot read {shown}: a symbolic link that leads out of the folder to be read",
+        Location(file=display_name),
+        f"cannot read {display_name}: a symbolic link that leads out of the folder to be read",
         help="put a copy there, or name the folder that it leads to as a PATH too",
     )

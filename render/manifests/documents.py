@@ -34,7 +34,7 @@ class Documents:
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
     not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
     *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
-    *user*: the object that says how the folder is filled in, if one does; *has_lock*: a lock there is its own.
+    *user*: the object that says how the folder is filled in, if one does.
     """
 
     __slots__ = (
@@ -46,7 +46,6 @@ class Documents:
         "documents",
         "filled",
         "folder",
-        "has_lock",
         "is_built",
         "locked",
         "passed",
@@ -62,7 +61,6 @@ class Documents:
     def __init__(self, *, folder: str = ".", whole: bool = False, user: str = "") -> None:
         self.folder = folder
         self.user = user
-        self.has_lock = True
         self.is_built = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
@@ -99,7 +97,7 @@ class Documents:
 
     def remove(self, document: Document) -> None:
         """Keep *document* no longer; nothing is beside the documents yet."""
-        index = next(n for n, one in enumerate(self.documents) if one is document)
+        index = next(n for n, candidate in enumerate(self.documents) if candidate is document)
         del self.documents[index]
         self.referents = {
             key: place - (place > index) for key, place in self.referents.items() if place != index
@@ -108,19 +106,19 @@ class Documents:
     def blame(self, index: int, path: FieldPath) -> "Position | None":
         """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
         if index in self.borrowed:
-            other, there = self.borrowed[index]
-            position = other.blame(there, path)
+            other, other_index = self.borrowed[index]
+            position = other.blame(other_index, path)
             if position is not None:
                 other.data.share(position[0], self.data)
             return position
-        return next((position for one in self.blamed if (position := one(index, path))), None)
+        return next((position for blame in self.blamed if (position := blame(index, path))), None)
 
     def values(self, index: int, path: FieldPath) -> "list[Position]":
         """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
         if index in self.borrowed:
-            other, there = self.borrowed[index]
-            return other.values(there, path)
-        return [position for one in self.filled for position in one.values(index, path)]
+            other, other_index = self.borrowed[index]
+            return other.values(other_index, path)
+        return [position for chart in self.filled for position in chart.values(index, path)]
 
     @property
     def name(self) -> str:
@@ -138,12 +136,14 @@ class Documents:
 
         What a kustomization, a chart or a lock says is not known then.
         """
-        errors = [one for one in self.diagnostics if one.is_error]
-        files = {one.location.file for one in errors}
-        if self.is_one_root or "" in files or any(os.path.basename(one) == LOCK for one in files):
+        errors = [diagnostic for diagnostic in self.diagnostics if diagnostic.is_error]
+        files = {error.location.file for error in errors}
+        if self.is_one_root or "" in files or any(os.path.basename(file) == LOCK for file in files):
             return {}
         return {
-            file: tuple(dict.fromkeys(one.code for one in errors if one.location.file == file))
+            file: tuple(
+                dict.fromkeys(error.code for error in errors if error.location.file == file)
+            )
             for file in sorted(files)
         }
 

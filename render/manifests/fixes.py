@@ -60,7 +60,7 @@ def edits_of(
 ) -> tuple[FileEdit, ...]:
     """Where in files of *loaded* the *edits* of the object at *index* are made; none if one of them has no place."""
     placed_edits = [_edit(index, edit, loaded) for edit in edits]
-    return () if None in placed_edits else tuple(one for one in placed_edits if one is not None)
+    return () if None in placed_edits else tuple(edit for edit in placed_edits if edit is not None)
 
 
 def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEdit | None:
@@ -98,9 +98,9 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
 def by_file(edits: Iterable[FileEdit]) -> dict[str, "Edits"]:
     """*edits* as the writer takes them, for each file."""
     placed_edits: dict[str, dict[int, list[tuple[FieldPath, Operation]]]] = {}
-    for one in edits:
-        own = placed_edits.setdefault(one.file, {}).setdefault(one.document, [])
-        own.append((one.route, operation(one.edit)))
+    for file_edit in edits:
+        own = placed_edits.setdefault(file_edit.file, {}).setdefault(file_edit.document, [])
+        own.append((file_edit.route, operation(file_edit.edit)))
     return {**placed_edits}
 
 
@@ -155,7 +155,7 @@ class LineChanges:
             from render.yaml.excerpts import Excerpts
 
             self._private[file] = Excerpts(data).private()
-        lines = (line - 1 for one in changes for line in range(one.first - 1, one.end + 1))
+        lines = (line - 1 for change in changes for line in range(change.first - 1, change.end + 1))
         return not self._private[file].isdisjoint(lines)
 
 
@@ -182,7 +182,7 @@ def _within(body: Tree, path: FieldPath) -> FieldPath | None:
     node: Any = body
     for depth, step in enumerate(path):
         if node is None:
-            return path if all(isinstance(one, str) for one in path[depth:]) else None
+            return path if all(isinstance(later, str) for later in path[depth:]) else None
         if isinstance(step, int):
             if not isinstance(node, list):
                 return None
@@ -203,13 +203,13 @@ def _is_taken(body: Tree, path: FieldPath, key: str) -> bool:
 
 def overlapping(edits: Sequence[FileEdit], others: Sequence[FileEdit]) -> bool:
     """Whether one of *edits* is made at, above or below the place of one of *others*, or moves the items around it."""
-    return any(_touch(one, other) for one in edits for other in others)
+    return any(_touch(edit, other) for edit in edits for other in others)
 
 
-def _touch(one: FileEdit, other: FileEdit) -> bool:
-    if (one.file, one.document) != (other.file, other.document):
+def _touch(edit: FileEdit, other: FileEdit) -> bool:
+    if (edit.file, edit.document) != (other.file, other.document):
         return False
-    first, second = _reach(one), _reach(other)
+    first, second = _reach(edit), _reach(other)
     size = min(len(first), len(second))
     return first[:size] == second[:size]
 

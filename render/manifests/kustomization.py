@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -146,18 +146,30 @@ def _texts(body: Any, key: str) -> Iterator[tuple[FieldPath, str]]:
             yield path, item
 
 
-Loaded = tuple[list[Document], list[Diagnostic], bytes]
-Known = dict[str, Loaded]
+class LoadedKustomization(NamedTuple):
+    """The documents of a kustomization, what is wrong with it, its bytes, and what each document refers to."""
+
+    documents: list[Document]
+    diagnostics: list[Diagnostic]
+    data: bytes
+    references: list[list[Reference]]
+
+
+_NOTHING = LoadedKustomization([], [], b"", [])
+Known = dict[str, LoadedKustomization]
 """What kustomizations say that were read already, by file: overlays share their bases."""
 
 
-def load(file: str, limits: Limits) -> Loaded:
-    """The documents of the kustomization *file*, what is wrong with it, and its bytes."""
+def load(file: str, limits: Limits) -> LoadedKustomization:
+    """What the kustomization *file* says."""
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
-        return [], [data], b""
-    contents = read(data, file, limits)
-    return contents.documents, [d for d in contents.diagnostics if d.is_error], data
+        return LoadedKustomization([], [data], b"", [])
+    documents, diagnostics = read(data, file, limits)
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.is_error]
+    return LoadedKustomization(
+        documents, errors, data, [[*references(document.body)] for document in documents]
+    )
 
 
 class Survey(NamedTuple):
@@ -171,7 +183,7 @@ class Survey(NamedTuple):
     patches: dict[str, str]
 
 
-def _recalled(file: str, limits: Limits, known: Known) -> Loaded:
+def _recalled(file: str, limits: Limits, known: Known) -> LoadedKustomization:
     if file not in known:
         known[file] = load(file, limits)
     return known[file]
@@ -189,11 +201,11 @@ def survey(folders: Sequence[str], limits: Limits, known: Known | None = None) -
     candidates: list[str] = []
     for folder in folders:
         file = find(folder)
-        documents = _recalled(file, limits, known)[0] if file else []
-        if not any(is_component(document.body) for document in documents):
+        loaded = _recalled(file, limits, known) if file else _NOTHING
+        if not any(is_component(document.body) for document in loaded.documents):
             candidates.append(folder)
         real = os.path.realpath(folder)
-        for reference in chain.from_iterable(references(document.body) for document in documents):
+        for reference in chain.from_iterable(loaded.references):
             target = os.path.normpath(os.path.join(real, reference.entry))
             if os.path.isdir(target):
                 referred.add(os.path.realpath(target))
@@ -209,9 +221,9 @@ def listed(folders: Sequence[str], limits: Limits, known: Known) -> set[str]:
     for folder in folders:
         file = find(folder)
         real = os.path.realpath(folder)
-        for document in _recalled(file, limits, known)[0] if file else []:
-            for reference in references(document.body):
-                targets.add(os.path.realpath(os.path.join(real, reference.entry)))
+        loaded = _recalled(file, limits, known) if file else _NOTHING
+        for reference in chain.from_iterable(loaded.references):
+            targets.add(os.path.realpath(os.path.join(real, reference.entry)))
     return targets
 
 
@@ -231,22 +243,25 @@ def user_of(real: str, limits: Limits) -> str:
         folder = os.path.dirname(folder)
 
 
-def reach(
+def reach(  # noqa: PLR0913 - where it begins, and how far it may go
     folder: str,
     limits: Limits,
     *,
     allow_remote: bool,
     bounds: str = "",
     known: Known | None = None,
+    components: Sequence[str] = (),
 ) -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
 
-    (And the configuration of generators and transformers, which may hold URLs too.) A remote entry gives an error
-    unless *allow_remote*; so does what leads out of the resolved folder *bounds*, and a kustomization that we cannot
-    read, since nobody can say what it names.
+    (And the configuration of generators and transformers, which may hold URLs too.) *components* are those that others
+    add to it. A remote entry gives an error unless *allow_remote*; so does what leads out of the resolved folder
+    *bounds*, and a kustomization that we cannot read, since nobody can say what it names.
     """
     known = {} if known is None else known
-    return _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote).follow(folder)
+    return _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote).follow(
+        (folder, *components)
+    )
 
 
 class _KustomizationWalk:
@@ -262,10 +277,10 @@ class _KustomizationWalk:
         self.reach = Reach()
         self.pending: list[str] = []
 
-    def follow(self, folder: str) -> Reach:
-        """All that *folder* reaches."""
+    def follow(self, folders: Iterable[str]) -> Reach:
+        """All that *folders* reach."""
         reach = self.reach
-        self.pending.append(folder)
+        self.pending.extend(folders)
         while self.pending:
             folder = self.pending.pop(0)
             real = os.path.realpath(folder)
@@ -274,30 +289,30 @@ class _KustomizationWalk:
                 continue
             reach.folders.add(real)
             reach.kustomizations.append(file)
-            documents, data = self._load(folder, file)
-            for document in documents:
+            loaded = self._load(folder, real, file)
+            for document, named in zip(loaded.documents, loaded.references, strict=True):
                 _add_affixes(reach, document.body)
                 reach.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
-                here = _Here(file, folder, real, data, document)
-                for reference in references(document.body):
+                here = _Here(file, folder, real, loaded.data, document)
+                for reference in named:
                     self._refer(here, reference)
                 self._look_at_plugins(here)
         return reach
 
-    def _load(self, folder: str, file: str) -> tuple[list[Document], bytes]:
-        """The documents of the kustomization *file* of *folder*; what speaks against building it is a finding."""
+    def _load(self, folder: str, real: str, file: str) -> LoadedKustomization:
+        """The kustomization *file* of *folder*, resolved *real*; what speaks against building it is a finding."""
         others = list(_files(folder))[1:]
         if others:  # kustomize takes another one where it may not read the first
             message = f"{folder} has several kustomizations: {', '.join([file, *others])}"
             cure = "leave one of them: kustomize refuses to choose"
             fault = codes.KUSTOMIZE_FAILED.at(Location(file=file), message, help=cure)
             self.reach.diagnostics.append(fault)
-        if not self._is_inside(file, os.path.realpath(folder)):
+        if not self._is_inside(file, real):
             self.reach.diagnostics.append(outside(file))
-            return [], b""
-        documents, diagnostics, data = _recalled(file, self.limits, self.known)
-        self.reach.diagnostics.extend(diagnostics)
-        return documents, data
+            return _NOTHING
+        loaded = _recalled(file, self.limits, self.known)
+        self.reach.diagnostics.extend(loaded.diagnostics)
+        return loaded
 
     def _is_inside(self, path: str, otherwise: str = "/") -> bool:
         """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
@@ -365,7 +380,8 @@ class _KustomizationWalk:
         file = find(folder)
         if file is None or not self._is_inside(file):
             return  # kustomize refuses the one, and the other is an error already
-        for document in load(file, self.limits)[0]:
+        loaded = load(file, self.limits)
+        for document, named in zip(loaded.documents, loaded.references, strict=True):
             making = sorted(k for k in document.body if _folded(k) not in _PLAIN)
             if making and not self.allow_remote:
                 message = (
@@ -377,7 +393,7 @@ class _KustomizationWalk:
                     codes.REMOTE_BASE.at(here.at(path), message, help=cure)
                 )
             below = _Here(file, folder, os.path.realpath(folder), b"", document)
-            for reference in references(document.body):
+            for reference in named:
                 if not is_remote(reference.entry):
                     self._look_at_plugin(here, path, below.target(reference.entry), seen)
 
@@ -413,6 +429,8 @@ class _Here(NamedTuple):
         """The file or folder that *entry* names, as kustomize finds it: from the resolved folder, dots taken away."""
         as_called = os.path.normpath(os.path.join(self.folder, entry))
         target = os.path.normpath(os.path.join(self.real, entry))
+        if os.path.abspath(as_called) == target:  # no link on the way to the folder
+            return as_called
         same = os.path.realpath(as_called) == os.path.realpath(target)
         return as_called if same else os.path.relpath(target)
 
@@ -424,14 +442,18 @@ class _Here(NamedTuple):
         return Location(file=self.file, line=line, column=column)
 
 
-def outside(shown: str) -> Diagnostic:
+def outside(display_name: str) -> Diagnostic:
     """The diagnostic for a file or folder that stands, or to which a link leads, outside of the repository.
 
     So does what git keeps beside its files.
     """
-    fault = "it belongs to git itself" if is_of_git(shown) else "it leads out of the repository"
+    fault = (
+        "it belongs to git itself" if is_of_git(display_name) else "it leads out of the repository"
+    )
     return codes.UNREADABLE.at(
-        Location(file=shown), f"cannot read {shown}: {fault}", help="keep a copy in the repository"
+        Location(file=display_name),
+        f"cannot read {display_name}: {fault}",
+        help="keep a copy in the repository",
     )
 
 

@@ -4,17 +4,18 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import boxed, discover
+from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.system import files
-from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.system.box import Boxes
+    from subprocess import CompletedProcess
+
     from render.system.processes import Steps
 
 SECONDS = 600
@@ -31,72 +32,83 @@ _KEPT_FOR_NETWORK = (
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
+_PLUGIN, _OWN_CONFIGURATION = "external plugin", "RenderConfig"
+"""In what it says of one with programs of its own, and of one with ours."""
 
 
-def building(  # noqa: PLR0913 - what a build depends on
-    folder: str,
-    program: str,
-    reach: Reach,
-    limits: Limits,
-    *,
-    most: int,
-    allow_remote: bool,
-    is_box_required: bool = False,
-    lock: str = "",
-    seconds: float = SECONDS,
-    boxes: "Boxes | None" = None,
-    changed: Mapping[str, bytes] = MappingProxyType({}),
-) -> "Steps[bytes | Diagnostic]":
-    """What ``kustomize build`` prints for *folder*, or its own words about why not, without what is secret in *reach*.
+class KustomizeBuild(NamedTuple):
+    """A build of *folder* by *program*, which reads all in its *reach*.
 
-    *changed*: what files say in this build, by their resolved names.
-    *lock* is the revision lock in use, if it is not that of the folder. kustomize is started inside the folder, so that
-    no name of a folder is taken for a URL. Once it has printed more than *most* bytes it is stopped, and the answer is
-    a byte longer than that. It is one of those in *boxes*, and
-    shares its memory with them.
+    *lock* is the revision lock in use, if it is not that of the folder; *changed*: what files say in this build, by
+    their resolved names.
+    """
+
+    folder: str
+    program: str
+    reach: Reach
+    bounds: ProgramBounds
+    allow_remote: bool
+    lock: str = ""
+    seconds: float = SECONDS
+    changed: Mapping[str, bytes] = MappingProxyType({})
+
+
+def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
+    """What ``kustomize build`` prints, or its own words about why not, without what is secret in the reach.
+
+    Once it has printed more than the bounds allow it is stopped, and the answer is a byte longer than that.
+    """
+    try:
+        done, place = yield from _run(build)
+    except boxed.UnfinishedError as error:
+        return _failure(build.folder, *error.args)
+    if done.returncode == 0 or len(done.stdout) > build.bounds.most:
+        return done.stdout
+    words = _without_warnings(done.stderr.decode("utf-8", "replace"))
+    words = boxed.words(words.replace(os.path.realpath(place), build.folder))
+    words = boxed.concealed(words, build.reach, build.bounds.limits)
+    cure = _cure(build.folder, words, build.lock)
+    return _failure(build.folder, words or _ended(done.returncode), help=cure)
+
+
+def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
+    """The program at its end, and the folder in which it was: there, no name of a folder is taken for a URL.
+
+    Raises UnfinishedError.
     """
     from render.system.box import Allowance
     from render.system.processes import Task
 
-    allowance = Allowance(boxed.MEMORY, seconds, is_box_required, is_open=allow_remote)
-    try:
-        with (
-            boxed.explained(program),
-            _overlaid(folder, reach, limits, changed) as place,
-            boxed.opened(program, place, _seen(place, reach), allowance, boxes) as inside,
-        ):
+    bounds, is_open = build.bounds, build.allow_remote
+    allowance = Allowance(boxed.MEMORY, build.seconds, bounds.is_box_required, is_open=is_open)
+    with boxed.explained(build.program), _overlaid(build) as place:
+        seen = _seen(place, build.reach)
+        with boxed.opened(build.program, place, seen, allowance, bounds.boxes) as inside:
             done = yield from boxed.run(
                 inside,
                 Task(  # nothing of the repository in the arguments
-                    [os.path.realpath(program), "build", "."],
+                    [os.path.realpath(build.program), "build", "."],
                     folder=place,
-                    environ=environment(os.environ, inside.home, allow_remote=allow_remote),
-                    seconds=seconds,
-                    most=most,
+                    environ=environment(os.environ, inside.home, allow_remote=is_open),
+                    seconds=build.seconds,
+                    most=bounds.most,
                 ),
+                bounds.limits,
             )
-    except boxed.UnfinishedError as error:
-        return _failure(folder, *error.args)
-    if done.returncode == 0 or len(done.stdout) > most:
-        return done.stdout
-    from render.manifests import concealment
-
-    said = _without_warnings(done.stderr.decode("utf-8", "replace"))
-    said = boxed.words(said.replace(os.path.realpath(place), folder))
-    said = concealment.shortened(said, concealment.secret_parts(reach, limits), boxed.SHOWN)
-    return _failure(folder, said or _ended(done.returncode), help=_cure(folder, said, lock))
+            return done, place
 
 
 @contextlib.contextmanager
-def _overlaid(
-    folder: str, reach: Reach, limits: Limits, changed: Mapping[str, bytes]
-) -> Iterator[str]:
-    """Where *folder* is built: there, or in a copy of all that it reads where files say something else than on disk."""
+def _overlaid(build: KustomizeBuild) -> Iterator[str]:
+    """Where the folder is built: there, or in a copy of all that it reads where files are not as on disk."""
+    folder, reach, changed = build.folder, build.reach, build.changed
+    other = {*files.overlay(), *changed}
     names = {
         os.path.abspath(name): os.path.realpath(name)
         for name in (*reach.kustomizations, *reach.resources, *reach.others)
+        if other
     }
-    if {*files.overlay(), *changed}.isdisjoint(names.values()):
+    if other.isdisjoint(names.values()):
         yield folder
         return
     from render.system import processes
@@ -106,7 +118,7 @@ def _overlaid(
     with processes.temporary_folder() as copy:
         os.mkdir(os.path.join(copy, ".git"))  # a build sees the repository that it is in
         for name, real in names.items():
-            data = changed.get(real) or files.read(real, real, limits.file_bytes)
+            data = changed.get(real) or files.read(real, real, build.bounds.limits.file_bytes)
             if isinstance(data, bytes):
                 target = os.path.join(copy, os.path.relpath(name, base))
                 os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -129,21 +141,27 @@ def wants_helm(found: Diagnostic) -> bool:
     return found.code == codes.KUSTOMIZE_FAILED.number and _WANTS_HELM in found.message
 
 
+def wants_plugin(found: Diagnostic) -> bool:
+    """Whether *found* says that the kustomization has kustomize run a program that is not ours: we let it run none."""
+    is_failed = found.code == codes.KUSTOMIZE_FAILED.number and _PLUGIN in found.message
+    return is_failed and _OWN_CONFIGURATION not in found.message
+
+
 def _ended(status: int) -> str:
     return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
-def _cure(folder: str, said: str, named: str) -> str:
+def _cure(folder: str, message: str, named: str) -> str:
     """The way out where kustomize misses the lock, or should have run us as a function, and we do not let it."""
     lock = os.path.normpath(os.path.join(folder, LOCK))
-    if LOCK in said and not os.path.lexists(lock):
+    if LOCK in message and not os.path.lexists(lock):
         return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
-    if _WANTS_HELM in said:
+    if _WANTS_HELM in message:
         return (
             "virt-render does not let kustomize run helm: commit what 'helm template' prints as a resource, or render"
             " the chart by itself with 'virt-render build CHART --values FILE'"
         )
-    if "external plugin" not in said or "RenderConfig" not in said:
+    if _PLUGIN not in message or _OWN_CONFIGURATION not in message:
         return ""
     return (
         "this kustomization has kustomize run virt-render; then virt-render does not run kustomize: pipe"
@@ -152,14 +170,14 @@ def _cure(folder: str, said: str, named: str) -> str:
     )
 
 
-def _without_warnings(said: str) -> str:
+def _without_warnings(message: str) -> str:
     """What kustomize said about its failure: it puts warnings about deprecated fields before that."""
-    lines = said.splitlines()
-    return "\n".join(line for line in lines if not line.startswith("# Warning: ")) or said
+    lines = message.splitlines()
+    return "\n".join(line for line in lines if not line.startswith("# Warning: ")) or message
 
 
-def _failure(folder: str, said: str, help: str = "") -> Diagnostic:  # noqa: A002 - as `Code.at`
-    message = f"kustomize build {folder}: {said}"
+def _failure(folder: str, reason: str, help: str = "") -> Diagnostic:  # noqa: A002 - as `Code.at`
+    message = f"kustomize build {folder}: {reason}"
     return codes.KUSTOMIZE_FAILED.at(Location(file=folder), message, help=help)
 
 

@@ -238,11 +238,11 @@ def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> It
     for other in others:
         as_near = distance(loaded.folder, other.loaded.folder).steps == steps
         if as_near and _content(other.document.body) != _content(first.document.body):
-            origin, there = first.document.origin, other.document.origin
+            origin, other_origin = first.document.origin, other.document.origin
             yield codes.AMBIGUOUS_DEFINITION.at(
                 Location(first.identity[1], file=origin.file, line=origin.line),
                 f"{first.identity[1]} is meant from {loaded.folder}, and stands as near with another content",
-                Related("the other one", Location(file=there.file, line=there.line)),
+                Related("the other one", Location(file=other_origin.file, line=other_origin.line)),
                 help="say in .virt-render.yaml at the root of the repository where it is meant (shared:), or leave the"
                 " other out (exclude:)",
             )

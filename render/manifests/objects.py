@@ -59,11 +59,13 @@ def sift(
 def _dispensable(contents: Read, data: bytes) -> str:
     """Why nothing of a file can be a manifest, ``""`` where something may: who applies the rest would remove it."""
     refused = [
-        one
-        for one in contents.diagnostics
-        if one.is_error and one.code != _NOT_AN_OBJECT and one.message != TOO_MANY
+        diagnostic
+        for diagnostic in contents.diagnostics
+        if diagnostic.is_error
+        and diagnostic.code != _NOT_AN_OBJECT
+        and diagnostic.message != TOO_MANY
     ]
-    if any(_is_object(one.body) for one in contents.documents):
+    if any(_is_object(document.body) for document in contents.documents):
         return ""
     if not refused:
         return "no document with apiVersion, kind and metadata"
@@ -71,10 +73,14 @@ def _dispensable(contents: Read, data: bytes) -> str:
         return "a list, and no object"
     if re.search(_LOOKS_KUBERNETES, data):
         return ""
-    if all(one.code == codes.DUPLICATE_KEY.number for one in refused):
+    if all(diagnostic.code == codes.DUPLICATE_KEY.number for diagnostic in refused):
         return "no document with apiVersion and kind"  # well-formed, so every key can be seen
     lines = data.split(b"\n")
-    return "a template, not yet YAML" if all(_is_template(lines, one) for one in refused) else ""
+    return (
+        "a template, not yet YAML"
+        if all(_is_template(lines, diagnostic) for diagnostic in refused)
+        else ""
+    )
 
 
 def _is_list(data: bytes) -> bool:

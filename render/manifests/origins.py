@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 
-from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
 from render.model.resource import Origin, Resource, from_body
 from render.model.tree import Tree, get
@@ -15,15 +14,21 @@ _ANNOTATION = "config.kubernetes.io/origin"
 _Key = tuple[str, str, str]
 
 
-def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> list[Document]:
+Known = dict[str, list[Resource]]
+"""The objects of files that were read already: overlays share their bases."""
+
+
+def trace(
+    folder: str, built: list[Document], reach: Reach, limits: Limits, known: Known | None = None
+) -> list[Document]:
     """*built* with the origin in a source file of *folder*'s build, and what that says, where one document alone fits.
 
     The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
     group, kind, name (with and without the prefixes and suffixes in use) and, among several, version and namespace.
     """
     sources: dict[_Key, list[Resource]] = {}
-    for one in _sources(reach, limits):
-        sources.setdefault((one.group, one.kind, one.name), []).append(one)
+    for resource in _sources(reach, limits, {} if known is None else known):
+        sources.setdefault((resource.group, resource.kind, resource.name), []).append(resource)
     traced = []
     for document in built:
         origin, source = _origin(folder, from_body(document.body, 0), sources, reach)
@@ -37,12 +42,13 @@ def trace(folder: str, built: list[Document], reach: Reach, limits: Limits) -> l
     return traced
 
 
-def _sources(reach: Reach, limits: Limits) -> Iterator[Resource]:
+def _sources(reach: Reach, limits: Limits, known: Known) -> Iterator[Resource]:
     for file in dict.fromkeys(reach.resources):
-        data = files.read(file, file, limits.file_bytes)
-        if not isinstance(data, Diagnostic):
-            for document in read(data, file, limits).documents:
-                yield from_body(document.body, 0, document.origin)
+        if file not in known:
+            data = files.read(file, file, limits.file_bytes)
+            documents = read(data, file, limits).documents if isinstance(data, bytes) else []
+            known[file] = [from_body(document.body, 0, document.origin) for document in documents]
+        yield from known[file]
 
 
 def _origin(
@@ -61,7 +67,7 @@ def _origin(
     if len(candidates) > 1:
         version = built.body.get("apiVersion")
         candidates = [
-            one for one in candidates if one.body.get("apiVersion") == version
+            candidate for candidate in candidates if candidate.body.get("apiVersion") == version
         ] or candidates
     if len(candidates) > 1:
         same = [source for source in candidates if source.namespace == built.namespace]

@@ -42,7 +42,7 @@ def save_text(target: str, texts: Iterable[str | bytes]) -> Diagnostic | None:
     try:
         if target.endswith(os.sep):  # a folder is meant, whether it is there or not
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        whole = b"".join(one if isinstance(one, bytes) else one.encode() for one in texts)
+        whole = b"".join(text if isinstance(text, bytes) else text.encode() for text in texts)
         writing.write_atomic(target, whole.decode())
     except OSError as error:
         return writing.unwritable(error, target)
@@ -82,16 +82,16 @@ def file_names(bodies: Sequence[Tree]) -> list[str]:
     API group, ``KIND.GROUP-NAME.yaml``, then a number. Nothing in an object leads out of the folder.
     """
     resources = [resource.from_body(body, index) for index, body in enumerate(bodies)]
-    plain = [_name(one, one.kind.lower()) for one in resources]
+    plain = [_name(manifest, manifest.kind.lower()) for manifest in resources]
     shared = _repeated(plain)
     names: list[str] = []
     taken: set[str] = set()
     counts: dict[
         str, int
     ] = {}  # the last number of each name: to begin at 1 again would take its square
-    for one, name in zip(resources, plain, strict=True):
-        if name.lower() in shared and one.group:
-            name = _name(one, f"{one.kind.lower()}.{one.group}")  # noqa: PLW2901 - the better name
+    for manifest, name in zip(resources, plain, strict=True):
+        if name.lower() in shared and manifest.group:
+            name = _name(manifest, f"{manifest.kind.lower()}.{manifest.group}")  # noqa: PLW2901 - the better name
         unique, count = name, counts.get(name.lower(), 1)
         while unique.lower() in taken:
             count += 1
@@ -107,10 +107,10 @@ def _repeated(names: list[str]) -> set[str]:
     return {name for name, count in counts.items() if count > 1}
 
 
-def _name(one: resource.Resource, kind: str) -> str:
-    name = one.name or resource.text_at(one.body.get("metadata"), "generateName")
+def _name(manifest: resource.Resource, kind: str) -> str:
+    name = manifest.name or resource.text_at(manifest.body.get("metadata"), "generateName")
     file = f"{_quote(kind)}-{_quote(name)}.yaml"
-    return f"{_quote(one.namespace)}/{file}" if one.namespace else file
+    return f"{_quote(manifest.namespace)}/{file}" if manifest.namespace else file
 
 
 def _quote(part: str) -> str:

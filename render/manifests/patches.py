@@ -51,20 +51,19 @@ class _Patch(NamedTuple):
 
 
 def blame(
-    built: Sequence[Document], shown: str, reach: Reach, limits: Limits
+    built: Sequence[Document], display_name: str, reach: Reach, limits: Limits
 ) -> Callable[[int, FieldPath], Position | None]:
     """What tells which patch wrote the field at a path of the object at an index of *built*, None where none did.
 
-    Only what was printed as *shown* was built of *reach*. The patches are read once somebody asks.
+    Only what was printed as *display_name* was built of *reach*. The patches are read once somebody asks.
     """
-    known: list[_Patch] = []
-    renamings: dict[str, frozenset[_Renaming]] = {}
+    of_document = lru_cache(_RECENT)(_Blame(built, reach, limits).patches)
 
     def of(index: int, path: FieldPath) -> Position | None:
         if not path or index >= len(built):
             return None
         printed = built[index].printed
-        if printed is None or printed.file != shown:
+        if printed is None or printed.file != display_name:
             return None
         body = built[index].body
         value = _at(body, path)
@@ -76,23 +75,33 @@ def blame(
                 return patch.at(place)
         return None
 
-    @lru_cache(maxsize=_RECENT)
-    def of_document(index: int) -> list[tuple[_Patch, _Operations]]:
+    return of
+
+
+class _Blame:
+    """The patches of what was *built* of a reach, read once."""
+
+    def __init__(self, built: Sequence[Document], reach: Reach, limits: Limits) -> None:
+        self._built = built
+        self._reach = reach
+        self._limits = limits
+        self._known: list[_Patch] = []
+        self._renamings: dict[str, frozenset[_Renaming]] = {}
+
+    def patches(self, index: int) -> "list[tuple[_Patch, _Operations]]":
         """The patches of the document at *index*, and the operations of each by where they write."""
-        if not known:
-            known.extend(_patches(reach, limits))
-            renamings.update(_renamings(reach, limits))
-        body = built[index].body
+        if not self._known:
+            self._known.extend(_patches(self._reach, self._limits))
+            self._renamings.update(_renamings(self._reach, self._limits))
+        body = self._built[index].body
         resource = from_body(body, 0)
-        names = origins.former_names(resource.name, reach)
+        names = origins.former_names(resource.name, self._reach)
         return [
             (patch, _operations(patch, body))
-            for patch in known
+            for patch in self._known
             if _is_meant(patch, resource, names)
-            and any(one.fits(resource) for one in renamings.get(patch.owner, ()))
+            and any(renaming.fits(resource) for renaming in self._renamings.get(patch.owner, ()))
         ]
-
-    return of
 
 
 def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
@@ -100,19 +109,19 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
     from render.yaml import positions
 
     for file in reach.kustomizations:
-        documents, _, data = kustomization.load(file, limits)
-        for document in documents:
+        loaded = kustomization.load(file, limits)
+        for document in loaded.documents:
             for key in ("patchesJson6902", "patches", "patchesStrategicMerge"):
                 entries = document.body.get(key)
                 for index, entry in reversed(
                     [*enumerate(entries if isinstance(entries, list) else ())]
                 ):
-                    line, _ = positions.locate(data, document.origin, (key, index))
+                    line, _ = positions.locate(loaded.data, document.origin, (key, index))
                     if isinstance(entry, dict) and "patch" in entry:
                         inner = (key, index, "patch")
-                        line, _ = positions.locate(data, document.origin, inner)
-                    for one in reversed(_entry(file, line, entry, limits)):
-                        yield one._replace(owner=file)
+                        line, _ = positions.locate(loaded.data, document.origin, inner)
+                    for patch in reversed(_entry(file, line, entry, limits)):
+                        yield patch._replace(owner=file)
 
 
 class _Renaming(NamedTuple):
@@ -153,13 +162,14 @@ def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
     pending = [(file, _Renaming()) for file in reach.kustomizations[:1]]
     while pending:
         file, above = pending.pop()
-        for document in kustomization.load(file, limits)[0]:
+        loaded = kustomization.load(file, limits)
+        for document, named in zip(loaded.documents, loaded.references, strict=True):
             here = above.below(document.body)
             if here in ways[file] or len(ways[file]) >= _MOST_WAYS:
                 continue
             ways[file].add(here)
             folder = os.path.realpath(os.path.dirname(file) or ".")
-            for reference in kustomization.references(document.body):
+            for reference in named:
                 target = os.path.realpath(os.path.join(folder, reference.entry))
                 if reference.is_resource and target in files_of:
                     pending.append((files_of[target], here))
@@ -187,7 +197,7 @@ def _documents(
     if head in (b"-", b"[") and not text.lstrip().startswith(b"---"):
         text, above = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text), above - 1
     documents = read(text, file, limits).documents
-    return [_Patch(file, above, text, one, target) for one in documents]
+    return [_Patch(file, above, text, document, target) for document in documents]
 
 
 def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
@@ -216,9 +226,9 @@ def _operations(patch: _Patch, body: Tree) -> _Operations:
     if not isinstance(operations, list):
         return None
     writing: dict[FieldPath, list[int]] = {}
-    for index, one in reversed([*enumerate(operations)]):
-        if isinstance(one, dict) and one.get("op") in ("add", "replace"):
-            writing.setdefault(_steps(text_at(one, "path"), body), []).append(index)
+    for index, operation in reversed([*enumerate(operations)]):
+        if isinstance(operation, dict) and operation.get("op") in ("add", "replace"):
+            writing.setdefault(_steps(text_at(operation, "path"), body), []).append(index)
     return writing
 
 
@@ -233,56 +243,58 @@ def _written(
         (index, steps) for steps in places for index in operations.get(steps, [])[:_TRIED]
     )
     for index, steps in sorted(candidates, reverse=True):
-        one = patch.document.body[_OPS][index]
-        place = _same(one.get("value"), _at(body, steps), path[len(steps) :], value)
+        operation = patch.document.body[_OPS][index]
+        place = _same(operation.get("value"), _at(body, steps), path[len(steps) :], value)
         if place is not None:
             return (_OPS, index, "value", *place)
     return None
 
 
-def _same(given: Any, built: Any, path: FieldPath, value: Any) -> FieldPath | None:
-    """The way to *path* in *given*, if *value* is there; items of lists have names, or else their places."""
+def _same(source: Any, built: Any, path: FieldPath, value: Any) -> FieldPath | None:
+    """The way to *path* in *source*, if *value* is there; items of lists have names, or else their places."""
     way: list[str | int] = []
     for step in path:
         if isinstance(step, int):
             item = built[step]
-            step = _place_of(item, step, given)  # noqa: PLW2901 - the same step in another list
+            step = _place_of(item, step, source)  # noqa: PLW2901 - the same step in another list
         else:
             item = built[step]
-        if not _has(given, step):
+        if not _has(source, step):
             return None
         way.append(step)
-        given, built = given[step], item
-    return tuple(way) if given == value or _is_part(given, value) else None
+        source, built = source[step], item
+    return tuple(way) if source == value or _is_part(source, value) else None
 
 
-def _is_part(given: Any, value: Any) -> bool:
-    """Whether *given* has some of the fields of *value*, a mapping of scalars: who chose one chose what it says."""
-    if not (given and isinstance(given, dict) and isinstance(value, dict)):
+def _is_part(source: Any, value: Any) -> bool:
+    """Whether *source* has some of the fields of *value*, a mapping of scalars: who chose one chose what it says."""
+    if not (source and isinstance(source, dict) and isinstance(value, dict)):
         return False
-    is_flat = not any(isinstance(one, dict | list) for one in value.values())
-    return is_flat and given.items() <= value.items()
+    is_flat = not any(isinstance(child, dict | list) for child in value.values())
+    return is_flat and source.items() <= value.items()
 
 
-def _place_of(item: Any, step: int, given: Any) -> int:
+def _place_of(item: Any, step: int, siblings: Any) -> int:
     name = text_at(item, "name")
-    if name and isinstance(given, list):
-        return next((n for n, one in enumerate(given) if text_at(one, "name") == name), -1)
+    if name and isinstance(siblings, list):
+        return next(
+            (n for n, sibling in enumerate(siblings) if text_at(sibling, "name") == name), -1
+        )
     return step
 
 
 def formerly(before: Tree, built: Tree, path: FieldPath) -> FieldPath | None:
     """Where *before* has what *built* has at *path*, by the names of items; None where it has no such place."""
     way: list[str | int] = []
-    given: Any = before
+    former: Any = before
     item: Any = built
     for step in path:
         item = item[step]
-        there = _place_of(item, step, given) if isinstance(step, int) else step
-        if not _has(given, there):
+        former_step = _place_of(item, step, former) if isinstance(step, int) else step
+        if not _has(former, former_step):
             return None
-        way.append(there)
-        given = given[there]
+        way.append(former_step)
+        former = former[former_step]
     return tuple(way)
 
 

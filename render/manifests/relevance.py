@@ -2,6 +2,8 @@
 
 import os
 import re
+import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -61,32 +63,64 @@ _OF_MACHINE = re.compile(
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
 _SEPARATOR = rb"(?m)^---"
+#: A character of a quoted scalar that is written as an escape, and the end of a line that does not count.
+_ESCAPE = re.compile(
+    rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
+)
+#: Text in base64, by its tag, by the tag's own name, or by a name that a directive gives it.
+_BINARY = re.compile(rb"!!binary|2002:binary|(?m:^%TAG)")
+#: A template of Helm's whose apiVersion is a matter of values.
+_VERSION_BY_VALUES = re.compile(rb"apiVersion[\"']?\s*:\s*[\"']?\{\{")
+#: A patch or a replacement that makes another kind of object of one.
+_MADE_ANOTHER = re.compile(
+    rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
+    rb"""|\[[^]\n]{0,200}\b(?:apiVersion|kind)["']?\s*[],]"""
+)
 _NEAR = 3
 
 
 def may_hold(data: bytes) -> bool:
-    """Whether an object of KubeVirt's, or one of ours, may stand in the text *data*."""
-    return any(word in data for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS))
+    """Whether an object of KubeVirt's, or one of ours, may stand in the text *data*, however its words are written."""
+    text = _unescaped(data)
+    if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
+        return True
+    return _BINARY.search(data) is not None
 
 
 def may_be_referent(data: bytes) -> bool:
     """Whether an object to which a VM may refer may stand in *data*."""
-    return _OF_REFERENT.search(data) is not None
+    return _OF_REFERENT.search(_unescaped(data)) is not None
 
 
 def refers(data: bytes) -> bool:
     """Whether a VM in *data* may refer to other objects than definitions."""
-    return _REFERS.search(data) is not None
+    return _REFERS.search(_unescaped(data)) is not None
 
 
 def may_limit(data: bytes) -> bool:
     """Whether a quota, a LimitRange or a namespace that enforces Pod Security may stand in *data*."""
-    return any(word in data for word in _LIMITING)
+    text = _unescaped(data)
+    return any(word in text for word in _LIMITING)
 
 
 def may_ask(data: bytes) -> bool:
     """Whether an object of Argo CD or Flux that says how others are filled in may stand in *data*."""
-    return any(word in data for word in _ASKING)
+    text = _unescaped(data)
+    return any(word in text for word in _ASKING)
+
+
+def _unescaped(data: bytes) -> bytes:
+    """*data* with the characters that quoted scalars write as escapes; UTF-16, which is refused, as UTF-8."""
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
+    return _ESCAPE.sub(_character, data) if b"\\" in data else data
+
+
+def _character(escape: re.Match[bytes]) -> bytes:
+    digits = escape[1] or escape[2] or escape[3]
+    if not digits:
+        return escape[4] or b""
+    return chr(min(int(digits, 16), sys.maxunicode)).encode("utf-8", "replace")
 
 
 def concerns(body: Tree) -> bool:
@@ -94,7 +128,7 @@ def concerns(body: Tree) -> bool:
     group = text_at(body, "apiVersion").rpartition("/")[0]
     if group in _HOLDER_GROUPS or group.endswith("kubevirt.io"):
         return True
-    return (group, text_at(body, "kind")) == ("apps", "ControllerRevision")
+    return (group, text_at(body, "kind")) in (("apps", "ControllerRevision"), ("", "Template"))
 
 
 def is_parameter_of_tekton(body: Tree) -> bool:
@@ -159,12 +193,16 @@ class Globs(NamedTuple):
     def match(self, real: str) -> str:
         """The first pattern that the resolved path *real*, or a folder around it, matches; ``""`` if none does."""
         names = self._below(real)
-        return next((one for one in self.patterns if names and _matches(one, names)), "")
+        return next(
+            (pattern for pattern in self.patterns if names and _matches(pattern, names)), ""
+        )
 
     def match_whole(self, real: str) -> bool:
         """Whether a pattern matches the resolved path *real* itself."""
         names = self._below(real)
-        return bool(names) and any(_matches(one, names, whole=True) for one in self.patterns)
+        return bool(names) and any(
+            _matches(pattern, names, whole=True) for pattern in self.patterns
+        )
 
     def _below(self, real: str) -> list[str]:
         """The names on the way from the folder to *real*; none where that is elsewhere, or nobody asks for it."""
@@ -178,7 +216,7 @@ def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
     top = globs.top.rstrip("/") + "/"
     for path in paths if left else ():
         names = path.removeprefix(top).split("/")
-        for pattern in [one for one in left if _matches(one, names, whole=True)]:
+        for pattern in [candidate for candidate in left if _matches(candidate, names, whole=True)]:
             del left[pattern]
         if not left:
             break
@@ -267,32 +305,51 @@ class Texts:
     def any_of_machines(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
         read = (files.read(path, path, self._limits.file_bytes) for path in paths)
-        return any(not isinstance(data, bytes) or _OF_MACHINE.search(data) for data in read)
+        return any(
+            not isinstance(data, bytes) or _OF_MACHINE.search(_unescaped(data)) for data in read
+        )
 
     def is_of_machines(self, path: str) -> bool:
         """Whether a VM, or what makes one, stands in the file *path*."""
-        data = files.read(path, path, self._limits.file_bytes) if self._looked_at(path)[0] else b""
-        return isinstance(data, bytes) and _OF_MACHINE.search(data) is not None
+        data = self._read(path) if self._looked_at(path)[0] else b""
+        return _OF_MACHINE.search(_unescaped(data)) is not None
 
     def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
         """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
         real = os.path.realpath(path)
         known = self._known.get(real)
         if known is None:
-            data = files.read(real, path, self._limits.file_bytes)
-            data = data if isinstance(data, bytes) else b""
+            data = self._read(real)
             known = self._known[real] = may_hold(data), may_ask(data), may_limit(data)
         return known
 
+    def _read(self, path: str) -> bytes:
+        """The text of the file *path*; none of what cannot be read."""
+        data = files.read(path, path, self._limits.file_bytes)
+        return data if isinstance(data, bytes) else b""
+
     def anywhere(self, folder: str) -> bool:
         """Whether a file below *folder* may."""
-        return any(
-            self.any(os.path.join(at, name) for name in names) for at, _, names in os.walk(folder)
-        )
+        return self.any(_below(folder))
+
+    def in_chart(self, chart: str) -> bool:
+        """Whether the templates of *chart* may; or a value, where the version of an object is a matter of values."""
+        templates = list(_below(os.path.join(chart, "templates")))
+        if self.any(templates):
+            return True
+        by_values = any(_VERSION_BY_VALUES.search(self._read(path)) for path in templates)
+        return by_values and self.anywhere(chart)
 
     def reached(self, reach: kustomization.Reach) -> bool:
-        """Whether a kustomization with this *reach* reads a file that may."""
-        return self.any((*reach.kustomizations, *reach.resources, *reach.others))
+        """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
+        edits = (*reach.kustomizations, *reach.others)
+        return self.any((*edits, *reach.resources)) or any(
+            _MADE_ANOTHER.search(_unescaped(self._read(path))) for path in edits
+        )
+
+
+def _below(folder: str) -> Iterator[str]:
+    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
 
 
 def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:
@@ -308,7 +365,9 @@ def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Di
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
     concerning = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
-    return concerning, sum(one.code == codes.FILE_SKIPPED.number for one in concerning)
+    return concerning, sum(
+        diagnostic.code == codes.FILE_SKIPPED.number for diagnostic in concerning
+    )
 
 
 def _of_kubevirt(

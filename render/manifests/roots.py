@@ -57,9 +57,9 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
     if len(parts) < 2:  # noqa: PLR2004 - one part is all of it
         loose.folder = next(iter(parts), "") or loose.folder
         return [loose]
-    for one in loose.diagnostics:
-        around = _around(one.location.file, parts)
-        _part(parts, around, loose).diagnostics.append(one)
+    for diagnostic in loose.diagnostics:
+        around = _around(diagnostic.location.file, parts)
+        _part(parts, around, loose).diagnostics.append(diagnostic)
     for file in loose.data:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     first, *others = (parts[folder] for folder in sorted(parts))
@@ -98,10 +98,10 @@ def _identities(documents: Iterable[Document], namespace: str) -> Mapping[_Ident
     folders: dict[_Identity, list[str]] = {}
     for name, alike in named.items():
         for document in alike if name and len(alike) > 1 else ():
-            one = from_body(document.body, 0)
-            scope = "" if one.kind in CLUSTER_SCOPED else one.namespace or namespace
-            if one.group != OWN:
-                identity = (one.group, ResourceRef(one.kind, scope, one.name))
+            resource = from_body(document.body, 0)
+            scope = "" if resource.kind in CLUSTER_SCOPED else resource.namespace or namespace
+            if resource.group != OWN:
+                identity = (resource.group, ResourceRef(resource.kind, scope, resource.name))
                 folders.setdefault(identity, []).append(document.origin.file)
     return {identity: files for identity, files in folders.items() if len(files) > 1}
 
@@ -113,7 +113,10 @@ def _detect(
     above = {_fork(group) for group in same.values()} - {None}
     if not above:
         return
-    fork = min((one for one in above if one is not None), key=lambda one: (len(one), one))
+    fork = min(
+        (candidate for candidate in above if candidate is not None),
+        key=lambda candidate: (len(candidate), candidate),
+    )
     inside: dict[str, list[str]] = {}
     rest: list[str] = []
     for file in files:
@@ -135,7 +138,9 @@ def _among(
 ) -> dict[_Identity, list[str]]:
     """Of the objects that stand several times those that do so in *files*."""
     known = set(files)
-    groups = {identity: [one for one in group if one in known] for identity, group in same.items()}
+    groups = {
+        identity: [file for file in group if file in known] for identity, group in same.items()
+    }
     return {identity: group for identity, group in groups.items() if len(group) > 1}
 
 
@@ -144,7 +149,8 @@ def _fork(files: Sequence[str]) -> tuple[str, ...] | None:
     folders = sorted({tuple(file.split("/")[:-1]) for file in files})
     first, last = folders[0], folders[-1]  # what these share, all do
     common = tuple(
-        one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+        part
+        for part, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     )
     return common if first != last and common not in folders else None
 
@@ -156,7 +162,7 @@ class Distance(NamedTuple):
     folder: str
 
 
-def distance(one: str, other: str) -> Distance:
-    """How far the folder *other* is from *one*."""
-    path = os.path.relpath(other, one)
+def distance(folder: str, other: str) -> Distance:
+    """How far the folder *other* is from *folder*."""
+    path = os.path.relpath(other, folder)
     return Distance(0 if path == "." else path.count("/") + 1, other)

@@ -76,7 +76,9 @@ class Catalogue:
         self.revisions = revisions
         self.bundled = elsewhere.bundled
         self._by_id: dict[tuple[str, str, str, str], Resource] = {}
-        self._definitions = [one.resource for one in definitions.values() if one.resource]
+        self._definitions = [
+            definition.resource for definition in definitions.values() if definition.resource
+        ]
         self._former: dict[tuple[str, str, str, str], list[Resource]] = {}
         for resource in (*resources, *elsewhere.resources):
             key = (

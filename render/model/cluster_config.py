@@ -168,7 +168,9 @@ def from_kubevirt(body: Tree, release: Version) -> ClusterConfig:
     annotations: Tree = tree.get(body, "metadata", "annotations") or {}
     methods = tree.get(body, "spec", "workloadUpdateStrategy", "workloadUpdateMethods")
     values = {
-        one.field: value for one in _SETTINGS if _is_set(value := tree.get(config, *one.path), one)
+        setting.field: value
+        for setting in _SETTINGS
+        if _is_set(value := tree.get(config, *setting.path), setting)
     }
     values |= _gated(config, default, release)
     return default._replace(
@@ -211,7 +213,10 @@ def _gated(config: Tree, default: ClusterConfig, release: Version) -> dict[str, 
 
 def _emulated_machines(config: Tree, architectures: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The patterns of machine types by architecture, those for all of them first."""
-    named = ((one, tree.get(architectures, one, "emulatedMachines")) for one in _EMULATED)
+    named = (
+        (architecture, tree.get(architectures, architecture, "emulatedMachines"))
+        for architecture in _EMULATED
+    )
     for architecture, patterns in (("", config.get("emulatedMachines")), *named):
         if patterns:
             yield architecture, tuple(patterns)

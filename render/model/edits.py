@@ -71,7 +71,7 @@ def _put(body: Tree, path: FieldPath, value: Any) -> None:
 
 
 def _rename(mapping: Tree, old: Any, new: Any) -> None:
-    kept = (one for one in mapping.items() if one[0] == old or one[0] != new)
+    kept = (pair for pair in mapping.items() if pair[0] == old or pair[0] != new)
     items = [(new if key == old else key, value) for key, value in kept]
     mapping.clear()
     mapping.update(items)

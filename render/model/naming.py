@@ -30,17 +30,21 @@ def whole(name: str) -> str:
 def fitting(name: str, known: Iterable[str]) -> list[str]:
     """Those of *known*, which `name_of` gave, that *name* means; without a kind any, without a namespace any."""
     kind, wanted = _parted(name)
-    parted = {one: _parted(one) for one in sorted(known)}
+    parted = {known_name: _parted(known_name) for known_name in sorted(known)}
     candidates = {
-        one: rest for one, (other, rest) in parted.items() if not kind or kind == (other or VM)
+        known_name: rest
+        for known_name, (other, rest) in parted.items()
+        if not kind or kind == (other or VM)
     }
-    exact = [one for one, rest in candidates.items() if rest == wanted]
-    return exact or [one for one, rest in candidates.items() if rest.rpartition("/")[2] == wanted]
+    exact = [known_name for known_name, rest in candidates.items() if rest == wanted]
+    return exact or [
+        known_name for known_name, rest in candidates.items() if rest.rpartition("/")[2] == wanted
+    ]
 
 
 def is_pattern(name: str) -> bool:
     """Whether *name* may mean several machines: it has a wildcard, or is a namespace with a slash behind it."""
-    return name.endswith("/") or any(one in name for one in "*?[")
+    return name.endswith("/") or any(wildcard in name for wildcard in "*?[")
 
 
 def matching(pattern: str, known: Iterable[str]) -> list[str]:
@@ -52,20 +56,25 @@ def matching(pattern: str, known: Iterable[str]) -> list[str]:
     namespace, slash, name = wanted.rpartition("/")
     named, spaced = patterns.named(name or "*"), patterns.named(namespace)
     found = []
-    for one in sorted(known):
-        other, rest = _parted(one)
+    for known_name in sorted(known):
+        other, rest = _parted(known_name)
         space, _, last = rest.rpartition("/")
         if (not kind or kind == (other or VM)) and named(last) and (not slash or spaced(space)):
-            found.append(one)
+            found.append(known_name)
     return found
+
+
+def spellings(known: Iterable[str]) -> list[str]:
+    """How those of *known*, which `name_of` gave, may be meant: by all of that, or without kind and namespace."""
+    return sorted({spelling for name in known for spelling in (name, name.rpartition("/")[2])})
 
 
 def ambiguity(name: str, names: Sequence[str]) -> tuple[str, str]:
     """That *name* may mean each of *names*, and what to do."""
-    shown = [whole(one) for one in names]
-    if len({one.partition("/")[0] for one in shown}) == 1:
+    full_names = [whole(candidate) for candidate in names]
+    if len({full_name.partition("/")[0] for full_name in full_names}) == 1:
         return f"{name} may be {' or '.join(names)}", "name the VM with its namespace"
-    return f"{name} may be {' or '.join(shown)}", f"name the kind too, like {shown[0]}"
+    return f"{name} may be {' or '.join(full_names)}", f"name the kind too, like {full_names[0]}"
 
 
 def _parted(name: str) -> tuple[str, str]:

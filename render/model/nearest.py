@@ -33,11 +33,17 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
     # Comparing letter by letter takes a hundred times as long: of those with as many letters in common, the ones that
     # have most of them in the same place.
     best = sorted(likely)[:_SOME]
-    best.sort(key=lambda one: (one[0], -sum(map(eq, folded, one[2].casefold()))))
+    best.sort(key=lambda row: (row[0], -sum(map(eq, folded, row[2].casefold()))))
     for _, _, other in best[:_FEW]:
         by_fold.setdefault(other.casefold(), other)
     matches = get_close_matches(folded, by_fold, n=1, cutoff=cutoff)
     return by_fold[matches[0]] if matches else ""
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The cure for *word*, which is none of *known*: the one that was probably meant, else what *otherwise* says."""
+    near = nearest(word, known)
+    return f"did you mean {near}?" if near else otherwise
 
 
 @lru_cache(maxsize=32)

@@ -67,19 +67,19 @@ class Automaton:
         self._follow.append(0)
         return PatternPart(False, bit, bit)  # noqa: FBT003 - as the field says
 
-    def sequence(self, one: PatternPart, other: PatternPart) -> PatternPart:
-        """*one* and then the *other*."""
-        self._join(one.last, other.first)
+    def sequence(self, part: PatternPart, other: PatternPart) -> PatternPart:
+        """*part* and then the *other*."""
+        self._join(part.last, other.first)
         return PatternPart(
-            one.is_nullable and other.is_nullable,
-            one.first | (other.first if one.is_nullable else 0),
-            other.last | (one.last if other.is_nullable else 0),
+            part.is_nullable and other.is_nullable,
+            part.first | (other.first if part.is_nullable else 0),
+            other.last | (part.last if other.is_nullable else 0),
         )
 
-    def repeated(self, one: PatternPart) -> PatternPart:
-        """*one* as often as may be, at least once."""
-        self._join(one.last, one.first)
-        return one
+    def repeated(self, part: PatternPart) -> PatternPart:
+        """*part* as often as may be, at least once."""
+        self._join(part.last, part.first)
+        return part
 
     def _join(self, before: int, after: int) -> None:
         for position in _bits(before):
@@ -117,10 +117,10 @@ def _bits(positions: int) -> Iterator[int]:
         positions ^= lowest
 
 
-def either(one: PatternPart, other: PatternPart) -> PatternPart:
-    """*one* or the *other*."""
+def either(part: PatternPart, other: PatternPart) -> PatternPart:
+    """*part* or the *other*."""
     return PatternPart(
-        one.is_nullable or other.is_nullable, one.first | other.first, one.last | other.last
+        part.is_nullable or other.is_nullable, part.first | other.first, part.last | other.last
     )
 
 

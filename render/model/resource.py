@@ -37,9 +37,9 @@ class ResourceRef(NamedTuple):
 
     def __str__(self) -> str:
         name = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        shown = f"{self.kind} {name}"
+        text = f"{self.kind} {name}"
         # A line break in a name would begin a line of a report.
-        return shown if shown.isprintable() else repr(shown)[1:-1]
+        return text if text.isprintable() else repr(text)[1:-1]
 
 
 class Origin(NamedTuple):

@@ -176,7 +176,7 @@ def _computed(route: Route, change: Transition) -> ChangeSource | None:
 def _derived(route: Route, change: Transition) -> ChangeSource | None:
     """The source of a request or limit that the manifests have alike, and that KubeVirt computes from another field."""
     path = (*_TEMPLATE, *route)
-    was, now = (tree.get(one, *path_of(path, one)) for one in change.manifests)
+    was, now = (tree.get(manifest, *path_of(path, manifest)) for manifest in change.manifests)
     is_resource = route[:-1] in {_REQUESTS, _LIMITS}
     return _computed(route, change) if is_resource and was == now else None
 
@@ -184,8 +184,11 @@ def _derived(route: Route, change: Transition) -> ChangeSource | None:
 def _edited(route: Route, change: Transition) -> ChangeSource | None:
     """The field at *route* itself, if the two manifests or VMIs have it otherwise."""
     path = (*_TEMPLATE, *route)
-    manifests = [tree.get(one, *path_of(path, one)) for one in change.manifests]
-    vmis = [tree.get(one.vmi, *path_of(route, one.vmi)) for one in (change.before, change.after)]
+    manifests = [tree.get(manifest, *path_of(path, manifest)) for manifest in change.manifests]
+    vmis = [
+        tree.get(machine.vmi, *path_of(route, machine.vmi))
+        for machine in (change.before, change.after)
+    ]
     if manifests[0] == manifests[1] and vmis[0] == vmis[1]:
         return None
     old, new = change.sides
@@ -245,7 +248,7 @@ def _setting(route: Route, sides: tuple[SideIndex, SideIndex]) -> ChangeSource |
 def _configured(field: FieldPath, sides: tuple[SideIndex, SideIndex]) -> ChangeSource | None:
     """The *field* of the cluster's configuration, if the two states have it otherwise."""
     path = (*_CONFIGURATION, *field)
-    old, new = (tree.get(one.cluster and one.cluster.kubevirt, *path) for one in sides)
+    old, new = (tree.get(side.cluster and side.cluster.kubevirt, *path) for side in sides)
     side = sides[1] if new is not None else sides[0]
     if old == new or side.cluster is None:
         return None
@@ -256,19 +259,21 @@ def rollout_strategy(config: ClusterConfig, release: Version, side: SideIndex) -
     """The rollout strategy of *config*, which is what *release* makes of the cluster of *side*, and who decided it."""
     found = RolloutStrategy(config.rollout_strategy, minor(release))
     cluster = side.cluster
-    given = tree.get(cluster.kubevirt, *_CONFIGURATION, _ROLLOUT) if cluster else None
-    if cluster is None or given is None:
+    configured = tree.get(cluster.kubevirt, *_CONFIGURATION, _ROLLOUT) if cluster else None
+    if cluster is None or configured is None:
         return found
     path = cluster.origin((*_CONFIGURATION, _ROLLOUT)) or ()
-    gates = () if given == found.value else row(release).live_update_gates
-    gate = next((one for one in gates if one not in config.feature_gates), "")
+    gates = () if configured == found.value else row(release).live_update_gates
+    gate = next((gate for gate in gates if gate not in config.feature_gates), "")
     return found._replace(source=_source(cluster.resource.ref, path, side), gate=gate)
 
 
 def _traced(machine: Machine) -> list[Provenance]:
     """What instancetype, preference and presets decide in the VMI of *machine*; the fields are those of the VMI."""
     above = len(machine.vmi_path) - 1
-    return [one._replace(field=one.field[above:]) for one in _recorded(machine)]
+    return [
+        provenance._replace(field=provenance.field[above:]) for provenance in _recorded(machine)
+    ]
 
 
 def _recorded(machine: Machine) -> list[Provenance]:
@@ -290,19 +295,28 @@ def _decided(
     path = path_of(route, machine.vmi)
     nearest, best = -1, None
     source: ResourceRef | None = None
-    for one in change.provenance(machine, side):
-        field = one.field
+    for provenance in change.provenance(machine, side):
+        field = provenance.field
         short = len(field) if whole else min(len(field), len(path))
-        if one.source and not one.decider and field[:short] == path[:short] and short > nearest:
-            nearest, source, best = short, one.source, _source(one.source, one.source_field, side)
+        if (
+            provenance.source
+            and not provenance.decider
+            and field[:short] == path[:short]
+            and short > nearest
+        ):
+            nearest, source, best = (
+                short,
+                provenance.source,
+                _source(provenance.source, provenance.source_field, side),
+            )
     return (source and _switched(source, change)) or best
 
 
 def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
     """The matcher, or the pin, through which the VM has the definition *source* now, or no longer has it."""
     old, new = change.sides
-    given = change.of_rendered()
-    before, after = given.before, given.after
+    rendered = change.of_rendered()
+    before, after = rendered.before, rendered.after
     for kind_class in KIND_CLASSES:
         word = kind_class.word
         if not any(_uses(machine, word, source) for machine in (before, after)):
@@ -310,7 +324,7 @@ def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
         was, now = (tree.get(machine.decoded, "spec", word) or {} for machine in (before, after))
         if was != now:
             key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
-            return _written(("spec", word, key), given)
+            return _written(("spec", word, key), rendered)
         if pins.pinned_content(before, kind_class) != pins.pinned_content(after, kind_class):
             return _pinned(after, word, new) or _pinned(before, word, old)
     return None
@@ -364,11 +378,13 @@ def _named(
     """The matcher that an annotation of the VMI names, or the policy by which a VM has matchers or not."""
     written = change.origin(side) or machine
     for kind_class in KIND_CLASSES:
-        given = tree.get(written.decoded, "spec", kind_class.word)
-        annotation = given and kind_class.annotation_for(given.get("kind", ""))
+        matcher = tree.get(written.decoded, "spec", kind_class.word)
+        annotation = matcher and kind_class.annotation_for(matcher.get("kind", ""))
         if annotation and ("metadata", "annotations", annotation)[: len(route)] == route:
             policy = _configured(_POLICY, change.sides)
-            before, after = (tree.get(one, "spec", kind_class.word) for one in change.manifests)
+            before, after = (
+                tree.get(manifest, "spec", kind_class.word) for manifest in change.manifests
+            )
             if policy and before == after:
                 return policy
             path = ("spec", kind_class.word, "name")

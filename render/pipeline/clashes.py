@@ -79,10 +79,10 @@ class Clashes:
     def diagnostics(self, resources: Sequence[Resource]) -> list[Diagnostic]:
         """One warning a use after the first, and one a VM that cannot do what it asks for."""
         diagnostics = [
-            one
+            diagnostic
             for (what, _, value), uses in self._by_value.items()
             if len(uses) > 1 or uses[0].resource.holders
-            for one in _used_twice(what, value, [use for use in uses if use.replicas])
+            for diagnostic in _used_twice(what, value, [use for use in uses if use.replicas])
         ]
         if self._pinned_down:
             diagnostics += _unable(self._pinned_down, resources)
@@ -126,7 +126,9 @@ def _claims(machine: Machine, volumes: Sequence[Tree], devices: Tree) -> Iterato
     if running is False or machine.spec.get("runStrategy") in _IDLE:
         return
     by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
-    mounted = {one.get("name") for one in devices.get("filesystems") or ()} - set(by_name)
+    mounted = {filesystem.get("name") for filesystem in devices.get("filesystems") or ()} - set(
+        by_name
+    )
     of_each = _numbered_claims(machine)
     for index, volume in enumerate(volumes):
         source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}
@@ -181,24 +183,24 @@ def _is_written(disk: Tree) -> bool:
 
 def _used_twice(what: str, value: str, uses: Sequence[_ResourceUse]) -> Iterator[Diagnostic]:
     """VMs of one name are one VM, in several environments; which one was read first does not matter."""
-    shown = what.replace("-", " ").replace("mac", "MAC")
+    label = what.replace("-", " ").replace("mac", "MAC")
     if not uses:
         return
     first, *others = sorted(
-        uses, key=lambda one: (one.resource.ref, fieldpath.text(one.place.path))
+        uses, key=lambda use: (use.resource.ref, fieldpath.text(use.place.path))
     )
     for use in uses:
         if use.replicas > 1:
             yield USED_TWICE.at(
                 use.place,
-                f"the {shown} {value} is that of all {use.replicas} replicas",
+                f"the {label} {value} is that of all {use.replicas} replicas",
                 help=_CURES_OF_TEMPLATES[what],
             )._replace(check=f"{USED_TWICE.slug}/{what}")
     for use in others:
         if use.resource.ref.name != first.resource.ref.name:
             yield USED_TWICE.at(
                 use.place,
-                f"the {shown} {value} is that of {first.resource.ref}, too",
+                f"the {label} {value} is that of {first.resource.ref}, too",
                 Related(f"{first.resource.ref} uses {value}", first.place),
                 help=_CURES[what],
             )._replace(check=f"{USED_TWICE.slug}/{what}")
@@ -214,10 +216,10 @@ def _unable(
     from render.diff.migratability import Claims, obstacle
 
     modes: dict[tuple[str, str], tuple[str, ...]] = {}
-    for one in resources:
-        for storage in _storage(one):
+    for resource in resources:
+        for storage in _storage(resource):
             if storage.get("accessModes"):
-                modes[one.namespace, one.ref.name] = tuple(storage["accessModes"])
+                modes[resource.namespace, resource.ref.name] = tuple(storage["accessModes"])
     for machine, spec in machines:
         numbered = _numbered_claims(machine)
         claims = Claims(
@@ -304,10 +306,12 @@ def _settings_for(machine: Machine, spec: Tree) -> ClusterConfig:
     if not config.is_assumed or machine.context.settings.admission == "strict":
         return config
     devices = tree.get(spec, "domain", "devices") or {}
-    plugins = {tree.get(one, "binding", "name") for one in devices.get("interfaces") or ()}
+    plugins = {
+        tree.get(interface, "binding", "name") for interface in devices.get("interfaces") or ()
+    }
     return config._replace(
         default_network="masquerade",
         feature_gates=config.feature_gates | {"VGPULiveMigration"},
-        mediated_devices=frozenset(one.get("deviceName") for one in devices.get("gpus") or ()),
+        mediated_devices=frozenset(gpu.get("deviceName") for gpu in devices.get("gpus") or ()),
         migratable_bindings=frozenset(plugins),
     )

@@ -53,13 +53,13 @@ def explain(
         resources, explaining(settings), lambda machine, _: machines.append(machine), traced=True
     )
     explained = []
-    for one in machines:
-        known = len(one.diagnostics)
+    for machine in machines:
+        known = len(machine.diagnostics)
         decide = pod_decisions if pods else decisions
-        decided = () if one.failed else tuple(decide(one, emit.vmi(one)))
-        ref = one.resource.ref
+        decided = () if machine.failed else tuple(decide(machine, emit.vmi(machine)))
+        ref = machine.resource.ref
         found = (each for each in rendered.diagnostics if each.resource == ref)
-        explained.append(Explained(ref, decided, (*found, *one.diagnostics[known:])))
+        explained.append(Explained(ref, decided, (*found, *machine.diagnostics[known:])))
     return explained
 
 
@@ -71,12 +71,12 @@ def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     launched = vmi_controller.launched(machine, vmi)
     if launched is None:
         return
-    said = sums(*launched)
-    shown = {key: launched.pod[key] for key in ("metadata", "spec")}
-    for leaf in _leaves(shown):
+    sum_texts = sums(*launched)
+    content = {key: launched.pod[key] for key in ("metadata", "spec")}
+    for leaf in _leaves(content):
         winner = Contender(_shown(leaf.path, leaf.value), "kubevirt")
         path = ("pod", *leaf.path)
-        yield Decision(path, f"pod.{leaf.text}", winner, sum=said.get(leaf.path, ""))
+        yield Decision(path, f"pod.{leaf.text}", winner, sum=sum_texts.get(leaf.path, ""))
 
 
 def explaining(settings: Settings) -> Settings:
@@ -89,21 +89,21 @@ def explaining(settings: Settings) -> Settings:
 def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     """Who decided each field of *vmi*, which came of *machine* with provenance."""
     judge = _Judge(machine)
-    shown = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
-    for leaf in _leaves(shown, judge.given, judge.writes):
+    content = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
+    for leaf in _leaves(content, judge.own_tree, judge.writes):
         yield Decision(leaf.path, leaf.text, *judge.decide(leaf))
 
 
 class _Leaf(NamedTuple):
     """A scalar of the VMI, or a list or mapping without an entry: its *path*, and that with the names of items.
 
-    *given* is what the VM itself says there; *by* the last write of it, or of something around it, by another.
+    *own* is what the VM itself says there; *by* the last write of it, or of something around it, by another.
     """
 
     path: FieldPath
     text: str
     value: Any
-    given: Any = None
+    own: Any = None
     by: "_Write | None" = None
 
 
@@ -116,33 +116,33 @@ class _Write(NamedTuple):
 
 
 def _leaves(
-    node: Any, given: Any = None, writes: Mapping[FieldPath, _Write] = MappingProxyType({})
+    node: Any, own: Any = None, writes: Mapping[FieldPath, _Write] = MappingProxyType({})
 ) -> list[_Leaf]:
-    """Every leaf of *node*, in order; *given* is the same of the VM itself.
+    """Every leaf of *node*, in order; *own* is the same of the VM itself.
 
     One walk through both: a report asks for some fifty fields of each of some hundred machines.
     """
     found: list[_Leaf] = []
 
-    def walk(node: Any, given: Any, path: FieldPath, text: str, by: _Write | None) -> None:
+    def walk(node: Any, own: Any, path: FieldPath, text: str, by: _Write | None) -> None:
         write = writes.get(path)
         if write is not None and (by is None or write.order > by.order):
             by = write
         if node and isinstance(node, dict):
-            inner = given if isinstance(given, dict) else {}
+            inner = own if isinstance(own, dict) else {}
             for key, value in node.items():
                 word = f"{text}.{key}" if text else key
                 walk(value, inner.get(key), (*path, key), word, by)
         elif node and isinstance(node, list):
-            items = given if isinstance(given, list) else ()
+            items = own if isinstance(own, list) else ()
             names: Iterable[Any] = compare.by_name(node) or range(len(node))
             for index, (word, value) in enumerate(zip(names, node, strict=True)):
                 inner_item = items[index] if index < len(items) else None
                 walk(value, inner_item, (*path, index), f"{text}[{word}]", by)
         else:
-            found.append(_Leaf(path, text, node, given, by))
+            found.append(_Leaf(path, text, node, own, by))
 
-    walk(node, given, (), "", None)
+    walk(node, own, (), "", None)
     return found
 
 
@@ -169,13 +169,13 @@ class _Judge:
         self.own = machine.template
         #: Who wrote where: the last one counts.
         self.writes: dict[FieldPath, _Write] = {}
-        for number, one in enumerate(machine.provenance):
-            field = one.field[len(self.holding) :]
+        for number, provenance in enumerate(machine.provenance):
+            field = provenance.field[len(self.holding) :]
             field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
-            self.writes[field] = _Write(number, field, one)
+            self.writes[field] = _Write(number, field, provenance)
         #: What the VM itself says elsewhere than where the VMI has it.
         self.elsewhere: dict[FieldPath, FieldPath] = {}
-        self.given = self._given()
+        self.own_tree = self._given()
         self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
         self.wishes = wishes(machine)
 
@@ -185,19 +185,19 @@ class _Judge:
         return winner, self._losers(leaf, winner)
 
     def _winner(self, leaf: _Leaf) -> Contender:
-        shown, by = _shown(leaf.path, leaf.value), leaf.by
+        redacted, by = _shown(leaf.path, leaf.value), leaf.by
         if by is not None and not self._is_authors(leaf, by):
-            return self._contender(shown, by.provenance, leaf.path[len(by.path) :])
-        if leaf.given is not None:
-            return self._vm(shown, leaf.path)
-        return Contender(shown, "kubevirt")
+            return self._contender(redacted, by.provenance, leaf.path[len(by.path) :])
+        if leaf.own is not None:
+            return self._vm(redacted, leaf.path)
+        return Contender(redacted, "kubevirt")
 
     def _losers(self, leaf: _Leaf, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted anything else, in the order in which they would have it."""
         path, value = leaf.path, leaf.value
         losers: list[Contender] = []
-        if winner.decider != "vm" and leaf.given is not None and leaf.given != value:
-            losers.append(self._vm(_shown(path, leaf.given), path))
+        if winner.decider != "vm" and leaf.own is not None and leaf.own != value:
+            losers.append(self._vm(_shown(path, leaf.own), path))
         yields = winner.decider in ("vm", "instancetype")
         if yields:
             losers += self._wishes(path, value)
@@ -206,79 +206,92 @@ class _Judge:
             losers += self._setting(path, value)
         if len(losers) < 2:  # noqa: PLR2004 - nobody can stand there twice
             return tuple(losers)
-        return tuple(one for n, one in enumerate(losers) if one not in losers[:n])
+        return tuple(loser for n, loser in enumerate(losers) if loser not in losers[:n])
 
     def _presets(self, path: FieldPath, value: Any, winner: Contender) -> Iterator[Contender]:
         for preset in self.machine.merged if path[:2] == _DOMAIN else ():
             wanted = presets.wanted(preset, path[2:])
             ref = preset.resource.ref
             if wanted is not None and wanted != value and ref != winner.source:
-                shown = _shown(path, wanted)
-                yield Contender(shown, "preset", ref, path, preset.resource.index)
+                redacted = _shown(path, wanted)
+                yield Contender(redacted, "preset", ref, path, preset.resource.index)
 
-    def _vm(self, shown: Any, path: FieldPath) -> Contender:
-        """That the VM itself has what is *shown*, for *path* of the VMI."""
+    def _vm(self, redacted: Any, path: FieldPath) -> Contender:
+        """That the VM itself has the *redacted* value, for *path* of the VMI."""
         resource = self.machine.resource
         written = self.elsewhere.get(path) or (*self.own, *path)
         if resource.holder is not None and written in _IDENTITIES:
             written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
         else:
             written = (*self.holding, *machines.in_manifest(resource, written))
-        return Contender(shown, "vm", resource.ref, written, resource.index)
+        return Contender(redacted, "vm", resource.ref, written, resource.index)
 
     def _given(self) -> Tree:
         """What the VM itself says of the VMI: its template, its own names, and the names of its definitions.
 
         Where it has these names is put into `elsewhere`.
         """
-        said = Draft(tree.get(self.machine.decoded, *self.own) or {})
+        draft = Draft(tree.get(self.machine.decoded, *self.own) or {})
         for own in _IDENTITIES:
             name = tree.get(self.machine.decoded, *own)
-            if said.get(*own) != name:
-                said.put(own, name)
+            if draft.get(*own) != name:
+                draft.put(own, name)
             self.elsewhere[own] = own
         for kind_class in KIND_CLASSES:
             matcher: Tree = self.machine.spec.get(kind_class.word) or {}
             annotation = kind_class.annotation_for(matcher.get("kind", ""))
             path: FieldPath = ("metadata", "annotations", annotation)
-            if matcher and said.get(*path) is None:
+            if matcher and draft.get(*path) is None:
                 is_flavor = kind_class is INSTANCETYPE and self.machine.flavor is not None
                 word = FLAVOR.word if is_flavor else kind_class.word
-                said.put(path, matcher.get("name"))
+                draft.put(path, matcher.get("name"))
                 self.elsewhere[path] = ("spec", word, "name")
-        return said.tree
+        return draft.tree
 
     @staticmethod
     def _is_authors(leaf: _Leaf, by: _Write) -> bool:
         """Whether the author's value is there in spite of the write *by*: put back as it was, or one item of a list."""
-        if leaf.given is None or leaf.given != leaf.value:
+        if leaf.own is None or leaf.own != leaf.value:
             return False
         rest = leaf.path[len(by.path) :]
         return bool(by.provenance.decider) or any(isinstance(step, int) for step in rest)
 
-    def _contender(self, shown: Any, one: Provenance, rest: FieldPath) -> Contender:
-        """Who wrote *one*, and *rest* as part of that."""
-        if one.source is None:
-            return Contender(shown, "kubevirt")
-        if one.decider:
-            return Contender(shown, "cluster", one.source, one.source_field, one.position)
-        written = one.source_field
+    def _contender(self, redacted: Any, provenance: Provenance, rest: FieldPath) -> Contender:
+        """Who wrote *provenance*, and *rest* as part of that."""
+        if provenance.source is None:
+            return Contender(redacted, "kubevirt")
+        if provenance.decider:
+            return Contender(
+                redacted, "cluster", provenance.source, provenance.source_field, provenance.position
+            )
+        written = provenance.source_field
         if rest and any(
-            tree.get(spec, *written, *rest) is not None for spec in self._specs(one.source)
+            tree.get(spec, *written, *rest) is not None for spec in self._specs(provenance.source)
         ):
             written = (*written, *rest)
-        inside = attribution.field_in(one.source, written)
-        if one.source not in self.kinds:
-            self.kinds[one.source] = self._kind(one.source), self._pinned_content(one.source)
-        by, content = self.kinds[one.source]
+        inside = attribution.field_in(provenance.source, written)
+        if provenance.source not in self.kinds:
+            self.kinds[provenance.source] = (
+                self._kind(provenance.source),
+                self._pinned_content(provenance.source),
+            )
+        by, content = self.kinds[provenance.source]
         return Contender(
-            shown, by, one.source, inside, one.position, content is not None, content or ""
+            redacted,
+            by,
+            provenance.source,
+            inside,
+            provenance.position,
+            content is not None,
+            content or "",
         )
 
     def _pinned_content(self, ref: ResourceRef) -> str | None:
         """The hash under which the lock has what counts of the definition *ref*; None where the lock has no say."""
         pinned = self.machine.pinned
-        word = next((word for word, one in pinned.items() if ref_of(one) == ref), None)
+        word = next(
+            (word for word, definition in pinned.items() if ref_of(definition) == ref), None
+        )
         pin = pins.pin_of(self.machine)
         entry = pin.entries.get(word) if pin and word else None
         return None if word is None else entry.ref.hash if entry and entry.ref else ""
@@ -335,5 +348,5 @@ class _Judge:
         setting = source.deciding(path, wanted, architecture)
         if wanted is not None and wanted != value and setting is not None:
             place = source.place(setting)
-            shown = _shown(path, wanted)
-            yield Contender(shown, "cluster", place.resource, place.path, place.index)
+            redacted = _shown(path, wanted)
+            yield Contender(redacted, "cluster", place.resource, place.path, place.index)

@@ -46,21 +46,21 @@ class PinDrift:
         """One finding an object."""
         diagnostics = []
         for (key, current), vms in self._vms.items():
-            shown = ", ".join(sorted(vms)[:_SHOWN])
+            names = ", ".join(sorted(vms)[:_SHOWN])
             if len(vms) > _SHOWN:
-                shown += f" and {len(vms) - _SHOWN} more"
+                names += f" and {len(vms) - _SHOWN} more"
             definition = self._context.catalogue.definitions.get(key)
             place = Location(resource=ResourceRef(*key))
             if definition and definition.resource:
                 place = at(definition.resource, ("spec",))
             if current:
                 keeps = "it keeps" if len(vms) == 1 else "they keep"
-                message = f"{ResourceRef(*key)} differs from what {shown} {_are(vms)} pinned to;"
+                message = f"{ResourceRef(*key)} differs from what {names} {_are(vms)} pinned to;"
                 message += f" {keeps} the old content"
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
                 diagnostics.append(OBJECT_CHANGED.at(place, message, help=cure))
             else:
-                message = f"{ResourceRef(*key)} is not in the input: {shown} {_are(vms)} rendered from the lock"
+                message = f"{ResourceRef(*key)} is not in the input: {names} {_are(vms)} rendered from the lock"
                 diagnostics.append(OBJECT_GONE.at(place, message))
         return diagnostics
 

@@ -1,6 +1,7 @@
 """The order of the stages, one tuple an emit mode: the one place that knows it."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.machine import Machine
@@ -18,7 +19,18 @@ Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
 
 
-# What few VMs need is imported with the first that does: most processes render one or two.
+def _rare(stage: str, is_wanted: Callable[[Machine], object]) -> Stage:
+    """What ``module:function`` of `render` does, for machines by which it *is_wanted*.
+
+    It is imported with the first of these: most processes render one VM or two, and few VMs need it.
+    """
+    module, _, function = stage.partition(":")
+
+    def perform(machine: Machine) -> None:
+        if is_wanted(machine):
+            getattr(import_module(f"render.{module}"), function)(machine)
+
+    return perform
 
 
 def asks_admission(settings: Settings) -> bool:
@@ -33,18 +45,53 @@ def asks_guest(settings: Settings) -> bool:
     return settings.guest != "off" and settings.admission != "off"
 
 
-def _find_flavor(machine: Machine) -> None:
-    if "flavor" in machine.spec:
-        from render.pipeline.stages import flavors
-
-        flavors.find_flavor(machine)
+def _has_flavor(machine: Machine) -> bool:
+    return "flavor" in machine.spec
 
 
-def _refuse_flavor(machine: Machine) -> None:
-    if "flavor" in machine.spec:
-        from render.pipeline.stages import flavors
+def _is_admitted(machine: Machine) -> bool:
+    return machine.context.settings.admission != "off"
 
-        flavors.refuse_flavor(machine)
+
+def _is_booted(machine: Machine) -> bool:
+    """Whether the manifest shows what the guest boots with, and it is looked into."""
+    if not asks_guest(machine.context.settings):
+        return False
+    above = machine.vmi_path[:-1]
+    volumes = tree.get(machine.decoded, *machine.vmi_path, "volumes") or ()
+    shows_texts = not all(map(_BOOTED.isdisjoint, volumes))
+    return shows_texts or bool(tree.get(machine.decoded, *above, *_IGNITION))
+
+
+def _writes_out(machine: Machine) -> bool:
+    return machine.context.config.reference_policy != "reference"
+
+
+def _makes_disks(machine: Machine) -> bool:
+    return _is_admitted(machine) and bool(machine.spec.get("dataVolumeTemplates"))
+
+
+def _has_presets(machine: Machine) -> bool:
+    return bool(machine.context.presets)
+
+
+def _always(_machine: Machine) -> bool:
+    return True
+
+
+#: Sources of volumes with texts that the guest reads.
+_BOOTED = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
+_IGNITION = ("metadata", "annotations", "kubevirt.io/ignitiondata")
+
+_find_flavor = _rare("pipeline.stages.flavors:find_flavor", _has_flavor)
+_refuse_flavor = _rare("pipeline.stages.flavors:refuse_flavor", _has_flavor)
+_merge_presets = _rare("kubevirt.preset_mutator:merge_presets", _has_presets)
+_write_out = _rare("pipeline.stages.expansion:write_out", _writes_out)
+_check_guest = _rare("pipeline.stages.guest:check_guest", _is_booted)
+_check_notation = _rare("pipeline.stages.notation:check_notation", _always)
+_check_disks = _rare("kubevirt.importer:check_templates", _makes_disks)
+_admit_vm = _rare("kubevirt.admitters:admit_vm", _is_admitted)
+_admit_vmi = _rare("kubevirt.admitters:admit_vmi", _is_admitted)
 
 
 def _refused(outcome: Outcome) -> Stage:
@@ -56,61 +103,10 @@ def _refused(outcome: Outcome) -> Stage:
     return refuse
 
 
-def _merge_presets(machine: Machine) -> None:
-    if machine.context.presets:
-        from render.kubevirt import preset_mutator
-
-        preset_mutator.merge_presets(machine)
-
-
-def _write_out(machine: Machine) -> None:
-    if machine.context.config.reference_policy != "reference":
-        from render.pipeline.stages import expansion
-
-        expansion.write_out(machine)
-
-
-#: Sources of volumes with texts that the guest reads.
-_BOOTED = frozenset({"cloudInitNoCloud", "cloudInitConfigDrive", "sysprep"})
-_IGNITION = ("metadata", "annotations", "kubevirt.io/ignitiondata")
-
-
-def _check_guest(machine: Machine) -> None:
-    """What of the manifest shows what the guest boots with: whatever becomes of the machine."""
-    if not asks_guest(machine.context.settings):
-        return
-    above = machine.vmi_path[:-1]
-    volumes = tree.get(machine.decoded, *machine.vmi_path, "volumes") or ()
-    if not all(map(_BOOTED.isdisjoint, volumes)) or tree.get(machine.decoded, *above, *_IGNITION):
-        from render.pipeline.stages import guest
-
-        guest.check_guest(machine)
-
-
 def _check_references(machine: Machine) -> None:
     """Which names of the manifest lead nowhere: whatever becomes of the machine."""
     if asks_admission(machine.context.settings):
         references.check_references(machine)
-
-
-def _admit_vm(machine: Machine) -> None:
-    if machine.context.settings.admission != "off":
-        from render.kubevirt import admitters
-
-        admitters.admit_vm(machine)
-
-
-def _check_disks(machine: Machine) -> None:
-    if machine.spec.get("dataVolumeTemplates") and machine.context.settings.admission != "off":
-        from render.kubevirt import importer
-
-        importer.check_templates(machine)
-
-
-def _check_notation(machine: Machine) -> None:
-    from render.pipeline.stages import notation
-
-    notation.check_notation(machine)
 
 
 def _find_definitions(machine: Machine) -> None:
@@ -127,13 +123,6 @@ def _resolve(machine: Machine) -> None:
         instancetype.check_requirements(machine)
         vm_controller.check_network(machine)
         _admit_vm(machine)
-
-
-def _admit_vmi(machine: Machine) -> None:
-    if machine.context.settings.admission != "off":
-        from render.kubevirt import admitters
-
-        admitters.admit_vmi(machine)
 
 
 def _pod(machine: Machine) -> Tree:

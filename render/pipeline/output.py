@@ -10,39 +10,52 @@ from render.machine import Companion, Context, Machine
 from render.model import tree
 from render.model.resource import KUBEVIRT, Resource
 from render.model.tree import Tree
+from render.yaml.budget import Budget
 
 if TYPE_CHECKING:
     from render.model.provenance import Provenance
     from render.pipeline.templates import Parts
 
+_MAPS = ("labels", "annotations")
 _RENDERED = frozenset({"VirtualMachine", "VirtualMachineInstance"})
-MOST_ERRORS = 10_000
-"""Of a run: nothing is printed then, and nobody reads more."""
+
+
+def _storable(body: Tree) -> Tree:
+    """*body* without what an API server refuses or does not store; itself where there is none of it."""
+    body = tree.without_nulls(body)
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict) or {} not in (metadata.get(key) for key in _MAPS):
+        return body
+    kept = {key: value for key, value in metadata.items() if value or key not in _MAPS}
+    return {**body, "metadata": kept}
 
 
 class Output:
     """What came of *resources* so far; *sink* gets the bodies, one by one; None: they are kept in *bodies*.
 
     *as_written*: objects that no stage changes are printed as they are; else those of KubeVirt's without their nulls,
-    which server-side apply refuses.
+    which server-side apply refuses, and without labels and annotations that are empty, which no cluster stores.
     *companions*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
+    Errors are kept as long as *budget* has room for them.
     """
 
     def __init__(
         self,
         resources: Sequence[Resource],
         sink: Callable[[Tree, int | None], None] | None,
+        budget: Budget,
         *,
         as_written: bool,
     ) -> None:
         self.bodies: list[Tree] = []
         self.sources: list[int | None] = []
         self.diagnostics: list[Diagnostic] = []
-        self.errors = 0
         self.provenance: list[Provenance] = []
         self.companions: list[Companion] = []
         self.parts: Parts = {}
         self._resources = resources
+        self._budget = budget
+        self._left_out_before = budget.errors_left_out
         self._as_written = as_written
         self._sink = sink or (lambda body, _: self.bodies.append(body))
 
@@ -52,7 +65,7 @@ class Output:
         is_left = resource is not None and body is resource.body
         if not self._as_written and resource is not None and resource.group.endswith(KUBEVIRT):
             # Of a machine that was rendered, the types have left none.
-            body = tree.without_nulls(body) if is_left or resource.kind not in _RENDERED else body
+            body = _storable(body) if is_left or resource.kind not in _RENDERED else body
         source = index if resource is not None and body is resource.body else None
         self.sources.append(source)
         self._sink(body, source)
@@ -60,8 +73,7 @@ class Output:
     def observe(self, machine: Machine) -> None:
         """Keep what *machine* has to say."""
         for diagnostic in machine.diagnostics:
-            self.errors += diagnostic.is_error
-            if self.errors <= MOST_ERRORS or not diagnostic.is_error:
+            if not diagnostic.is_error or self._budget.has_room_for_error():
                 self.diagnostics.append(diagnostic)
         resource = machine.resource
         self.provenance += (
@@ -86,8 +98,9 @@ class Output:
 
     def left_out(self) -> Iterator[Diagnostic]:
         """How many errors are not kept."""
-        if self.errors > MOST_ERRORS:
-            message = f"and {self.errors - MOST_ERRORS:,} more errors"
+        count = self._budget.errors_left_out - self._left_out_before
+        if count:
+            message = f"and {count:,} more errors"
             yield codes.LIMIT_EXCEEDED.at(
                 Location(), message, help="mend those that are shown first"
             )

@@ -84,8 +84,10 @@ def without_locks(resources: Iterable[Resource]) -> list[Resource]:
     """*resources*, the locks among them emptied."""
     empty = lockfile.document(lockfile.EMPTY)
     return [
-        one._replace(body=empty) if (one.group, one.kind) == (OWN, LOCK_KIND) else one
-        for one in resources
+        resource._replace(body=empty)
+        if (resource.group, resource.kind) == (OWN, LOCK_KIND)
+        else resource
+        for resource in resources
     ]
 
 
@@ -107,44 +109,87 @@ def pin(
     in_force = pinned.find(resources, settings, NEWEST)
     old = in_force.lock
     start = _start(old, resources, upgrade, adopted)
-    next_pins: dict[str, Pin] = {}
     contents = dict(start.revisions)
+    unlocked = without_locks(resources)
+    release = tag(releases.target(resources, settings).release)
+    settings = settings._replace(lock=lockfile.document(start))
+    rendered, of_rendering = _rendered(unlocked, settings, old, contents, unread)
+    known = vms(resources)
+    next_pins = rendered | _kept(old.pins, rendered, None if unread else known)
+    otherwise = _otherwise(unlocked, settings, old, next_pins, release)
+    for vm in otherwise:
+        next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
+    found = (
+        *in_force.diagnostics,
+        *_impossible(known),
+        *(adopted.diagnostics if adopted else ()),
+        *of_rendering,
+        *([_by_another_release(len(otherwise), old, release)] if otherwise else ()),
+    )
+    diagnostics = [diagnostic for diagnostic in found if diagnostic.code not in _NO_NEWS]
+    moves = [move for move in _moves(old.pins, next_pins, known) if move.vm not in otherwise]
+    left = tuple(sorted(known.keys() - rendered.keys()))
+    return Pinned(Lock(contents, next_pins, release), moves, diagnostics, old.kubevirt, left)
+
+
+def _rendered(
+    resources: Sequence[Resource],
+    settings: Settings,
+    old: Lock,
+    contents: dict[str, Content],
+    unread: Collection[bytes],
+) -> tuple[dict[str, Pin], Sequence[Diagnostic]]:
+    """The pins of the VMs that can be rendered, and what is found in all; *unread* decides nothing of theirs.
+
+    What they are pinned to is added to *contents*.
+    """
+    next_pins: dict[str, Pin] = {}
 
     def observe(machine: Machine, body: Tree) -> None:
         if not machine.failed and is_pinned(machine.resource):
             vm = pins.name_of(machine.resource)
             next_pins[vm] = _pinned(machine, body, old.pins.get(vm), contents)
 
-    unlocked = without_locks(resources)
-    release = tag(releases.target(resources, settings).release)
-    settings = settings._replace(lock=lockfile.document(start))
-    rendered = run(unlocked, settings, observe)
-    next_pins = {vm: pin for vm, pin in next_pins.items() if not _may_differ(pin, unread)}
-    known = vms(resources)
-    left = known.keys() - next_pins.keys()
-    # One that cannot be rendered keeps what it has, and so does one that may stand in what is not read.
-    kept = old.pins.keys() - next_pins.keys() if unread else old.pins.keys() & left
-    next_pins |= {vm: old.pins[vm] for vm in kept}
-    otherwise = _otherwise(unlocked, settings, old, next_pins, release)
-    for vm in otherwise:
-        next_pins[vm] = next_pins[vm]._replace(revision=old.pins[vm].revision)
-    diagnostics = [
-        *in_force.diagnostics,
-        *_impossible(known),
-        *(adopted.diagnostics if adopted else ()),
-    ]
-    # That a pin ends is what the caller does, and no news; and nothing is printed, so that nothing is left out.
-    quiet = (PIN_ENDED.number, LEFT_OUT.number)
-    diagnostics += [one for one in rendered.diagnostics if one.code not in quiet]
-    moves = [
-        PinMove(vm, old.pins.get(vm), next_pins.get(vm), known.get(vm))
-        for vm in sorted(old.pins.keys() | next_pins.keys())
-        if old.pins.get(vm) != next_pins.get(vm) and vm not in otherwise
-    ]
-    if otherwise:
-        diagnostics.append(_by_another_release(len(otherwise), old, release))
-    lock = Lock(contents, next_pins, release)
-    return Pinned(lock, moves, diagnostics, old.kubevirt, tuple(sorted(left)))
+    rendered = run(resources, settings, observe)
+    certain = {vm: pin for vm, pin in next_pins.items() if not _may_differ(pin, unread)}
+    return certain, rendered.diagnostics
+
+
+def _kept(
+    old: Mapping[str, Pin], rendered: Mapping[str, Pin], known: Collection[str] | None
+) -> dict[str, Pin]:
+    """The *old* pins of VMs that are not *rendered*: of those *known*, None: of all, as they may stand anywhere."""
+    return {
+        vm: pin for vm, pin in old.items() if vm not in rendered and (known is None or vm in known)
+    }
+
+
+#: That a pin ends is what the caller does; and nothing is printed, so that nothing is left out.
+_NO_NEWS = frozenset({PIN_ENDED.number, LEFT_OUT.number})
+
+
+def _moves(
+    old: Mapping[str, Pin], new: Mapping[str, Pin], known: Mapping[str, Resource]
+) -> Iterator[PinMove]:
+    """Which pins differ, by the name of their VMs."""
+    for vm in sorted(old.keys() | new.keys()):
+        if old.get(vm) != new.get(vm):
+            yield PinMove(vm, old.get(vm), new.get(vm), known.get(vm))
+
+
+def joined(several: Iterable[Pinned]) -> tuple[Lock, tuple[str, ...]]:
+    """The one lock of *several* renderings of a folder, and the VMs of which they say different things."""
+    contents: dict[str, Content] = {}
+    pins: dict[str, Pin] = {}
+    clashes: dict[str, None] = {}
+    release = ""
+    for lock in (rendering.lock for rendering in several):
+        contents |= lock.revisions
+        release = release or lock.kubevirt
+        for vm, pin in lock.pins.items():
+            if pins.setdefault(vm, pin) != pin:
+                clashes[vm] = None
+    return Lock(contents, pins, release), tuple(clashes)
 
 
 def _may_differ(pin: Pin, unread: Iterable[bytes]) -> bool:
@@ -261,7 +306,7 @@ def adopt(dump: Sequence[Resource], resources: Iterable[Resource], settings: Set
     """
     loaded = definitions.load(dump, settings)
     context = shared(dump, loaded, settings, len(dump), traced=False)
-    running = {_placed(one, settings): one for one in vms(dump).values()}
+    running = {_placed(live, settings): live for live in vms(dump).values()}
     adopted = Adopted({}, {}, [])
     for vm, resource in vms(resources).items():
         live = running.get(_placed(resource, settings))
@@ -280,12 +325,12 @@ def _running(live: Resource, context: Context, adopted: Adopted) -> Iterator[tup
     """What the VM *live* runs, by the word of its matchers; *adopted* gets the contents, and what is not certain."""
     status = live.body.get("status")
     for kind_class in KIND_CLASSES:
-        given = live.spec.get(kind_class.word)
-        if not isinstance(given, dict):
+        matcher = live.spec.get(kind_class.word)
+        if not isinstance(matcher, dict):
             continue
         definition = find(
             kind_class,
-            given,
+            matcher,
             status if isinstance(status, dict) else {},
             live.namespace or context.settings.namespace,
             context.catalogue,
@@ -299,7 +344,7 @@ def _running(live: Resource, context: Context, adopted: Adopted) -> Iterator[tup
             continue
         content = pins.content_of(definition)
         hash_ = content_hash(kind_class.word, content)
-        ref = Ref(definition.kind, given.get("name") or definition.name, hash_)
+        ref = Ref(definition.kind, matcher.get("name") or definition.name, hash_)
         adopted.contents[hash_] = Content(kind_class.word, content)
         yield kind_class.word, Entry(ref, revision_name=revision.name)
 
@@ -344,18 +389,18 @@ def _unadopted(
     return f"no ControllerRevision of its {kind_class.word} is known", cure
 
 
-def merge(base: Lock, ours: Lock, theirs: Lock) -> tuple[Lock, list[str]]:
+def merge(base: Lock, ours: Lock, incoming: Lock) -> tuple[Lock, list[str]]:
     """Both sides' changes of *base* by VM, and the VMs that both changed to something else."""
     pinned: dict[str, Pin] = {}
     refused = []
-    for vm in sorted(base.pins.keys() | ours.pins.keys() | theirs.pins.keys()):
-        was, one, other = (side.pins.get(vm) for side in (base, ours, theirs))
-        if one not in (was, other) and other != was:
+    for vm in sorted(base.pins.keys() | ours.pins.keys() | incoming.pins.keys()):
+        was, current, other = (side.pins.get(vm) for side in (base, ours, incoming))
+        if current not in (was, other) and other != was:
             refused.append(vm)
             continue
-        chosen = other if one == was else one
+        chosen = other if current == was else current
         if chosen is not None:
             pinned[vm] = chosen
-    contents: Mapping[str, Content] = {**base.revisions, **ours.revisions, **theirs.revisions}
-    release = theirs.kubevirt if ours.kubevirt == base.kubevirt else ours.kubevirt
+    contents: Mapping[str, Content] = {**base.revisions, **ours.revisions, **incoming.revisions}
+    release = incoming.kubevirt if ours.kubevirt == base.kubevirt else ours.kubevirt
     return Lock(contents, pinned, release), refused

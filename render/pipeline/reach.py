@@ -52,12 +52,14 @@ class PresetReach:
         if selection.invalid is not None or any(map(_has_machines, resources)):
             return  # the one is an error of its own; what has machines inside may have any labels
         near = []
-        for resource in (one.written for one in resources if definitions.is_machine(one)):
+        for resource in (
+            machine.written for machine in resources if definitions.is_machine(machine)
+        ):
             if (resource.namespace or self._context.settings.namespace) != namespace:
                 continue
             for path, text in _elsewhere(resource, era):
-                given = tree.get(resource.body, *path)
-                pairs = given.items() if isinstance(given, dict) else ()
+                labels = tree.get(resource.body, *path)
+                pairs = labels.items() if isinstance(labels, dict) else ()
                 if selection.select({key: value for key, value in pairs if isinstance(value, str)}):
                     near.append(Related(f"{resource.ref} {text}", at(resource, path)))
         yield PRESET_UNREACHED.at(

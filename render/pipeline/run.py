@@ -15,15 +15,16 @@ from render.pipeline import order, outcomes
 from render.pipeline.input import definitions
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.obsolete import Obsolete
 from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
 from render.pipeline.stages import emit
+from render.pipeline.stages.obsolete import Obsolete
 from render.resolve import renames
 from render.schemas import served
 from render.settings import Settings
 from render.settings import faults as settings_faults
+from render.yaml.budget import Budget, Limits
 
 if TYPE_CHECKING:
     from render.pipeline.capacity.watch import PodWatch
@@ -43,7 +44,7 @@ _TEMPLATES = frozenset(
 )
 #: Faults of single values: the others of an object can be judged without them.
 _OPEN = frozenset(
-    one.number for one in (codes.PLACEHOLDER, codes.WRONG_TYPE, codes.INVALID_QUANTITY)
+    code.number for code in (codes.PLACEHOLDER, codes.WRONG_TYPE, codes.INVALID_QUANTITY)
 )
 Observe = Callable[[Machine, Tree], None]
 
@@ -87,9 +88,9 @@ def _instances(
     instances = settings._replace(emit="vmi", stored=False, defaults="manifest")
     run(resources, instances, observe)
     by_resource: dict[ResourceRef, list[Diagnostic]] = {}
-    for one in found:
-        if one.resource is not None:
-            by_resource.setdefault(one.resource, []).append(one)
+    for diagnostic in found:
+        if diagnostic.resource is not None:
+            by_resource.setdefault(diagnostic.resource, []).append(diagnostic)
     for resource in filter(definitions.is_machine, resources):
         vmi = vmis.get(resource.index)
         about = tuple(by_resource.get(resource.ref, ()))
@@ -105,6 +106,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     traced: bool = False,
     unchanged: "Unchanged | None" = None,
     survive: Callable[[Exception, Resource], Diagnostic] | None = None,
+    budget: Budget | None = None,
 ) -> Rendered:
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
@@ -112,40 +114,40 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
     memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
     these leave VMs as they are (``source``), and without provenance. *survive* makes a finding of a fault of ours in
-    one object, so that the others go on; without it, it is raised.
+    one object, so that the others go on; without it, it is raised. *budget*: of what this is a part of, if anything.
     """
     refused = settings_faults(settings)
     if refused:
         return Rendered([], refused, (), ())
-    output = Output(resources, sink, as_written=settings.emit == "source")
+    budget = budget or Budget(Limits())
+    output = Output(resources, sink, budget, as_written=settings.emit == "source")
     start = len(resources)
-    if settings.parameters:
-        from render.pipeline import templates
-
-        resources, output.parts, output.diagnostics = templates.expand(resources, settings)
-    given = resources
-    resources = renames.follow(
-        resources, settings.namespace, lambda: bundled_names(given, settings)
-    )
-    resources = [machines.modernise(one) for one in resources]
-    loaded = definitions.load(resources, settings)
+    resources = _of_today(resources, settings, output)
+    loaded = definitions.load(resources, settings, budget)
     context = shared(resources, loaded, settings, start, traced=traced)
     journey = _Journey(resources, loaded, context, output, observe)
     for resource in resources:
-        if resource.group in definitions.CONSUMED or resource.index in loaded.refused:
-            continue
         try:
-            same = unchanged.find(resource, context) if unchanged else None
-            if unchanged and same is not None:
-                journey.conclude(same, same.raw, is_printed=unchanged.is_printed)
-            else:
-                journey.take(resource)
+            journey.begin(resource, unchanged)
         except defects.KINDS as error:
             if survive is None:
                 raise
             output.diagnostics.append(survive(error, resource))
     answer = _answer(journey.diagnostics(), resources, output, settings)
     return answer._replace(capacity=journey.capacity())
+
+
+def _of_today(resources: Sequence[Resource], settings: Settings, output: Output) -> list[Resource]:
+    """*resources* with what templates among them make, under the names and in the form that they have today."""
+    if settings.parameters:
+        from render.pipeline import templates
+
+        resources, output.parts, output.diagnostics = templates.expand(resources, settings)
+    expanded = resources
+    renamed = renames.follow(
+        expanded, settings.namespace, lambda: bundled_names(expanded, settings)
+    )
+    return [machines.modernise(resource) for resource in renamed]
 
 
 def _answer(
@@ -213,9 +215,14 @@ class _Journey:
         if not machine.failed and is_printed:
             self._output.put(body, machine.resource.index)
 
-    def take(self, resource: Resource) -> None:
-        """Do with *resource* what is done with objects of its kind."""
-        if definitions.is_machine(resource):
+    def begin(self, resource: Resource, unchanged: "Unchanged | None") -> None:
+        """Send *resource* on its way: what it becomes is known if it is one of the *unchanged*."""
+        if resource.group in definitions.CONSUMED or resource.index in self._loaded.refused:
+            return
+        same = unchanged.find(resource, self._context) if unchanged else None
+        if unchanged and same is not None:
+            self.conclude(same, same.raw, is_printed=unchanged.is_printed)
+        elif definitions.is_machine(resource):
             self.render_machine(resource)
         elif resource.kind in outcomes.HOLDERS and _is_holder(resource):
             self.render_replica(resource)
@@ -301,13 +308,21 @@ def _replica(
     machine.failed = bool(read.refused) or any(map(definitions.withholds, diagnostics))
     body = replica.body if machine.failed else perform(machine)
     is_refused = any(diagnostic.is_error for diagnostic in diagnostics)
-    inner = [replicas.relocated(resource, one) for one in (*read.diagnostics, *machine.diagnostics)]
-    diagnostics += (one for one in inner if not one.is_error)
+    inner = [
+        replicas.relocated(resource, diagnostic)
+        for diagnostic in (*read.diagnostics, *machine.diagnostics)
+    ]
+    diagnostics += (diagnostic for diagnostic in inner if not diagnostic.is_error)
     if not is_refused:  # it would only be said again
-        diagnostics += pool_admitter.unusable(resource, (one for one in inner if one.is_error))
+        diagnostics += pool_admitter.unusable(
+            resource, (diagnostic for diagnostic in inner if diagnostic.is_error)
+        )
     machine.diagnostics = diagnostics
     template = replicas.template_of(resource)
-    machine.provenance = [one._replace(field=(*template, *one.field)) for one in machine.provenance]
+    machine.provenance = [
+        provenance._replace(field=(*template, *provenance.field))
+        for provenance in machine.provenance
+    ]
     return machine, body
 
 
@@ -370,9 +385,9 @@ def _machine_of(resource: Resource, context: Context, loaded: definitions.Defini
     machine = Machine(context, resource, definitions.decode(resource, loaded))
     machine.is_doubted = len(loaded.diagnostics) > known
     machine.missing = tuple(
-        machines.in_machine(resource, one.location.path)
-        for one in loaded.diagnostics[known:]
-        if one.code == MISSING_FIELD.number
+        machines.in_machine(resource, diagnostic.location.path)
+        for diagnostic in loaded.diagnostics[known:]
+        if diagnostic.code == MISSING_FIELD.number
     )
     return machine
 
@@ -413,19 +428,27 @@ def _check_unfilled(
 
     These are placeholders, and values that no field of the type can hold: nobody knows what was meant there.
     """
-    faults = [one for one in read if definitions.withholds(one)]
-    if not faults or resource.older or any(one.code not in _OPEN for one in faults):
+    faults = [diagnostic for diagnostic in read if definitions.withholds(diagnostic)]
+    if not faults or resource.older or any(diagnostic.code not in _OPEN for diagnostic in faults):
         return []
     from render.pipeline import templates
     from render.pipeline.input import placeholders
 
-    mistyped = [one.location.path for one in faults if one.code != codes.PLACEHOLDER.number]
+    mistyped = [
+        diagnostic.location.path
+        for diagnostic in faults
+        if diagnostic.code != codes.PLACEHOLDER.number
+    ]
     unfilled = placeholders.emptied(resource, mistyped)
     if unfilled is None:
         return []
     found = templates.check_unfilled(unfilled, resources, context, perform)
-    known = {(one.code, one.location.path) for one in read}
-    return [one for one in found if (one.code, one.location.path) not in known]
+    known = {(diagnostic.code, diagnostic.location.path) for diagnostic in read}
+    return [
+        diagnostic
+        for diagnostic in found
+        if (diagnostic.code, diagnostic.location.path) not in known
+    ]
 
 
 def _is_holder(resource: Resource) -> bool:
@@ -469,4 +492,4 @@ def _admit_expanded(machine: Machine) -> None:
     for stage in order.stages(sent.resource, sent.context.settings)[0]:
         if not sent.failed:
             stage(sent)
-    machine.diagnostics += (one for one in sent.diagnostics if one.check)
+    machine.diagnostics += (diagnostic for diagnostic in sent.diagnostics if diagnostic.check)

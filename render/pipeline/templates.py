@@ -97,14 +97,14 @@ def _known(names: Iterable[str]) -> str:
 def _missing(
     template: Resource, declared: Mapping[str, Parameter], values: Mapping[str, str]
 ) -> Iterator[Diagnostic]:
-    for one in declared.values():
-        needed = one.is_required or one.is_generated
-        if one.value is None and one.name not in values and needed:
-            why = "is generated anew each time" if one.is_generated else "is required"
+    for parameter in declared.values():
+        needed = parameter.is_required or parameter.is_generated
+        if parameter.value is None and parameter.name not in values and needed:
+            why = "is generated anew each time" if parameter.is_generated else "is required"
             yield PARAMETER_MISSING.at(
-                at(template, one.path),
-                f"the parameter {one.name} of {template.ref} {why}",
-                help=f"say what it is with --set {one.name}=VALUE",
+                at(template, parameter.path),
+                f"the parameter {parameter.name} of {template.ref} {why}",
+                help=f"say what it is with --set {parameter.name}=VALUE",
             )
 
 
@@ -139,21 +139,21 @@ def check(
     for number in range(EXAMPLES):
         fill = _example(declared, number, context.release)
         items = list(templates.filled(template, fill, context.release))
-        given = [
+        attempts = [
             _attempt(template, item, _TRIED + position, declared)
             for position, item in enumerate(items)
         ]
-        parts = {part.resource.index: part for part in given}
+        parts = {part.resource.index: part for part in attempts}
         undefined = list(_undefined(template, items, declared))
-        variants.append(_findings(given, resources, context, render))
-        if not any(part.open for part in given):
+        variants.append(_findings(attempts, resources, context, render))
+        if not any(part.open for part in attempts):
             break
     counted = suppress(
         _certain(variants, parts),
         (part.resource for part in parts.values()),
         is_looked_through=lambda resource: not parts[resource.index].open,
     )
-    return [*undefined, *(relocated(one, parts) for one in counted)]
+    return [*undefined, *(relocated(diagnostic, parts) for diagnostic in counted)]
 
 
 def check_unfilled(
@@ -176,12 +176,16 @@ def check_unfilled(
         part = Part(from_body(body, _TRIED, machine.origin), machine, (), open_)
         parts = {_TRIED: part}
         variants.append(_findings([part], resources, context, render))
-    return [relocated(one, parts) for one in _certain(variants, parts)]
+    return [relocated(diagnostic, parts) for diagnostic in _certain(variants, parts)]
 
 
 def _certain(variants: Sequence[Sequence[Diagnostic]], parts: Parts) -> list[Diagnostic]:
     """Of the findings in all *variants*, one an example, those that hold with each, and depend on none."""
-    return [one for one in variants[0] if one in variants[-1] and not _is_open(one, parts)]
+    return [
+        diagnostic
+        for diagnostic in variants[0]
+        if diagnostic in variants[-1] and not _is_open(diagnostic, parts)
+    ]
 
 
 def _attempt(
@@ -229,7 +233,7 @@ def _findings(
 ) -> list[Diagnostic]:
     inner = [part.resource for part in parts]
     settings = context.settings._replace(emit="source", pins="ignore", parameters=())
-    others = [one for one in inner if not definitions.is_machine(one)]
+    others = [resource for resource in inner if not definitions.is_machine(resource)]
     diagnostics: list[Diagnostic] = []
     if others:
         whole = [*filter(_is_definition, resources), *others]
@@ -238,11 +242,11 @@ def _findings(
         is_assumed = context.release_is_assumed
         context = shared(whole, loaded, settings, context.start, traced=False)
         context = context._replace(release_is_assumed=is_assumed)
-        mine = {one.index for one in inner}
+        indexes = {resource.index for resource in inner}
         diagnostics += (
-            one
-            for one in loaded.diagnostics
-            if one.location.index in mine and not _is_outer(one, mine)
+            diagnostic
+            for diagnostic in loaded.diagnostics
+            if diagnostic.location.index in indexes and not _is_outer(diagnostic, indexes)
         )
     context = context._replace(settings=settings, pins={}, contents={}, traced=False)
     for part in parts:
@@ -253,12 +257,12 @@ def _findings(
             if not read.refused:
                 render(machine)
             diagnostics += (
-                one
-                for one in open_fields.without_unknown(
+                diagnostic
+                for diagnostic in open_fields.without_unknown(
                     (*machines.located((*read.diagnostics, *machine.diagnostics), [resource]),),
                     part.open,
                 )
-                if not (CODES[one.code].follows and _is_elsewhere(part.resource, one))
+                if not (CODES[diagnostic.code].follows and _is_elsewhere(part.resource, diagnostic))
             )
     return diagnostics
 
@@ -274,9 +278,9 @@ def _is_known(part: Part) -> bool:
     return not any(isinstance(value, str) and value.startswith("${{") for value in values)
 
 
-def _is_outer(diagnostic: Diagnostic, mine: Collection[int]) -> bool:
+def _is_outer(diagnostic: Diagnostic, indexes: Collection[int]) -> bool:
     """Whether *diagnostic* is about something that the input has too, which may be another namespace's."""
-    return any(one.location.index not in mine for one in diagnostic.related)
+    return any(related.location.index not in indexes for related in diagnostic.related)
 
 
 def _is_elsewhere(vm: Resource, missing: Diagnostic) -> bool:
@@ -292,7 +296,7 @@ def _is_open(diagnostic: Diagnostic, parts: Mapping[int, Part]) -> bool:
     places = (
         diagnostic.location,
         diagnostic.position,
-        *(one.location for one in diagnostic.related),
+        *(related.location for related in diagnostic.related),
     )
     for place in places:
         part = parts.get(place.index) if place and place.index is not None else None

@@ -45,14 +45,14 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
 
 def _occupied(machine: Machine, bound: Bound) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
     """The places that the VM or its instancetype has, with the steps of a preference that might have written there."""
-    given = tree.get(machine.decoded, *machine.template) or {}
+    template = tree.get(machine.decoded, *machine.template) or {}
     decided = (
         edit.path
-        for one in machine.decided
-        if one.definition is machine.instancetype
-        for edit in one.edits
+        for applied in machine.decided
+        if applied.definition is machine.instancetype
+        for edit in applied.edits
     )
-    for path in dict.fromkeys((*_nodes(given), *decided)):
+    for path in dict.fromkeys((*_nodes(template), *decided)):
         if path[0] == "metadata" and path[:2] != ("metadata", "annotations"):
             continue
         steps = _concerned(bound, _without_positions(path))
@@ -87,8 +87,8 @@ def _concerned(bound: Bound, place: FieldPath) -> tuple[Step, ...]:
 def _targets(writes: tuple[FieldPath, ...]) -> frozenset[FieldPath]:
     """What a row that *writes* may write below ``spec``, or keep others from: lists without positions."""
     targets = frozenset(map(_without_positions, writes))
-    groups = ((one, group) for one in targets for group in _EXCLUSIVE if one[-1] in group)
-    return targets | {(*one[:-1], name) for one, group in groups for name in group}
+    groups = ((target, group) for target in targets for group in _EXCLUSIVE if target[-1] in group)
+    return targets | {(*target[:-1], name) for target, group in groups for name in group}
 
 
 def _nodes(node: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
@@ -107,9 +107,9 @@ def _without_positions(path: FieldPath) -> FieldPath:
     return tuple(step for step in path if isinstance(step, str))
 
 
-def _touches(one: FieldPath, other: FieldPath) -> bool:
-    size = min(len(one), len(other))
-    return one[:size] == other[:size]
+def _touches(path: FieldPath, other: FieldPath) -> bool:
+    size = min(len(path), len(other))
+    return path[:size] == other[:size]
 
 
 def _is_section(edit: Edit, spec: Tree) -> bool:
@@ -126,7 +126,7 @@ def _instead(edit: Edit, place: FieldPath, template: Tree) -> Edit | None:
         return edit
     if edit.path == place[:-1] and isinstance(place[-1], int):
         name = tree.get(template, *place, "name")
-        named = [one for one in edit.value if name is not None and one.get("name") == name]
+        named = [item for item in edit.value if name is not None and item.get("name") == name]
         return edit._replace(path=place, value=named[0]) if named else None
     pair = {edit.path[-1], place[-1]}
     if edit.path[:-1] == place[:-1] and any(pair <= group for group in _EXCLUSIVE):

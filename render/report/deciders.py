@@ -1,6 +1,7 @@
 """Who decided a field, and who lost, with file and line: what explain, the comments of build and the report say."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +22,10 @@ FORMAT_VERSION = 1
 _SHOWN = 100
 _DEFAULT = "KubeVirt's default"
 _BUNDLED = frozenset({"instancetype", "preference"})
+_OWN = frozenset({"vm", "patch"})
+_ITEM = re.compile(r"\[[^\]]*\]")
+#: Where VMs, pools and replica sets have what is a field of the VMI.
+_TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
 
 _NOWHERE = Place(), False
@@ -44,12 +49,12 @@ class Input:
         self.before = before
         self._shared: dict[Location, Place] = {}
 
-    def written(self, one: Contender) -> tuple[Place, bool]:
-        """Where *one* says so, and whether a patch of the VM does; what many machines share is looked up once."""
-        if one.source is None:
+    def written(self, contender: Contender) -> tuple[Place, bool]:
+        """Where *contender* says so, and whether a patch of the VM does; what many machines share is looked up once."""
+        if contender.source is None:
             return _NOWHERE
-        location = Location(one.source, one.source_field, one.position)
-        if one.decider == "vm":
+        location = Location(contender.source, contender.source_field, contender.position)
+        if contender.decider == "vm":
             return self.places.written(location)
         place = self._shared.get(location)
         if place is None:
@@ -64,78 +69,93 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
     origins = [document.origin for document in (*loaded.documents, *around)]
     places = Sources(origins, loaded.data, loaded.blame, quotes=False)
     documents = loaded.documents
-    before = {index: one.before for index, one in enumerate(documents) if one.before}
+    before = {index: document.before for index, document in enumerate(documents) if document.before}
     return Input(places, [document.body for document in documents], before)
 
 
-def trace(decision: Decision, given: Input) -> list[Evidence]:
+def trace(decision: Decision, manifests: Input) -> list[Evidence]:
     """Who decided, and then who lost, with the patches of a kustomization and what they are put over."""
     all_evidence: list[Evidence] = []
-    for one in (decision.winner, *decision.losers):
-        place, is_patched = given.written(one)
-        if one.content and not place.file:
-            place = _in_lock(one, given)
-        evidence = Evidence(one, place)
+    for contender in (decision.winner, *decision.losers):
+        place, is_patched = manifests.written(contender)
+        if contender.content and not place.file:
+            place = _in_lock(contender, manifests)
+        evidence = Evidence(contender, place)
         if not is_patched:
             all_evidence.append(evidence)
             continue
-        all_evidence.append(evidence._replace(contender=one._replace(decider="patch")))
-        all_evidence += _patched(one, given)
+        all_evidence.append(evidence._replace(contender=contender._replace(decider="patch")))
+        all_evidence += _patched(contender, manifests)
     return all_evidence
 
 
-def _in_lock(one: Contender, given: Input) -> Place:
+def _in_lock(contender: Contender, manifests: Input) -> Place:
     """Where the lock has what counts of a pinned definition; no place where it is not in the input."""
-    for index, body in enumerate(given.bodies):
-        entry = tree.get(body, "revisions", one.content)
+    for index, body in enumerate(manifests.bodies):
+        entry = tree.get(body, "revisions", contender.content)
         if body.get("kind") == LOCK_KIND and isinstance(entry, dict) and entry:
-            path = ("revisions", one.content, next(iter(entry)), *one.source_field[1:])
-            return given.places.place(Location(from_body(body, index).ref, path, index))
+            path = ("revisions", contender.content, next(iter(entry)), *contender.source_field[1:])
+            return manifests.places.place(Location(from_body(body, index).ref, path, index))
     return Place()
 
 
-def _patched(one: Contender, given: Input) -> list[Evidence]:
+def _patched(contender: Contender, manifests: Input) -> list[Evidence]:
     """What the VM had before it was patched, if that is anything else."""
-    index = one.position
-    before = given.before.get(index) if index is not None else None
+    index = contender.position
+    before = manifests.before.get(index) if index is not None else None
     if index is None or before is None:
         return []
-    path = patches.formerly(before, given.bodies[index], one.source_field)
+    path = patches.formerly(before, manifests.bodies[index], contender.source_field)
     value = tree.get(before, *path) if path else None
-    if path is None or value is None or value == one.value:
+    if path is None or value is None or value == contender.value:
         return []
-    value = HIDDEN if one.value == HIDDEN else value
-    former = one._replace(value=value, source_field=path)
-    return [Evidence(former, given.places.unpatched(Location(one.source, path, index)))]
+    value = HIDDEN if contender.value == HIDDEN else value
+    former = contender._replace(value=value, source_field=path)
+    return [Evidence(former, manifests.places.unpatched(Location(contender.source, path, index)))]
 
 
-def words(one: Evidence) -> str:
-    """Who a contender is: file and line, object, field."""
-    contender = one.contender
+def words(evidence: Evidence, field: str = "") -> str:
+    """Who a contender is: file and line, object, field.
+
+    Of the machine itself, whose *field* is told of, the line is enough where the field is called the same there.
+    """
+    contender = evidence.contender
     if contender.source is None:
         return _DEFAULT
     is_in_the_lock_alone = contender.pinned and contender.position is None
     held_by = " as the lock has it" if is_in_the_lock_alone else ""
-    if _is_bundled(one):
+    if _is_bundled(evidence):
         held_by = " of KubeVirt itself"
-    field = fieldpath.text(contender.source_field)
-    return " ".join(
-        filter(None, (str(one.place) if one.place.file else "", f"{contender.source}{held_by}", field))
-    )  # fmt: skip
+    place = str(evidence.place) if evidence.place.file else ""
+    written = fieldpath.text(contender.source_field)
+    if field and place and contender.decider in _OWN:
+        return place if is_called_alike(written, field) else f"{place} {written}"
+    return " ".join(filter(None, (place, f"{contender.source}{held_by}", written)))
 
 
-def comment(decision: Decision, given: Input) -> str:
+def is_called_alike(written: str, field: str) -> bool:
+    """Whether what is *written* in a VM is the *field* of its VMI, but for the template and how items are called."""
+    return _ITEM.sub("", of_vmi(written)) == _ITEM.sub("", field)
+
+
+def of_vmi(field: str) -> str:
+    """*field* of a VM, a pool or a replica set as the VMI has it, without the template."""
+    return _TEMPLATE.sub("", field)
+
+
+def comment(decision: Decision, manifests: Input) -> str:
     """Who decided a field and who lost, in a line that can stand behind it."""
-    winner, *losers = trace(decision, given)
-    said = (f"lost: {brief(one.contender.value)}, {words(one)}" for one in losers)
-    return printable("; ".join((words(winner), *said)))
+    winner, *losers = trace(decision, manifests)
+    field = decision.text
+    losses = (f"lost: {brief(loser.contender.value)}, {words(loser, field)}" for loser in losers)
+    return printable("; ".join((words(winner, field), *losses)))
 
 
-def _is_bundled(one: Evidence) -> bool:
+def _is_bundled(evidence: Evidence) -> bool:
     """Whether KubeVirt deploys the object of a contender."""
-    contender = one.contender
+    contender = evidence.contender
     is_elsewhere = contender.position is None and not contender.pinned
-    return contender.decider in _BUNDLED and is_elsewhere and not one.place.file
+    return contender.decider in _BUNDLED and is_elsewhere and not evidence.place.file
 
 
 def brief(value: Any) -> str:
@@ -144,19 +164,19 @@ def brief(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
-def document(decision: Decision, given: Input) -> dict[str, Any]:
+def document(decision: Decision, manifests: Input) -> dict[str, Any]:
     """A field as `schemas/explain.schema.json` has it."""
-    winner, *losers = trace(decision, given)
+    winner, *losers = trace(decision, manifests)
     return {
         "field": decision.text,
         **({"sum": decision.sum} if decision.sum else {}),
         **_tree(winner),
-        "losers": [_tree(one) for one in losers],
+        "losers": [_tree(loser) for loser in losers],
     }
 
 
-def _tree(one: Evidence) -> dict[str, Any]:
-    contender, place = one
+def _tree(evidence: Evidence) -> dict[str, Any]:
+    contender, place = evidence
     source = contender.source
     return {
         "value": contender.value,

@@ -1,5 +1,6 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -7,6 +8,9 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
 from render.manifests.fixes import FileFix
 from render.report.places import Place, Sources
+
+#: What follows a path that ends there, or one step further.
+_NEIGHBOUR = re.compile(r"(\.\w+)?(?!\.?[\w\[])")
 
 
 class Finding(NamedTuple):
@@ -45,10 +49,23 @@ class Finding(NamedTuple):
         parts = [str(diagnostic.resource)] if diagnostic.resource else []
         if parts and diagnostic.message.startswith(parts[0]):
             parts = []
-        if diagnostic.field and diagnostic.field not in diagnostic.message:
+        if diagnostic.field and not _names(diagnostic.message, diagnostic.field):
             parts.append(diagnostic.field)
         where = f" (KubeVirt {', '.join(self.releases)})" if self.releases else ""
         return ": ".join([*parts, diagnostic.message]) + where
+
+
+def _names(message: str, field: str) -> bool:
+    """Whether *message* has *field* in it, what that is in, or a neighbour there, as KubeVirt may spell it.
+
+    ``spec.volumes[1].Name 'data' not found`` needs no ``spec.volumes[1].name`` before it.
+    """
+    message, field = message.casefold(), field.casefold()
+    around = field.rpartition(".")[0]
+    if field in message or "." not in around:
+        return field in message
+    _, is_there, rest = message.partition(around)
+    return bool(is_there) and _NEIGHBOUR.match(rest) is not None
 
 
 def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
@@ -112,16 +129,16 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
     """*findings*, with those that say the same of many objects put together where the first of them stands."""
     same: dict[object, list[Finding]] = {}
     for finding in findings:
-        one = finding.diagnostic
-        kind = one.resource.kind if one.resource else finding.place
-        related = tuple(other.message for other in one.related)
+        diagnostic = finding.diagnostic
+        kind = diagnostic.resource.kind if diagnostic.resource else finding.place
+        related = tuple(other.message for other in diagnostic.related)
         about = (
-            one.code,
-            one.severity,
+            diagnostic.code,
+            diagnostic.severity,
             kind,
-            one.message,
-            one.field,
-            one.help,
+            diagnostic.message,
+            diagnostic.field,
+            diagnostic.help,
             related,
             finding.option,
         )
@@ -135,15 +152,15 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
     return sorted(grouped, key=lambda group: _order(group.first))
 
 
-def worst(shown: Sequence[Group], most: int) -> list[Group]:
-    """At most *most* of *shown* (0: all), the most severe, in the order that they have."""
-    if not most or len(shown) <= most:
-        return list(shown)
+def worst(listed: Sequence[Group], most: int) -> list[Group]:
+    """At most *most* of *listed* (0: all), the most severe, in the order that they have."""
+    if not most or len(listed) <= most:
+        return list(listed)
     ranks = list(Severity)
     ranked = sorted(
-        range(len(shown)), key=lambda index: ranks.index(shown[index].first.diagnostic.severity)
+        range(len(listed)), key=lambda index: ranks.index(listed[index].first.diagnostic.severity)
     )
-    return [shown[index] for index in sorted(ranked[:most])]
+    return [listed[index] for index in sorted(ranked[:most])]
 
 
 def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> list[Finding]:
@@ -157,10 +174,10 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
     counts: dict[tuple[str, ...], int] = {}
     numbered = []
     for finding in findings:
-        one = finding.diagnostic
-        names = one.resource or ("", "", "")
-        said = map(without_positions, (one.field, one.message))
-        about = (one.code, *names, seen_from(finding.place.file), *said)
+        diagnostic = finding.diagnostic
+        names = diagnostic.resource or ("", "", "")
+        texts = map(without_positions, (diagnostic.field, diagnostic.message))
+        about = (diagnostic.code, *names, seen_from(finding.place.file), *texts)
         nth = counts[about] = counts.get(about, 0) + 1
         text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
         numbered.append(finding._replace(fingerprint=sha256(text).hexdigest()[:32]))

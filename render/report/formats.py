@@ -6,6 +6,8 @@ Those of an impact stand here too: both are options, and so read at every start.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from render.report.style import Style
+
 if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet
     from render.report.findings import Finding
     from render.report.summary import Tally
@@ -48,14 +50,6 @@ IMPACT_FORMATS: dict[str, Format] = {
 }
 
 
-class Style(NamedTuple):
-    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text."""
-
-    most: int = 0
-    grouped: bool = True
-    colour: bool = False
-
-
 def report(
     name: str,
     findings: "Sequence[Finding]",
@@ -68,19 +62,21 @@ def report(
 
     tally = tally or Tally().counting(findings)
     whole = (
-        groups(findings) if name == "text" and style.grouped else [Group(one) for one in findings]
+        groups(findings)
+        if name == "text" and style.grouped
+        else [Group(finding) for finding in findings]
     )
-    shown = worst(whole, style.most)
+    listed = worst(whole, style.most)
     if name == "text":
         from render.report import text
 
-        return text.report(shown, style, cut=len(whole) - len(shown))
-    firsts = [group.first for group in shown]
+        return text.report(listed, style, cut=len(whole) - len(listed))
+    firsts = [group.first for group in listed]
     from importlib import import_module
 
     module = import_module(FORMATS[name].module)
     if FORMATS[name].is_document:
-        document: str = module.report(firsts, tally._replace(cut=len(whole) - len(shown)))
+        document: str = module.report(firsts, tally._replace(cut=len(whole) - len(listed)))
         return document
     lines: str = module.report(firsts)
     return lines

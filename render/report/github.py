@@ -20,7 +20,9 @@ def _command(finding: Finding) -> str:
     properties = {
         "file": place.file, "line": place.line, "col": place.column, "title": finding.title
     }  # fmt: skip
-    shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items() if value)
+    parameters = ",".join(
+        f"{key}={_property(str(value))}" for key, value in properties.items() if value
+    )
     lines = [finding.text]
     for related, other in zip(diagnostic.related, finding.related, strict=True):
         lines.append(f"{other}: {related.message}" if other.file else related.message)
@@ -29,7 +31,7 @@ def _command(finding: Finding) -> str:
     for fix in finding.fixes:
         lines += _suggestion(fix)
     message = "\n".join(printable(line) for text in lines for line in text.splitlines())
-    return f"::{_COMMANDS[diagnostic.severity]} {shown}::{_data(message)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {parameters}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -17,11 +17,11 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
     failures = sum(finding.diagnostic.is_error for finding in findings)
     others = list(findings)
     tried = []
-    for one in tally.tried:
-        mine = [finding for finding in others if _is_of(finding, one)]
-        others = [finding for finding in others if finding not in mine]
-        failures -= max(0, len(mine) - 1)
-        tried.append(_tried(one, mine))
+    for expectation in tally.tried:
+        own_findings = [finding for finding in others if _is_of(finding, expectation)]
+        others = [finding for finding in others if finding not in own_findings]
+        failures -= max(0, len(own_findings) - 1)
+        tried.append(_tried(expectation, own_findings))
     cases = [*tried, *(_case(finding) for finding in others)] or [
         '    <testcase classname="virt-render" name="no findings"/>'
     ]
@@ -33,8 +33,8 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             f'  <testsuite name="virt-render" {counts}>',
             *cases,
             *(
-                f"    <system-out>{escape(text.printable(said))}</system-out>"
-                for said in tally.waived()
+                f"    <system-out>{escape(text.printable(sentence))}</system-out>"
+                for sentence in tally.waived()
             ),
             "  </testsuite>",
             "</testsuites>",
@@ -48,11 +48,11 @@ def _is_of(finding: Finding, tried: TriedExpectation) -> bool:
     return place.file == tried.file and place.path[:3] == ("spec", "expect", tried.number)
 
 
-def _tried(one: TriedExpectation, findings: Sequence[Finding]) -> str:
-    opening = f"    <testcase classname={_attribute(one.file)} name={_attribute(one.name)}"
+def _tried(expectation: TriedExpectation, findings: Sequence[Finding]) -> str:
+    opening = f"    <testcase classname={_attribute(expectation.file)} name={_attribute(expectation.name)}"
     if not findings:
         return f"{opening}/>"
-    inner = _failure("; ".join(dict.fromkeys(one.text for one in findings)), findings)
+    inner = _failure("; ".join(dict.fromkeys(finding.text for finding in findings)), findings)
     return f"{opening}>\n      {inner}\n    </testcase>"
 
 

@@ -38,7 +38,7 @@ class BarPart(NamedTuple):
 
 def bar(counts: Iterable[tuple[str, int, str]]) -> list[BarPart]:
     """The parts of one bar, of which *counts* has values with their numbers and words; a small part can be seen too."""
-    listed = [one for one in counts if one[1]]
+    listed = [row for row in counts if row[1]]
     whole = sum(count for _, count, _ in listed)
     parts: list[BarPart] = []
     before = 0
@@ -56,8 +56,8 @@ def anchors(resources: Iterable[ResourceRef]) -> list[str]:
     """A name in the page for each of *resources*, which stays the same where others come and go."""
     known: Counter[str] = Counter()
     names: list[str] = []
-    for one in resources:
-        name = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in one if word)
+    for ref in resources:
+        name = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in ref if word)
         known[name] += 1
         names.append(name if known[name] == 1 else f"{name}-{known[name]}")
     return names

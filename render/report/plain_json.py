@@ -32,52 +32,56 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "ignoring": tally.ignoring,
             "fixable": tally.fixable,
             "fixableUnsafely": tally.fixable_unsafely,
-            "waived": [one.plain() for one in tally.waivers],
+            "waived": [waiver.plain() for waiver in tally.waivers],
             "bundled": tally.bundled,
             "objects": tally.objects,
             "files": tally.files,
         },
-        "diagnostics": [finding(one) for one in findings],
+        "diagnostics": [finding(found) for found in findings],
     }
     return escaping.dumps(document, indent=2) + "\n"
 
 
-def finding(one: Finding) -> dict[str, Any]:
-    """*one* as a tree of plain values."""
-    diagnostic = one.diagnostic
+def finding(found: Finding) -> dict[str, Any]:
+    """*found* as a tree of plain values."""
+    diagnostic = found.diagnostic
     return {
         "code": diagnostic.code,
         "slug": CODES[diagnostic.code].slug,
         "check": diagnostic.check or None,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
-        **_where(diagnostic.location, one.place),
+        **_where(diagnostic.location, found.place),
         "related": [
             {"message": related.message, **_where(related.location, place)}
-            for related, place in zip(diagnostic.related, one.related, strict=True)
+            for related, place in zip(diagnostic.related, found.related, strict=True)
         ],
         "help": diagnostic.help,
-        "releases": list(one.releases),
-        "fingerprint": one.fingerprint,
-        "builds": list(one.builds),
+        "releases": list(found.releases),
+        "fingerprint": found.fingerprint,
+        "builds": list(found.builds),
         "fixes": [
             {"title": fix.title, "safe": fix.safe, "edits": [_edit(edit) for edit in fix.edits]}
-            for fix in one.fixes
+            for fix in found.fixes
         ],
     }
 
 
-def _edit(one: FileEdit) -> dict[str, Any]:
-    """*one*; what is moved has the field as its value to which it is moved."""
-    is_moved = one.edit.action is Action.MOVE
-    value = fieldpath.text((*one.route, *one.edit.value)) if is_moved else one.edit.value
-    if secrets.is_secret(one.path):
+def _edit(file_edit: FileEdit) -> dict[str, Any]:
+    """*file_edit*; what is moved has the field as its value to which it is moved."""
+    is_moved = file_edit.edit.action is Action.MOVE
+    value = (
+        fieldpath.text((*file_edit.route, *file_edit.edit.value))
+        if is_moved
+        else file_edit.edit.value
+    )
+    if secrets.is_secret(file_edit.path):
         value = secrets.MASK
     return {
-        "file": one.file,
-        "document": one.document,
-        "field": fieldpath.text(one.path),
-        "action": one.edit.action,
+        "file": file_edit.file,
+        "document": file_edit.document,
+        "field": fieldpath.text(file_edit.path),
+        "action": file_edit.edit.action,
         "value": value,
     }
 

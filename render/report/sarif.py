@@ -35,7 +35,10 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
                 ),
                 "toolExecutionNotifications": [
                     *(_notification(finding) for finding in findings if not finding.place.file),
-                    *({"level": "note", "message": {"text": said}} for said in tally.waived()),
+                    *(
+                        {"level": "note", "message": {"text": sentence}}
+                        for sentence in tally.waived()
+                    ),
                 ],
             }
         ],

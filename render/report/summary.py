@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report import tested, waivers
+from render.report.terminal import GREEN, SEVERITY_STYLES, painted
 from render.report.tested import TriedExpectation
 from render.report.waivers import Waiver
 
@@ -47,24 +48,25 @@ class Tally(NamedTuple):
 
     def waived(self) -> list[str]:
         """What is kept back, in a line; none where nothing is."""
-        said = waivers.line(self.waivers, self.accepted, self.ignoring)
-        return [said] if said else []
+        line = waivers.line(self.waivers, self.accepted, self.ignoring)
+        return [line] if line else []
 
     def counting(self, findings: "Iterable[Finding]") -> "Tally":
         """The same with the severities of *findings*."""
         severities = [finding.diagnostic.severity for finding in findings]
-        return self._replace(severities={one: severities.count(one) for one in Severity})
+        return self._replace(
+            severities={severity: severities.count(severity) for severity in Severity}
+        )
 
 
-def line(tally: Tally) -> str:
-    """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``."""
+def line(tally: Tally, *, colour: bool = False) -> str:
+    """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``, the counts in *colour*."""
     if tally.tried:
-        return tested.line(tally.tried)
+        return tested.line(tally.tried, colour=colour)
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
     if tally.machines and tally.kustomizations:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"
-    counts = ((tally.severities.get(severity, 0), word) for severity, word in _WORDS.items())
-    parts = [", ".join(counted(count, word) for count, word in counts if count) or "no findings"]
+    parts = [_found(tally.severities, colour=colour)]
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))
     if tally.accepted:
@@ -84,6 +86,15 @@ def line(tally: Tally) -> str:
         names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
         parts.append(f"not looked at: {names} (-v)")
     return f"{seen}: {'; '.join(parts)}"
+
+
+def _found(severities: Mapping[Severity, int], *, colour: bool) -> str:
+    counts = (
+        painted(counted(severities[severity], word), SEVERITY_STYLES[severity], colour=colour)
+        for severity, word in _WORDS.items()
+        if severities.get(severity)
+    )
+    return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
 
 
 def _fixable(safely: int, unsafely: int) -> str:

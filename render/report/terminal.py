@@ -2,11 +2,17 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 
-BOLD, RED, GREEN, DIM = "1", "31", "32", "2"
+from render.diagnostics.diagnostic import Severity
 
+BOLD, RED, GREEN, YELLOW, CYAN, DIM = "1", "31", "32", "33", "36", "2"
+#: What stands around a quoted line, and the heads of what can be done.
+GUTTER, HEAD = "1;34", "1;36"
+SEVERITY_STYLES = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFO: "1;36"}
+
+#: How the lines of a patch begin, the longer ones first.
+_PATCHED = {"+++": BOLD, "---": BOLD, "@@": CYAN, "+": GREEN, "-": RED}
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 #: A line of a manifest and the caret below it, whose columns mean something.
 _EXCERPT = re.compile(r"\s+\d* +\| ")
@@ -21,12 +27,30 @@ def is_coloured(stream: int) -> bool:
 
 def width(stream: int) -> int:
     """How many columns the terminal behind *stream* has, 0 where there is none."""
-    return max(_LEAST, shutil.get_terminal_size().columns) if os.isatty(stream) else 0
+    if not os.isatty(stream):
+        return 0
+    import shutil
+
+    return max(_LEAST, shutil.get_terminal_size().columns)
 
 
 def painted(text: str, style: str, *, colour: bool) -> str:
     """*text* in *style*, the numbers of an escape sequence, if in *colour*."""
-    return f"\x1b[{style}m{text}\x1b[0m" if colour and text else text
+    return f"\x1b[{style}m{text}\x1b[0m" if colour and text and style else text
+
+
+def painted_patch(text: str, *, colour: bool) -> str:
+    """*text*, a unified diff, with its lines as git paints them, if in *colour*."""
+    if not colour:
+        return text
+    return "".join(
+        f"{painted(line.rstrip(chr(10)), _patch_style(line), colour=True)}\n"
+        for line in text.splitlines(keepends=True)
+    )
+
+
+def _patch_style(line: str) -> str:
+    return next((style for start, style in _PATCHED.items() if line.startswith(start)), "")
 
 
 def fold(text: str, columns: int) -> str:
@@ -37,7 +61,7 @@ def fold(text: str, columns: int) -> str:
 
 
 def _folded(line: str, columns: int) -> Iterator[str]:
-    if _length(line) <= columns or _EXCERPT.match(line):
+    if _length(line) <= columns or _EXCERPT.match(_STYLE.sub("", line)):
         yield line
         return
     indent = len(line) - len(line.lstrip(" "))

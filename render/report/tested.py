@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.report.terminal import GREEN, SEVERITY_STYLES, painted
 
 
 class TriedExpectation(NamedTuple):
@@ -16,10 +18,13 @@ class TriedExpectation(NamedTuple):
     failed: bool = False
 
 
-def line(tried: Sequence[TriedExpectation]) -> str:
-    """``5 expectations in 2 files, 12 VMs looked at: 1 failed``."""
-    files = len({one.file for one in tried})
-    failed = sum(one.failed for one in tried)
-    machines = counted(sum(one.machines for one in tried), "VM")
-    said = f"{counted(len(tried), 'expectation')} in {counted(files, 'file')}, {machines} looked at"
-    return f"{said}: {f'{failed:,} failed' if failed else 'all met'}"
+def line(tried: Sequence[TriedExpectation], *, colour: bool) -> str:
+    """``5 expectations in 2 files, 12 VMs looked at: 1 failed``, the end in *colour*."""
+    files = len({expectation.file for expectation in tried})
+    failed = sum(expectation.failed for expectation in tried)
+    machines = counted(sum(expectation.machines for expectation in tried), "VM")
+    summary = (
+        f"{counted(len(tried), 'expectation')} in {counted(files, 'file')}, {machines} looked at"
+    )
+    came = (f"{failed:,} failed", SEVERITY_STYLES[Severity.ERROR]) if failed else ("all met", GREEN)
+    return f"{summary}: {painted(*came, colour=colour)}"

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report.findings import Finding, Group
-from render.report.formats import Style
 from render.report.places import Place
-from render.report.terminal import BOLD, DIM, painted
+from render.report.style import Style
+from render.report.terminal import BOLD, DIM, GUTTER, HEAD, SEVERITY_STYLES, painted
 
-_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.INFO: "36"}
 _NAMED = 3
 _SHORT = {"VirtualMachine": "VM", "VirtualMachineInstance": "VMI"}
 
@@ -54,13 +53,13 @@ def _name(finding: Finding) -> str:
 
 def _lines(finding: Finding, style: Style) -> list[str]:
     diagnostic, colour = finding.diagnostic, style.colour
-    severity = painted(diagnostic.severity, f"1;{_COLOURS[diagnostic.severity]}", colour=colour)
+    severity = painted(diagnostic.severity, SEVERITY_STYLES[diagnostic.severity], colour=colour)
     first, *rest = finding.text.splitlines() or [""]
     at = painted(_at(finding.place), BOLD, colour=colour)
     lines = [f"{at}: {severity} {painted(finding.title, BOLD, colour=colour)}: {printable(first)}"]
     lines += [f"    {printable(line)}" for line in rest]
     if diagnostic.severity is not Severity.INFO:
-        lines += _excerpt(finding.place, colour=colour)
+        lines += _excerpt(finding.place, diagnostic.severity, colour=colour)
     for related, place in zip(diagnostic.related, finding.related, strict=True):
         where = f"{painted(printable(str(place)), DIM, colour=colour)}: " if place.file else ""
         lines.append(f"  {where}{printable(related.message)}")
@@ -72,7 +71,7 @@ def _lines(finding: Finding, style: Style) -> list[str]:
     told = _told(finding)
     if told:
         help_lines = [printable(line) for line in told.splitlines()]
-        lines.append(f"  {painted('help:', '1', colour=colour)} {help_lines[0]}")
+        lines.append(f"  {painted('help:', HEAD, colour=colour)} {help_lines[0]}")
         lines += [f"        {line}" for line in help_lines[1:]]
     return lines
 
@@ -90,15 +89,18 @@ def _at(place: Place) -> str:
     return printable(str(place)) if place.file else "virt-render"
 
 
-def _excerpt(place: Place, *, colour: bool) -> list[str]:
+def _excerpt(place: Place, severity: Severity, *, colour: bool) -> list[str]:
     """The source line and a caret under the column."""
     if not place.source:
         return []
-    lines = [f"  {place.line} | {printable(place.source)}"]
+    number = painted(f"{place.line} |", GUTTER, colour=colour)
+    lines = [f"  {number} {printable(place.source)}"]
     if place.caret:
         before = place.source[: place.caret - 1]
         pad = "".join("\t" if char == "\t" else " " for char in before)
-        lines.append(f"  {' ' * len(str(place.line))} | {pad}{painted('^', '1;31', colour=colour)}")
+        caret = SEVERITY_STYLES[severity]
+        bar = painted(f"{' ' * len(str(place.line))} |", GUTTER, colour=colour)
+        lines.append(f"  {bar} {pad}{painted('^', caret, colour=colour)}")
     return lines
 
 

@@ -41,8 +41,8 @@ def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:
     ``waived: admission off, exclude vendor by .virt-render.yaml; 9 findings accepted by the baseline``
     """
     by_source: dict[str, list[str]] = {}
-    for one in waivers:
-        by_source.setdefault(one.source, []).append(str(one))
+    for waiver in waivers:
+        by_source.setdefault(waiver.source, []).append(str(waiver))
     parts = [f"{', '.join(settings)} by {source}" for source, settings in by_source.items()]
     if accepted:
         parts.append(f"{counted(accepted, 'finding')} accepted by the baseline")

@@ -49,8 +49,8 @@ def definitions(release: Version) -> Shipped:
     for part in parts:
         head, *rows = part.split("\n")
         kind = f"{_KIND}{head}".split('"')[1]
-        for one in rows:
-            name, _, text = one.partition(":")
+        for entry in rows:
+            name, _, text = entry.partition(":")
             if text:
                 lines[kind, name.strip('"')] = text.removesuffix(",")
     return Shipped(lines)

@@ -19,6 +19,7 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KindClass
+from render.model.nearest import nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
@@ -111,17 +112,17 @@ def _revision(
 def _live(
     kind_class: KindClass, matcher: Tree, namespace: str, catalogue: Catalogue
 ) -> Definition | Missing:
-    name, asked = matcher.get("name", ""), matcher.get("kind", "")
-    kind = kind_class.kind_of(asked)
+    name, written_kind = matcher.get("name", ""), matcher.get("kind", "")
+    kind = kind_class.kind_of(written_kind)
     if not kind:
         return Missing(
             UNEXPECTED_KIND,
-            f"got unexpected kind in {kind_class.matcher}: {asked}",
+            f"got unexpected kind in {kind_class.matcher}: {written_kind}",
             "kind",
             lambda: f"use {kind_class.namespaced} or {kind_class.cluster}",
             lambda path: respelled(
                 (*path, "kind"),
-                asked,
+                written_kind,
                 _of_name(kind_class, name, namespace, catalogue),
             ),
         )
@@ -194,6 +195,4 @@ def _meant(name: str, known: Collection[str]) -> str:
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    from render.model.nearest import nearest
-
     return nearest(name, known) if len(known) < _MANY else ""

@@ -98,9 +98,9 @@ class _Search(NamedTuple):
                 "supported",
                 ignorable=True,
             )
-        given = tree.get(reference, "namespace")
+        namespace = tree.get(reference, "namespace")
         return self.from_data_source(
-            self.namespace if given is None else text_at(reference, "namespace"),
+            self.namespace if namespace is None else text_at(reference, "namespace"),
             text_at(reference, "name"),
         )
 
@@ -120,9 +120,11 @@ class _Search(NamedTuple):
     def from_source(self, source: Tree | None) -> Result | None:
         """A claim or snapshot, with its namespace as written; None where *source* has neither."""
         for key, target in in_force(_SOURCES, self.release):
-            given = tree.get(source, key)
-            if isinstance(given, dict):
-                return self.from_object(target, text_at(given, "namespace"), text_at(given, "name"))
+            reference = tree.get(source, key)
+            if isinstance(reference, dict):
+                return self.from_object(
+                    target, text_at(reference, "namespace"), text_at(reference, "name")
+                )
         return None
 
     def from_object(self, target: tuple[str, str, str], namespace: str, name: str) -> Result:

@@ -128,15 +128,19 @@ class References:
         """How *name* leads nowhere, and to what instead; None where it leads somewhere, or nobody knows."""
         objects = self._by_name.get(name, ())
         scope = namespace if field.target.has_namespace else ""
-        nearby = [one for one in objects if _may_share(_scope(one, field.target), scope)]
+        nearby = [
+            resource for resource in objects if _may_share(_scope(resource, field.target), scope)
+        ]
         if nearby:
-            held = next((one for one in nearby if _is(one, field.target)), None)
+            held = next((resource for resource in nearby if _is(resource, field.target)), None)
             lacks = held is not None and field.keys and _scope(held, field.target) == scope
             return ("reference/key", held) if lacks and held and _lacks(held, field.keys) else None
         meant = self._misspelt(field.target, scope, name, own)
         if meant is not None:
             return meant
-        elsewhere = [one for one in objects if _is(one, field.target) and one.namespace]
+        elsewhere = [
+            resource for resource in objects if _is(resource, field.target) and resource.namespace
+        ]
         return ("reference/namespace", elsewhere[0]) if namespace and elsewhere else None
 
     def _misspelt(
@@ -146,12 +150,16 @@ class References:
         known = self._by_scope.get(target.kinds, {}).get(scope, {})
         if len(known) == 0:
             return None
-        hashed = [one for other, one in known.items() if _is_hashed(other, name)]
+        hashed = [resource for other, resource in known.items() if _is_hashed(other, name)]
         if len(hashed) == 1:
             return "reference/hash", hashed[0]
         slips = self._slips(target, scope)
         near = {other for part in _parts(name) for other in slips.get(part, ())}
-        meant = [one for one in sorted(near) if one not in own and is_slip(name, one)]
+        meant = [
+            candidate
+            for candidate in sorted(near)
+            if candidate not in own and is_slip(name, candidate)
+        ]
         return ("reference/slip", known[meant[0]]) if len(meant) == 1 else None
 
     def _slips(self, target: Referent, scope: str) -> dict[str, list[str]]:
@@ -235,9 +243,9 @@ def _scope(resource: Resource, target: Referent) -> str:
     return resource.namespace if target.has_namespace else ""
 
 
-def _may_share(one: str, other: str) -> bool:
+def _may_share(namespace: str, other: str) -> bool:
     """Whether two namespaces may be one: nobody knows where that is which names none."""
-    return not one or not other or one == other
+    return not namespace or not other or namespace == other
 
 
 def claims_of(machine: Resource) -> Iterator[str]:
@@ -299,16 +307,16 @@ def is_slip(name: str, other: str) -> bool:
     end = 0
     while end < min(len(name), len(other)) - begin and name[-1 - end] == other[-1 - end]:
         end += 1
-    one, two = name[begin : len(name) - end], other[begin : len(other) - end]
-    if any(character.isdigit() for character in one + two) or one == two:
+    first, two = name[begin : len(name) - end], other[begin : len(other) - end]
+    if any(character.isdigit() for character in first + two) or first == two:
         return False
-    is_turned = len(one) == len(two) == 2 and one == two[::-1]  # noqa: PLR2004 - two letters
-    if not is_turned and max(len(one), len(two)) > 1:
+    is_turned = len(first) == len(two) == 2 and first == two[::-1]  # noqa: PLR2004 - two letters
+    if not is_turned and max(len(first), len(two)) > 1:
         return False
-    if "-" in one + two or "." in one + two:
+    if "-" in first + two or "." in first + two:
         return min(len(name), len(other)) > _SHORTEST_OTHER
-    words = (_word(name, begin, len(one)), _word(other, begin, len(two)))
-    is_other_letter = len(one) == len(two) == 1
+    words = (_word(name, begin, len(first)), _word(other, begin, len(two)))
+    is_other_letter = len(first) == len(two) == 1
     return min(map(len, words)) >= (_SHORTEST_OTHER if is_other_letter else _SHORTEST)
 
 

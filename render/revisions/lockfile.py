@@ -187,10 +187,10 @@ def _pin(entry: Any) -> Pin | str:
         now, volume, before, named = (entry.get(kind_class + part) for part in _PARTS)
         if kind_class == FLAVOR.word:
             volume = None  # no flavor is inferred from one
-        given = sum(field is not None for field in (now, volume, before, named))
-        if not given:
+        count = sum(field is not None for field in (now, volume, before, named))
+        if not count:
             continue
-        known += given
+        known += count
         texts = ["" if text is None else text for text in (volume, named)]
         of_class = Entry(read_ref(now), texts[0], read_ref(before), texts[1])
         unread = (now is not None and not of_class.ref) or (

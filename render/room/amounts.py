@@ -151,6 +151,6 @@ def _requested(container: Tree) -> Tree:
     return {**container, "resources": {**resources, "requests": requests}}
 
 
-def shown(amounts: Amounts) -> str:
+def listed(amounts: Amounts) -> str:
     """A list of resources as Kubernetes prints it: ``cpu=1,memory=2Gi``."""
     return ",".join(f"{name}={quantity.text_of(amounts[name])}" for name in sorted(amounts))

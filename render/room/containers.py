@@ -235,7 +235,7 @@ def _claims(claims: Collection[Tree], path: FieldPath, known: Collection[str]) -
                 yield from all_invalid((*place, "request"), request, label_faults(request))
             key = f"{name}/{request}" if request else name
             overlaps = key in taken or (
-                not request and any(one.startswith(f"{name}/") for one in taken)
+                not request and any(claimed.startswith(f"{name}/") for claimed in taken)
             )
             if overlaps:
                 yield duplicate(place, key)

@@ -36,8 +36,8 @@ def filled(spec: Tree, limit_range: Tree) -> Tree:
 
 def filled_by_all(spec: Tree, limit_ranges: Iterable[Resource]) -> Tree:
     """A pod *spec* with what all *limit_ranges* of its namespace fill in, one after the other."""
-    for one in limit_ranges:
-        spec = filled(spec, one.body)
+    for limit_range in limit_ranges:
+        spec = filled(spec, limit_range.body)
     return spec
 
 

@@ -38,8 +38,8 @@ class SchedulableNode(NamedTuple):
         selector = placement.get("nodeSelector")
         terms = tree.get(placement, *_REQUIRED, "nodeSelectorTerms")
         wanted = selector if isinstance(selector, dict) else {}
-        given = placement.get("tolerations")
-        tolerations = given if isinstance(given, list) else []
+        declared = placement.get("tolerations")
+        tolerations = declared if isinstance(declared, list) else []
         return (
             all(self.labels.get(key) == value for key, value in wanted.items())
             and (terms is None or any(self._matches(term) for term in terms))
@@ -50,8 +50,8 @@ class SchedulableNode(NamedTuple):
         expressions = term.get("matchExpressions") or ()
         fields = term.get("matchFields") or ()
         return bool(expressions or fields) and (
-            all(_holds(one, self.labels) for one in expressions)
-            and all(_holds(one, {"metadata.name": self.name}) for one in fields)
+            all(_holds(expression, self.labels) for expression in expressions)
+            and all(_holds(expression, {"metadata.name": self.name}) for expression in fields)
         )
 
 
@@ -63,11 +63,11 @@ def nodes(bodies: Iterable[Tree]) -> list[SchedulableNode]:
 
 
 def _node(body: Tree) -> SchedulableNode | None:
-    given = tree.get(body, "status", "allocatable")
-    if not isinstance(given, dict) or tree.get(body, "spec", "unschedulable") is True:
+    declared = tree.get(body, "status", "allocatable")
+    if not isinstance(declared, dict) or tree.get(body, "spec", "unschedulable") is True:
         return None
     try:
-        allocatable = amounts.read(given)
+        allocatable = amounts.read(declared)
     except (QuantityError, TypeError):
         return None
     labels = tree.get(body, "metadata", "labels")
@@ -80,7 +80,9 @@ def _node(body: Tree) -> SchedulableNode | None:
     return SchedulableNode(
         str(tree.get(body, "metadata", "name") or ""),
         known,
-        tuple(one for one in taints if isinstance(one, dict)) if isinstance(taints, list) else (),
+        tuple(taint for taint in taints if isinstance(taint, dict))
+        if isinstance(taints, list)
+        else (),
         _pool(known),
         allocatable,
     )
@@ -121,11 +123,11 @@ def _compares(operator: str, value: str | None, values: Iterable[str]) -> bool:
 
 def _is_tolerated(taint: Tree, tolerations: Iterable[Tree]) -> bool:
     return taint.get("effect") not in _KEEPING_OFF or any(
-        (not one.get("effect") or one["effect"] == taint["effect"])
-        and (not one.get("key") or one["key"] == taint.get("key"))
+        (not toleration.get("effect") or toleration["effect"] == taint["effect"])
+        and (not toleration.get("key") or toleration["key"] == taint.get("key"))
         and (
-            one.get("operator") == "Exists"
-            or (one.get("value") or "") == (taint.get("value") or "")
+            toleration.get("operator") == "Exists"
+            or (toleration.get("value") or "") == (taint.get("value") or "")
         )
-        for one in tolerations
+        for toleration in tolerations
     )

@@ -78,7 +78,9 @@ def _expressions(resource_quota: Tree) -> list[Tree]:
 def matches(resource_quota: Tree, spec: Tree) -> bool:
     """Whether a pod *spec* is in the scope of *resource_quota*, and anything of it is limited there."""
     expressions = _expressions(resource_quota)
-    return bool(hard(resource_quota)) and all(_in_scope(one, spec) for one in expressions)
+    return bool(hard(resource_quota)) and all(
+        _in_scope(expression, spec) for expression in expressions
+    )
 
 
 def _in_scope(expression: Tree, spec: Tree) -> bool:
@@ -122,7 +124,10 @@ def _crosses_namespaces(spec: Tree) -> bool:
         affinity = tree.get(spec, "affinity", kind) or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or ()
         preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-        terms = [*required, *(one.get("podAffinityTerm") or {} for one in preferred)]
+        terms = [
+            *required,
+            *(weighted_term.get("podAffinityTerm") or {} for weighted_term in preferred),
+        ]
         if any(
             term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms
         ):
@@ -159,22 +164,24 @@ def exceeded(granted: Amounts, used: Amounts, requested: Amounts) -> list[str]:
 
 def refusal(resource_quotas: Iterable[Tree], spec: Tree) -> str:
     """Why one of *resource_quotas*, with what their status says is used, refuses a pod *spec*; ``""`` if none does."""
-    interesting = [one for one in resource_quotas if matches(one, spec)]
-    for one in interesting:
-        missing = unspoken(one, spec)
+    interesting = [
+        resource_quota for resource_quota in resource_quotas if matches(resource_quota, spec)
+    ]
+    for resource_quota in interesting:
+        missing = unspoken(resource_quota, spec)
         if missing:
-            return f"failed quota: {one['metadata']['name']}: must specify {missing}"
+            return f"failed quota: {resource_quota['metadata']['name']}: must specify {missing}"
     requested = usage(spec)
-    for one in interesting:
-        granted = hard(one)
-        used = amounts.read(tree.get(one, "status", "used"))
+    for resource_quota in interesting:
+        granted = hard(resource_quota)
+        used = amounts.read(tree.get(resource_quota, "status", "used"))
         names = exceeded(granted, used, requested)
         if names:
             parts = (
-                f"exceeded quota: {one['metadata']['name']}",
-                f"requested: {amounts.shown({name: requested[name] for name in names})}",
-                f"used: {amounts.shown({name: used.get(name, _NONE) for name in names})}",
-                f"limited: {amounts.shown({name: granted[name] for name in names})}",
+                f"exceeded quota: {resource_quota['metadata']['name']}",
+                f"requested: {amounts.listed({name: requested[name] for name in names})}",
+                f"used: {amounts.listed({name: used.get(name, _NONE) for name in names})}",
+                f"limited: {amounts.listed({name: granted[name] for name in names})}",
             )
             return ", ".join(parts)
     return ""

@@ -66,9 +66,9 @@ def _own(container: Tree, *path: str) -> Any:
 
 def _privilege_escalation(spec: Tree) -> PodViolation | None:
     names = [
-        one["name"]
-        for one in _containers(spec)
-        if _own(one, "allowPrivilegeEscalation") is not False
+        container["name"]
+        for container in _containers(spec)
+        if _own(container, "allowPrivilegeEscalation") is not False
     ]
     if not names:
         return None
@@ -78,10 +78,10 @@ def _privilege_escalation(spec: Tree) -> PodViolation | None:
 
 def _baseline_capabilities(spec: Tree) -> PodViolation | None:
     names, added = [], set()
-    for one in _containers(spec):
-        forbidden = set(_own(one, "capabilities", "add") or ()) - _CAPABILITIES
+    for container in _containers(spec):
+        forbidden = set(_own(container, "capabilities", "add") or ()) - _CAPABILITIES
         if forbidden:
-            names.append(one["name"])
+            names.append(container["name"])
             added |= forbidden
     if not names:
         return None
@@ -92,12 +92,12 @@ def _baseline_capabilities(spec: Tree) -> PodViolation | None:
 
 def _restricted_capabilities(spec: Tree) -> PodViolation | None:
     kept, adding, added = [], [], set()
-    for one in _containers(spec):
-        if "ALL" not in (_own(one, "capabilities", "drop") or ()):
-            kept.append(one["name"])
-        forbidden = set(_own(one, "capabilities", "add") or ()) - {"NET_BIND_SERVICE"}
+    for container in _containers(spec):
+        if "ALL" not in (_own(container, "capabilities", "drop") or ()):
+            kept.append(container["name"])
+        forbidden = set(_own(container, "capabilities", "add") or ()) - {"NET_BIND_SERVICE"}
         if forbidden:
-            adding.append(one["name"])
+            adding.append(container["name"])
             added |= forbidden
     parts = []
     if kept:
@@ -116,12 +116,14 @@ def _host_namespaces(spec: Tree) -> PodViolation | None:
 
 
 def _host_path_volumes(spec: Tree) -> PodViolation | None:
-    names = [one["name"] for one in spec.get("volumes") or () if one.get("hostPath") is not None]
+    names = [
+        volume["name"] for volume in spec.get("volumes") or () if volume.get("hostPath") is not None
+    ]
     return PodViolation("hostPath volumes", _named(names, word="volume")) if names else None
 
 
 def _privileged(spec: Tree) -> PodViolation | None:
-    names = [one["name"] for one in _containers(spec) if _own(one, "privileged")]
+    names = [container["name"] for container in _containers(spec) if _own(container, "privileged")]
     if not names:
         return None
     return PodViolation(
@@ -131,10 +133,10 @@ def _privileged(spec: Tree) -> PodViolation | None:
 
 def _restricted_volumes(spec: Tree) -> PodViolation | None:
     names, kinds = [], []
-    for one in spec.get("volumes") or ():
-        kind = next((key for key in one if key not in ("name", *_VOLUMES)), "")
+    for volume in spec.get("volumes") or ():
+        kind = next((key for key in volume if key not in ("name", *_VOLUMES)), "")
         if kind:
-            names.append(one["name"])
+            names.append(volume["name"])
             kinds.append(kind)
     if not names:
         return None
@@ -149,12 +151,12 @@ def _restricted_volumes(spec: Tree) -> PodViolation | None:
 def _run_as_non_root(spec: Tree) -> PodViolation | None:
     whole = _own(spec, "runAsNonRoot")
     explicit, implicit = [], []
-    for one in _containers(spec):
-        own = _own(one, "runAsNonRoot")
+    for container in _containers(spec):
+        own = _own(container, "runAsNonRoot")
         if own is False:
-            explicit.append(one["name"])
+            explicit.append(container["name"])
         elif own is None and not whole:
-            implicit.append(one["name"])
+            implicit.append(container["name"])
     if whole is False:
         explicit_parts = ["pod", *([_named(explicit)] if explicit else [])]
         detail = f"{' and '.join(explicit_parts)} must not set securityContext.runAsNonRoot=false"
@@ -169,7 +171,9 @@ def _run_as_non_root(spec: Tree) -> PodViolation | None:
 
 
 def _run_as_user(spec: Tree) -> PodViolation | None:
-    names = [one["name"] for one in _containers(spec) if _own(one, "runAsUser") == 0]
+    names = [
+        container["name"] for container in _containers(spec) if _own(container, "runAsUser") == 0
+    ]
     parts = ["pod"] if _own(spec, "runAsUser") == 0 else []
     if names:
         parts.append(_named(names))
@@ -185,9 +189,9 @@ def _selinux_options(spec: Tree, allowed: Sequence[str] = _SELINUX_TYPES) -> Pod
     names: list[str] = []
     types: list[str] = []
     custom: list[str] = []
-    places = [("", spec), *((one["name"], one) for one in _containers(spec))]
-    for name, one in places:
-        options = _own(one, "seLinuxOptions") or {}
+    places = [("", spec), *((container["name"], container) for container in _containers(spec))]
+    for name, holder in places:
+        options = _own(holder, "seLinuxOptions") or {}
         forbidden = options.get("type", "") not in allowed
         if forbidden or options.get("user") or options.get("role"):
             (names if name else pods).append(name)
@@ -207,9 +211,9 @@ def _selinux_options(spec: Tree, allowed: Sequence[str] = _SELINUX_TYPES) -> Pod
 
 def _baseline_seccomp(spec: Tree) -> PodViolation | None:
     unconfined = [
-        one["name"]
-        for one in _containers(spec)
-        if _own(one, "seccompProfile", "type") == "Unconfined"
+        container["name"]
+        for container in _containers(spec)
+        if _own(container, "seccompProfile", "type") == "Unconfined"
     ]
     parts = ["pod"] if _own(spec, "seccompProfile", "type") == "Unconfined" else []
     if unconfined:
@@ -223,12 +227,12 @@ def _baseline_seccomp(spec: Tree) -> PodViolation | None:
 def _restricted_seccomp(spec: Tree) -> PodViolation | None:
     whole = _own(spec, "seccompProfile", "type")
     explicit, implicit = [], []
-    for one in _containers(spec):
-        own = _own(one, "seccompProfile", "type")
+    for container in _containers(spec):
+        own = _own(container, "seccompProfile", "type")
         if own is not None and own not in _PROFILES:
-            explicit.append(one["name"])
+            explicit.append(container["name"])
         elif own is None and whole not in _PROFILES:
-            implicit.append(one["name"])
+            implicit.append(container["name"])
     if (whole is not None and whole not in _PROFILES) or explicit:
         parts = ["pod"] if whole is not None and whole not in _PROFILES else []
         parts += [_named(explicit)] if explicit else []
@@ -284,7 +288,7 @@ def violations(spec: Tree, level: str, version: str = LATEST) -> tuple[PodViolat
     """
     minor = _NEWEST if version == LATEST else int(version.removeprefix("v1."))
     found = (row.check(spec) for row in _CHECKS.get(level, ()) if row.since <= minor < row.until)
-    return tuple(one for one in found if one is not None)
+    return tuple(violation for violation in found if violation is not None)
 
 
 def level_fault(level: str) -> str:

@@ -220,7 +220,9 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
                 if name in required and name not in value
             )
         if defaults is not None:
-            decoded = decoded | {key: one for key, one in defaults.items() if key not in decoded}
+            decoded = decoded | {
+                key: default for key, default in defaults.items() if key not in decoded
+            }
         return decoded
 
     return convert

@@ -9,6 +9,7 @@ from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.diagnostics.fix import Fix, respelled, set_to
 from render.model.fieldpath import FieldPath
+from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
@@ -113,8 +114,6 @@ def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[F
     elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
     if elsewhere:
         return _KIND, *_written(f"{group}/{elsewhere}")
-    from render.model.nearest import nearest
-
     here = nearest(resource.kind, versions[resource.version])
     near = here or nearest(resource.kind, known)
     help_text = f"did you mean {near}?" if near else f"{group}/{newest} has {', '.join(known)}"

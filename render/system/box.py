@@ -2,8 +2,8 @@
 
 Linux lets a process without privileges enter namespaces, in which it has no network and other mounts; many containers
 and some distributions forbid that. Landlock, which they let us use, refuses it files and TCP from then on. Both are
-taken where both are there. Nothing depends on either, unless it is required: they stand behind the checks of what a
-repository names.
+taken where both are there, and behind them a filter of calls (`seccomp`). Nothing depends on any, unless it is
+required: they stand behind the checks of what a repository names.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from render.system import processes
+from render.system import processes, seccomp
 
 if TYPE_CHECKING:
     import ctypes
@@ -51,7 +51,8 @@ class Wall(IntEnum):
 
     NONE = 0
     LANDLOCK = 1
-    NAMESPACE = 2
+    FILTER = 2
+    NAMESPACE = 3
 
 
 class Walls(NamedTuple):
@@ -86,12 +87,41 @@ class Allowance(NamedTuple):
 class Box(NamedTuple):
     """A box for one program: *enter* is to be called in the new process, before it becomes the program.
 
-    *home* is the empty folder that the program may write to; *walls* answers afterwards which walls stood.
+    *home* is the empty folder that the program may write to, *memory* the bytes of data that it may have; *walls*
+    answers afterwards which walls stood.
     """
 
     home: str
+    memory: int
     enter: Callable[[], None]
     walls: Callable[[], Walls]
+
+
+class _WallReport:
+    """Which walls stand, on its way from the new process to this one."""
+
+    def __init__(self) -> None:
+        self._answer: Walls | None = None
+        self._reading, self._writing = os.pipe()
+        os.set_blocking(self._reading, False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._writing)
+        os.close(self._reading)
+
+    def write(self, walls: Walls) -> None:
+        """Say, in the new process, that *walls* stand."""
+        os.write(self._writing, bytes(walls))
+
+    def read(self) -> Walls:
+        """What the new process has said; no wall where it was never started."""
+        if self._answer is None:
+            with contextlib.suppress(BlockingIOError):
+                self._answer = Walls(*map(Wall, os.read(self._reading, len(Walls._fields))))
+        return self._answer or Walls()
 
 
 class Boxes:
@@ -127,38 +157,27 @@ class Boxes:
         Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if
         the program was not started because a wall is missing.
         """
-        shown = None if visible is None else _shown(program, folder, visible)
+        paths = None if visible is None else _shown(program, folder, visible)
         with contextlib.ExitStack() as stack:
-            stage = stack.enter_context(self._stage(_scene(shown, hidden)))
+            stage = stack.enter_context(self._stage(_scene(paths, hidden)))
             confine = None
             if not allowance.is_open:
-                rules = _landlock(stage.home, shown)
+                rules = _landlock(stage.home, paths)
                 if rules.version:
                     stack.callback(os.close, rules.descriptor)
                 confine = _confining(stage, folder, rules)
             bound = _bounding(allowance)
-            reading, writing = os.pipe()
-            stack.callback(os.close, reading)
-            stack.callback(os.close, writing)
-            os.set_blocking(reading, False)
+            report = stack.enter_context(_WallReport())
 
             def enter() -> None:
                 walls = confine() if confine else Walls()
-                os.write(writing, bytes(walls))
+                report.write(walls)
                 if allowance.is_required and not walls.all_stand:
                     os._exit(1)
                 bound()  # last: until it is another program, the process has all the data of this one
 
-            answered: list[Walls] = []
-
-            def walls() -> Walls:
-                if not answered:
-                    with contextlib.suppress(BlockingIOError):  # it was never started
-                        answered.append(Walls(*map(Wall, os.read(reading, len(Walls._fields)))))
-                return answered[0] if answered else Walls()
-
-            yield Box(stage.home, enter, walls)
-            if allowance.is_required and not walls().all_stand:
+            yield Box(stage.home, allowance.memory, enter, report.read)
+            if allowance.is_required and not report.read().all_stand:
                 raise MissingWallError
 
     @contextlib.contextmanager
@@ -179,6 +198,29 @@ class Boxes:
             shutil.rmtree(stage.home, ignore_errors=True)
             if not os.path.lexists(stage.home):
                 free.append(stage)
+
+
+@functools.cache
+def fence() -> Callable[[], None] | None:
+    """What a new process may call before it becomes a program that reads what we may, and is to do nothing else.
+
+    It then writes nothing, has no network, reaches no other process, and stays in its session; namespaces, which cost
+    more than git takes to answer, are none. None on a system that knows no such thing.
+    """
+    system = _system()
+    if system is None:
+        return None
+    rules = _landlock("", None)  # kept open: it is the same for all
+    calls = seccomp.make(system)
+
+    def enter() -> None:
+        system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        if rules.version:
+            system.syscall(_RESTRICT_SELF, rules.descriptor, 0)
+        if calls is not None:
+            calls.enter()
+
+    return enter
 
 
 def _bounding(allowance: Allowance) -> Callable[[], None]:
@@ -227,18 +269,18 @@ class _Scene(NamedTuple):
     hidden: tuple[str, ...]
 
 
-def _scene(shown: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
-    """What makes the paths *shown* (None: all) visible, with folders *hidden* being empty.
+def _scene(paths: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
+    """What makes *paths* (None: all) visible, with folders *hidden* being empty.
 
     Links are made anew, and what is below another one comes with it.
     """
     mounted: list[str] = []
-    for path in shown or ():
+    for path in paths or ():
         is_below = any(path.startswith(f"{above.rstrip('/')}/") for above in mounted)
         if not is_below and not os.path.islink(path):
             mounted.append(path)
-    links = tuple(filter(os.path.islink, shown or ()))
-    whole = None if shown is None else tuple(mounted)
+    links = tuple(filter(os.path.islink, paths or ()))
+    whole = None if paths is None else tuple(mounted)
     return _Scene(whole, links, tuple(filter(os.path.isdir, hidden)))
 
 
@@ -310,6 +352,7 @@ def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Wall
     if system is None:
         return None
     change_mounts = _mounting(system, stage, folder)
+    fence = seccomp.make(system)
     is_whole = stage.scene.mounted is None
 
     def enter_namespaces() -> tuple[Wall, bool]:
@@ -326,8 +369,11 @@ def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Wall
         system.prctl(_SECURE_BITS, _NO_ROOT, 0, 0, 0)
         system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         is_ruled = rules.version and system.syscall(_RESTRICT_SELF, rules.descriptor, 0) == 0
+        is_filtered = fence is not None and fence.enter()
         writing = Wall.NAMESPACE if has_mounts else Wall.LANDLOCK if is_ruled else Wall.NONE
-        if network is Wall.NONE and is_ruled and rules.version >= _WITH_NETWORK:
+        if network is Wall.NONE and is_filtered:
+            network = Wall.FILTER
+        elif network is Wall.NONE and is_ruled and rules.version >= _WITH_NETWORK:
             network = Wall.LANDLOCK
         return Walls(network, Wall.NONE if is_whole else writing, writing)
 
@@ -342,21 +388,15 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
     import ctypes
 
     mount, call = system.mount, system.syscall
-    attributes = (
-        ctypes.c_uint64 * 4
-    )  # struct mount_attr: to set, to clear, propagation, user namespace
-    read_only = attributes(_READ_ONLY | _NO_SET_UID, 0, 0, 0)
-    writable = attributes(0, _READ_ONLY, 0, 0)
+    # struct mount_attr: to set, to clear, propagation, user namespace
+    attributes = ctypes.c_uint64 * 4
+    read_only, writable = attributes(_READ_ONLY | _NO_SET_UID), attributes(0, _READ_ONLY)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
-    top = stage.root
-    is_whole = not top
-    root, place = os.fsencode(top or "/"), os.fsencode(os.path.realpath(folder))
-    pairs = [(path, top + path) for path in stage.scene.mounted or ()]
-    pairs += [(stage.empty, top + os.path.realpath(path)) for path in stage.scene.hidden]
-    pairs.append((stage.home, top + stage.home))
-    encoded = [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
-    home = encoded[-1][1]
+    is_whole = not stage.root
+    root, place = os.fsencode(stage.root or "/"), os.fsencode(os.path.realpath(folder))
+    pairs = _mounted(stage)
+    home = pairs[-1][1]
     pivot = _PIVOT_ROOT.get(os.uname().machine)
 
     def show() -> bool:
@@ -364,7 +404,7 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
             (is_whole or pivot is not None)
             and mount(None, b"/", None, private, None) == 0
             and (is_whole or mount(root, root, None, bind, None) == 0)
-            and all(mount(source, target, None, bind, None) == 0 for source, target in encoded)
+            and all(mount(source, target, None, bind, None) == 0 for source, target in pairs)
             and call(_MOUNT_SETATTR, _HERE, root, _ALL_BELOW, read_only, size) == 0
             and call(_MOUNT_SETATTR, _HERE, home, 0, writable, size) == 0
         )
@@ -382,8 +422,17 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
     return lambda: show() and leave_the_rest()
 
 
-def _landlock(home: str, shown: Sequence[str] | None) -> _Ruleset:
-    """Rules for a process that may read what is *shown* (None: all) and write in *home*."""
+def _mounted(stage: _Stage) -> list[tuple[bytes, bytes]]:
+    """What is mounted where on *stage*, its home last."""
+    top = stage.root
+    pairs = [(path, top + path) for path in stage.scene.mounted or ()]
+    pairs += [(stage.empty, top + os.path.realpath(path)) for path in stage.scene.hidden]
+    pairs.append((stage.home, top + stage.home))
+    return [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
+
+
+def _landlock(home: str, paths: Sequence[str] | None) -> _Ruleset:
+    """Rules for a process that may read *paths* (None: all) and write in *home*, if it has one."""
     system = _system()
     if system is None:
         return _NO_RULES
@@ -394,7 +443,7 @@ def _landlock(home: str, shown: Sequence[str] | None) -> _Ruleset:
     if version < 1:
         return _NO_RULES
     known = _ACCESS[min(version, max(_ACCESS))]
-    handled = known if shown is not None else known & ~_READING
+    handled = known if paths is not None else known & ~_READING
     words = (ctypes.c_uint64 * 3)(
         handled,
         _TCP if version >= _WITH_NETWORK else 0,
@@ -405,9 +454,10 @@ def _landlock(home: str, shown: Sequence[str] | None) -> _Ruleset:
     if rules < 0:
         return _NO_RULES
     try:
-        for path in shown or ():
+        for path in paths or ():
             _allow(system, rules, path, handled & _READING)
-        _allow(system, rules, home, handled)
+        if home:
+            _allow(system, rules, home, handled)
         _allow(system, rules, os.devnull, handled & _OF_FILES)
     except OSError:
         os.close(rules)

@@ -10,7 +10,9 @@ from render.system import git, processes
 from render.system.git import GitError
 
 _LINK, _EXECUTABLE = b"120000", b"100755"
-_LISTING, _REMOTES, _WORDS = "listing", "remotes", "words"
+_LISTING, _REMOTES, _WORDS, _ABSENT = "listing", "remotes", "words", "absent"
+_NO_SIZE = -1
+"""Of a file that is missing in the repository: a partial clone has not fetched it."""
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
 _LINE = 400
@@ -35,14 +37,20 @@ class Most(NamedTuple):
 
 
 @contextmanager
-def checkout(
-    top: str, revision: str, most: Most, other: str = "", asked: Sequence[str] = ()
+def checkout(  # noqa: PLR0913, PLR0917 - what is read, and what of it need not be there
+    top: str,
+    revision: str,
+    most: Most,
+    other: str = "",
+    paths: Sequence[str] = (),
+    beside: str = "",
 ) -> Iterator[str]:
     """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
 
     The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
     checkout has too are hard links to its own: nobody writes to either. Of what is larger than *most* says, only
-    the size is true. What nobody can read for an object is left out, see `_may_be_read`, but for the paths *asked* for.
+    the size is true. What nobody can read for an object is left out, see `_may_be_read`, but for *paths*.
+    What is missing in the repository is left out where the revision *beside* has the same file: `absent` names it.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
@@ -52,12 +60,20 @@ def checkout(
             listing.write(listed)
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
             addresses.write("\n".join(remotes(top)))
-        entries = _files(listed)
-        named = [os.fsencode(os.path.normpath(path)) for path in asked]
+        named = [os.fsencode(os.path.normpath(path)) for path in paths]
+        entries, missing = _but_for_missing(_files(listed), named, top, beside)
+        with open(os.path.join(folder, _ABSENT), "xb") as names:
+            names.write(b"\0".join(entry.name for entry in missing if entry.is_text))
         words = _lay_out(top, entries, tree, most, other, named)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
         yield tree
+
+
+def absent(tree: str) -> list[str]:
+    """The texts that the checkout *tree* has not, since they are missing in the repository."""
+    with open(os.path.join(os.path.dirname(tree), _ABSENT), "rb") as names:
+        return [os.fsdecode(name) for name in names.read().split(b"\0") if name]
 
 
 def remotes(top: str) -> tuple[str, ...]:
@@ -115,13 +131,34 @@ def _files(listed: bytes) -> list[_TreeEntry]:
         mode, _, id_, size = about.split()
         if mode == git.SUBMODULE:
             continue
-        shown = os.fsdecode(name)
+        display_name = os.fsdecode(name)
         if any(step.lower() in {b"", b".", b"..", b".git"} for step in name.split(b"/")):
-            raise GitError(f"a file of the commit has a name that git refuses: {shown}")
-        if not size.isdigit():
-            raise GitError(f"{shown} is missing in the repository")
-        entries.append(_TreeEntry(mode, id_, int(size), name))
+            raise GitError(f"a file of the commit has a name that git refuses: {display_name}")
+        entries.append(_TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name))
     return entries
+
+
+def _but_for_missing(
+    entries: Sequence[_TreeEntry], paths: Sequence[bytes], top: str, beside: str
+) -> tuple[list[_TreeEntry], list[_TreeEntry]]:
+    """Those of *entries* that the repository *top* has, and those that it has not.
+
+    Raises GitError for one that may be read for an object, unless the revision *beside* has the same.
+    """
+    missing = [entry for entry in entries if entry.size == _NO_SIZE]
+    if not missing:
+        return [*entries], missing
+    alike = frozenset(_files(_listed(top, beside))) if beside else frozenset()
+    charts = {os.path.dirname(entry.name) for entry in entries if _is_named(entry, _CHART)}
+    for entry in missing:
+        if entry not in alike and _counts(entry, charts, paths):
+            raise GitError(f"{os.fsdecode(entry.name)} is missing in the repository")
+    return [entry for entry in entries if entry.size != _NO_SIZE], missing
+
+
+def _counts(entry: _TreeEntry, charts: Collection[bytes], paths: Sequence[bytes]) -> bool:
+    """Whether *entry* may be read for an object, whatever others say: a text, or of one of the *charts*, or *paths*."""
+    return entry.is_text or entry.is_reading or entry.name in paths or _is_in(entry, charts)
 
 
 def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
@@ -130,7 +167,7 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
     tree: str,
     most: Most,
     other: str,
-    asked: Sequence[bytes],
+    paths: Sequence[bytes],
 ) -> frozenset[bytes]:
     """Write those of *entries* below *tree* that may be read, and answer the words that texts among them have.
 
@@ -138,20 +175,18 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
     """
     below = os.fsencode(tree)
     try:
-        for path in asked:
+        for path in paths:
             if any(entry.name.startswith(path + b"/") for entry in entries):
                 os.makedirs(os.path.join(below, path), exist_ok=True)
-        charts = {os.path.dirname(one.name) for one in entries if _is_named(one, _CHART)}
-        first = [
-            one
-            for one in entries
-            if one.is_text or one.is_reading or one.name in asked or _is_in(one, charts)
-        ]
+        charts = {os.path.dirname(entry.name) for entry in entries if _is_named(entry, _CHART)}
+        first = [entry for entry in entries if _counts(entry, charts, paths)]
         writing = _Writing(top, below, other, most)
         # What may hold objects comes before all else: it says what else is read.
         words = writing.write(sorted(first, key=lambda entry: not entry.is_text))
         known = frozenset(first)
-        writing.write([one for one in entries if one not in known and _may_be_read(one, words)])
+        writing.write(
+            [entry for entry in entries if entry not in known and _may_be_read(entry, words)]
+        )
         writing.link()
     except OSError as error:
         name = os.path.relpath(os.fsencode(error.filename or below), below)

@@ -30,8 +30,8 @@ def overlay() -> Mapping[str, bytes]:
     return _OVERLAY.get()
 
 
-def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
-    """The bytes of the regular file *path*, or why it cannot be read (*shown* is its name in messages).
+def read(path: str, display_name: str, limit: int) -> bytes | Diagnostic:
+    """The bytes of the regular file *path*, or why it cannot be read (*display_name* is its name in messages).
 
     The size is checked before anything is read and again while reading, since a file may grow. Opening does not
     wait, so that a pipe without a writer is refused like any other special file.
@@ -39,17 +39,17 @@ def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
     if contents := _OVERLAY.get():
         other = contents.get(os.path.realpath(path))
         if other is not None:
-            return other if len(other) <= limit else too_large(shown, limit)
+            return other if len(other) <= limit else too_large(display_name, limit)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        return unreadable(shown, error)
+        return unreadable(display_name, error)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return special(shown)
+            return special(display_name)
         if status.st_size > limit:
-            return too_large(shown, limit)
+            return too_large(display_name, limit)
         data = os.read(descriptor, status.st_size + 1)
         # One byte more was asked for: where it did not come, the file has ended.
         while len(data) != status.st_size and len(data) <= limit:
@@ -58,31 +58,33 @@ def read(path: str, shown: str, limit: int) -> bytes | Diagnostic:
                 break
             data += more
     except OSError as error:
-        return unreadable(shown, error)
+        return unreadable(display_name, error)
     finally:
         os.close(descriptor)
-    return data if len(data) <= limit else too_large(shown, limit)
+    return data if len(data) <= limit else too_large(display_name, limit)
 
 
-def unreadable(shown: str, error: OSError) -> Diagnostic:
+def unreadable(display_name: str, error: OSError) -> Diagnostic:
     """The diagnostic for what the system refused, in the system's own words."""
-    return codes.UNREADABLE.at(Location(file=shown), f"cannot read {shown}: {reason(error)}")
+    return codes.UNREADABLE.at(
+        Location(file=display_name), f"cannot read {display_name}: {reason(error)}"
+    )
 
 
-def special(shown: str) -> Diagnostic:
+def special(display_name: str) -> Diagnostic:
     """The diagnostic for a pipe, socket or device in the place of a file."""
     return codes.UNREADABLE.at(
-        Location(file=shown),
-        f"cannot read {shown}: neither a regular file nor a folder",
+        Location(file=display_name),
+        f"cannot read {display_name}: neither a regular file nor a folder",
         help="to read what another command prints, pipe it in and give - as the path",
     )
 
 
-def too_large(shown: str, limit: int) -> Diagnostic:
+def too_large(display_name: str, limit: int) -> Diagnostic:
     """The diagnostic for a file above the limit."""
     return codes.LIMIT_EXCEEDED.at(
-        Location(file=shown),
-        f"{shown} is larger than the limit of {limit} bytes for one file",
+        Location(file=display_name),
+        f"{display_name} is larger than the limit of {limit} bytes for one file",
         help="if it is meant to be read, raise --max-file-bytes",
     )
 
@@ -100,6 +102,15 @@ def is_below(real: str, folder: str) -> bool:
     top = folder.rstrip("/") + "/"
     below = f"{real}/".removeprefix(top)
     return f"{real}/".startswith(top) and GIT not in below.lower().split("/")
+
+
+def strays(path: str) -> bool:
+    """Whether *path*, which stands in a repository by its name, leads out of it, or to what git keeps for itself.
+
+    Who names a file knows where that is, but not which links a change to the repository brings along.
+    """
+    top = repository(os.path.dirname(os.path.abspath(path)))
+    return bool(top) and not is_below(os.path.realpath(path), os.path.realpath(top))
 
 
 def repository(folder: str) -> str:

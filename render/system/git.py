@@ -11,6 +11,7 @@ from typing import NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.system import files, processes
+from render.system.box import fence
 
 _MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started.
@@ -103,7 +104,13 @@ def _run(  # noqa: PLR0913 - what a program is started with
     environment = {**inherited, **fixed, **around}
     try:
         done = processes.run(
-            command, folder=folder, environ=environment, stdin=stdin, most=most, bounds=_BOUNDS
+            command,
+            folder=folder,
+            environ=environment,
+            stdin=stdin,
+            most=most,
+            enter=fence(),
+            bounds=_BOUNDS,
         )
     except FileNotFoundError as error:
         raise GitError(f"no folder {folder}") from error
@@ -134,11 +141,11 @@ def sides(file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:
         listed = run(folder, "ls-files", "--unmerged", "-z", "--", name).split(b"\0")
         stages = {line.split()[2]: line.split()[1].decode() for line in listed if line}
         if stages:
-            base, ours, theirs = (
+            base, ours, incoming = (
                 run(folder, "cat-file", "blob", stages[stage]) if stage in stages else b""
                 for stage in (b"1", b"2", b"3")
             )
-            return _edited(data, (base, ours, theirs), file) or (base, ours, theirs)
+            return _edited(data, (base, ours, incoming), file) or (base, ours, incoming)
     except GitError:
         pass  # no repository: the markers say it too
     return _from_markers(data, file)
@@ -159,10 +166,12 @@ def committed_sides(file: str) -> tuple[bytes, bytes, bytes] | None:
             if stream.read() != file_at(folder, last.id, path):
                 return None
         base = merge_base(folder, *last.parents)
-        known, ours, theirs = (file_at(folder, one, path) for one in (base, *last.parents))
+        known, ours, incoming = (
+            file_at(folder, revision, path) for revision in (base, *last.parents)
+        )
     except (GitError, OSError):
         return None
-    return known, ours, theirs
+    return known, ours, incoming
 
 
 def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagnostic | None:
@@ -171,11 +180,11 @@ def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagno
     Git takes every line from one of the sides, leaves out none that a side added or both have, and puts markers.
     """
     lines = data.splitlines()
-    base, ours, theirs = (set(side.splitlines()) for side in known)
+    base, ours, incoming = (set(side.splitlines()) for side in known)
     texts = {line for line in lines if not _MARKER.match(line)}
-    needed = (ours & theirs) | (ours - base) | (theirs - base)
-    is_marked = len(texts) < len(set(lines)) or not (ours and theirs)
-    if is_marked and needed <= texts <= base | ours | theirs:
+    needed = (ours & incoming) | (ours - base) | (incoming - base)
+    is_marked = len(texts) < len(set(lines)) or not (ours and incoming)
+    if is_marked and needed <= texts <= base | ours | incoming:
         return None
     return codes.MERGE_REFUSED.at(
         Location(file=file),
@@ -289,7 +298,7 @@ def ignored(folder: str) -> frozenset[str]:
     listed = run(folder, "ls-files", *words, without=_OF_A_HOOK).split(b"\0")
     if b"./" in listed:
         return frozenset()
-    return frozenset(os.path.join(folder, os.fsdecode(one).rstrip("/")) for one in listed if one)
+    return frozenset(os.path.join(folder, os.fsdecode(name).rstrip("/")) for name in listed if name)
 
 
 def remotes(folder: str) -> tuple[str, ...]:
@@ -326,17 +335,21 @@ def file_at(top: str, revision: str, path: str) -> bytes:
 def texts_of(top: str, revisions: Sequence[str], path: str) -> Iterator[bytes]:
     """The file *path* (from *top*) at each of *revisions*, empty where it did not exist. Raises GitError."""
     for start in range(0, len(revisions), _AT_ONCE):
-        names = [os.fsencode(f"{one}:{path}") for one in revisions[start : start + _AT_ONCE]]
+        names = [
+            os.fsencode(f"{revision}:{path}") for revision in revisions[start : start + _AT_ONCE]
+        ]
         if "\n" in path:  # git reads a name a line
-            yield from (file_at(top, one, path) for one in revisions[start : start + _AT_ONCE])
+            yield from (
+                file_at(top, revision, path) for revision in revisions[start : start + _AT_ONCE]
+            )
         else:
             yield from (text or b"" for text in objects(top, names))
 
 
 def objects(top: str, names: Sequence[bytes]) -> Iterator[bytes | None]:
     """What the objects say that *names* mean, in this order; None for one that is not there. Raises GitError."""
-    asked = b"".join(name + b"\n" for name in names)
-    printed, place = run(top, "cat-file", "--batch", "--buffer", stdin=asked), 0
+    query = b"".join(name + b"\n" for name in names)
+    printed, place = run(top, "cat-file", "--batch", "--buffer", stdin=query), 0
     for _ in names:
         head, place = printed[place : (end := printed.index(b"\n", place))], end + 1
         size = head.rpartition(b" ")[2]

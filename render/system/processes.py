@@ -21,6 +21,8 @@ _AHEAD = 4
 
 _PIECE = 1 << 16
 _MOST_SAID = 1 << 18
+_SHORTEST, _LONGEST = 0.0005, 0.05
+"""Seconds between two looks whether a process has ended."""
 _LEAVING = (signal.SIGHUP, signal.SIGQUIT)
 """What the terminal sends to all that runs in it, and what ends us without a word."""
 
@@ -54,7 +56,8 @@ class Task(NamedTuple):
     """A program to start in *folder* without a shell, with *stdin*.
 
     It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program.
-    *bounds* are set as soon as it runs, by the names that `resource` has for them.
+    *bounds* are set as soon as it runs, by the names that `resource` has for them. *spend* is told in the end which
+    seconds of a processor it has taken.
     """
 
     command: Sequence[str]
@@ -65,6 +68,7 @@ class Task(NamedTuple):
     most: int = sys.maxsize
     enter: Callable[[], None] | None = None
     bounds: Mapping[str, int] = MappingProxyType({})
+    spend: Callable[[float], None] | None = None
 
 
 Steps = Generator[Task, "CompletedProcess[bytes]", _T]
@@ -184,7 +188,7 @@ class _Children:
 
         left = [child.remaining() for child in self._running.values()]
         for key, _ in self._waiting.select(
-            min((one for one in left if one is not None), default=None)
+            min((seconds for seconds in left if seconds is not None), default=None)
         ):
             key.data(key)
         for number, child in list(self._running.items()):
@@ -262,18 +266,48 @@ class _Child:
                 raise subprocess.TimeoutExpired(task.command, task.seconds or 0)
             return None
         if is_whole:
-            self.process.wait(left)
-        else:
-            _kill(self.process)
-            self.process.wait()
-        output, said = bytes(self._output), bytes(self._said)
-        return subprocess.CompletedProcess(task.command, self.process.returncode, output, said)
+            _wait_for(self.process, left)
+        _kill(self.process)  # what it has started and left there goes with it
+        self._reap()
+        output, stderr = bytes(self._output), bytes(self._said)
+        return subprocess.CompletedProcess(task.command, self.process.returncode, output, stderr)
 
     def end(self) -> None:
         """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes."""
-        self.process.wait()
+        self._reap()
         for stream in self._open:
             stream.close()
+
+    def _reap(self) -> None:
+        process = self.process
+        if process.returncode is not None:
+            return
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except ChildProcessError:  # who started us wants nobody to hear of the ends of children
+            process.returncode = 0
+            return
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if self._task.spend is not None:
+            self._task.spend(usage.ru_utime + usage.ru_stime)
+
+
+def _wait_for(process: "Popen[bytes]", seconds: float | None) -> None:
+    """Wait until *process* has ended, and leave it there: its number stays its own. Raises TimeoutExpired."""
+    import subprocess
+
+    if not hasattr(os, "waitid"):  # macOS with a Python before 3.13
+        process.wait(seconds)
+        return
+    late = None if seconds is None else time.monotonic() + seconds
+    flags = os.WEXITED | os.WNOWAIT | (0 if late is None else os.WNOHANG)
+    with contextlib.suppress(ChildProcessError):
+        pause = _SHORTEST
+        while os.waitid(os.P_PID, process.pid, flags) is None:
+            if late is not None and time.monotonic() >= late:
+                raise subprocess.TimeoutExpired(process.args, seconds or 0)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST)
 
 
 def _bound(number: int, bounds: Mapping[str, int]) -> None:

@@ -11,7 +11,7 @@ def available() -> int:
     """As many programs as can run at once without waiting for each other; at least one."""
     affinity = getattr(os, "sched_getaffinity", None)
     count = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, min((count, *(int(one) for one in quotas(_ROOT, _GROUPS)))))
+    return max(1, min((count, *(int(quota) for quota in quotas(_ROOT, _GROUPS)))))
 
 
 def quotas(root: str, groups: str) -> Iterator[float]:

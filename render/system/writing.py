@@ -10,10 +10,11 @@ from typing import NamedTuple, TypeVar
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.system.files import read, reason
+from render.system.files import read, reason, strays
 from render.system.signals import deferred, lift_deadline
 
 _PERMISSIONS = 0o777
+_STRAY = "a link of the repository leads out of it from there; name the place that it leads to"
 _NAMED = 3  # of many files, as many as a line holds
 _T = TypeVar("_T")
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -65,7 +66,7 @@ def write_all(
     What is replaced keeps its permissions, and its owner and group as far as we may set them: who runs us as root
     wants no files of root, and who may not give files away wants them written all the same. Access lists and
     attributes are not copied, and hard links to it keep the old text. A symbolic link stays and its target is
-    written; a device or a pipe is written as it is.
+    written, unless it stands in a repository and leads out of it; a device or a pipe is written as it is.
 
     *known*: files and what was read of them; where that is not what they say when all is ready, nothing is replaced
     (`ChangedError`). *sync* waits for the disk, which one file can afford and ten thousand cannot.
@@ -83,7 +84,7 @@ def write_all(
                 raise ChangedError(errno.ESTALE, "it has changed", path)
         lift_deadline()
         with deferred():
-            _replace([one for one in staged if one], temporary)
+            _replace([staged_file for staged_file in staged if staged_file], temporary)
     finally:
         temporary.clear()
 
@@ -136,6 +137,8 @@ class _Temporary:
 def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Staged | None:
     """Write *text* beside *path*; None if *path* is written itself, being a device or a pipe."""
     with _about(path):
+        if strays(path):
+            raise OSError(errno.EPERM, _STRAY, path)
         target = os.path.realpath(path)
         was = _status(target)
         if was and not stat.S_ISREG(was.st_mode):
@@ -154,34 +157,40 @@ def _replace(staged: Sequence[_Staged], temporary: _Temporary) -> None:
     """Give all of *staged* their names, or none."""
     replaced: list[tuple[_Staged, str]] = []
     try:
-        for one in staged:
-            with _about(one.path):
-                aside = _aside(one, temporary) if len(staged) > 1 else ""
-                os.replace(one.temporary, one.target)
-            temporary.gone(one.temporary)
-            replaced.append((one, aside))
+        for staged_file in staged:
+            with _about(staged_file.path):
+                aside = _aside(staged_file, temporary) if len(staged) > 1 else ""
+                os.replace(staged_file.temporary, staged_file.target)
+            temporary.gone(staged_file.temporary)
+            replaced.append((staged_file, aside))
     except BaseException as error:  # also whoever cannot wait to stop us
-        stuck = [one.path for one, aside in replaced if not _is_put_back(one, aside)]
+        stuck = [
+            staged_file.path
+            for staged_file, aside in replaced
+            if not _is_put_back(staged_file, aside)
+        ]
         if stuck and isinstance(error, OSError):
             raise TornError(error, stuck) from error
         raise
 
 
-def _aside(one: _Staged, temporary: _Temporary) -> str:
+def _aside(staged_file: _Staged, temporary: _Temporary) -> str:
     """Another name for the file that is to be replaced; ``""`` where there is none, or the system gives it none."""
-    if not one.is_new:
+    if not staged_file.is_new:
         with contextlib.suppress(OSError):
-            return temporary.make(one.target, lambda name: os.link(one.target, name))[0]
+            return temporary.make(
+                staged_file.target, lambda name: os.link(staged_file.target, name)
+            )[0]
     return ""
 
 
-def _is_put_back(one: _Staged, aside: str) -> bool:
+def _is_put_back(staged_file: _Staged, aside: str) -> bool:
     """Whether all is as before again."""
     try:
-        if one.is_new:
-            os.unlink(one.target)
+        if staged_file.is_new:
+            os.unlink(staged_file.target)
         else:
-            os.replace(aside, one.target)
+            os.replace(aside, staged_file.target)
     except OSError:
         return False
     return True

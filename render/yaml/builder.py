@@ -7,7 +7,7 @@ from render.diagnostics import codes
 from render.diagnostics.codes import Code
 from render.model import tree
 from render.yaml import libyaml, scalars
-from render.yaml.budget import Budget
+from render.yaml.budget import Aliases
 from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR, SEQUENCE, Mark, Next
 
 _OPEN: Any = object()
@@ -25,16 +25,16 @@ class UnbuildableError(Exception):
         self.mark = mark
 
 
-def build(text: str, depth: int, budget: Budget) -> "Builder":
-    """The document in *text*, nested up to *depth*, whose aliases are taken from *budget*.
+def build(text: str, depth: int, aliases: Aliases) -> "Builder":
+    """The document in *text*, nested up to *depth*, whose aliases are taken from *aliases*.
 
     Raises `UnbuildableError` and `libyaml.ERRORS`.
     """
-    left = budget.left
+    left = aliases.left
 
     def parse(text: str) -> Builder:
-        budget.left = left
-        builder = Builder(text, depth, budget)
+        aliases.left = left
+        builder = Builder(text, depth, aliases)
         builder.build()
         return builder
 
@@ -54,7 +54,7 @@ class Builder:
     the text does not say to everyone what *body* says.
     """
 
-    def __init__(self, text: str, depth: int, budget: Budget) -> None:
+    def __init__(self, text: str, depth: int, aliases: Aliases) -> None:
         self.body: Any = None
         self.mark: Mark | None = None
         self.end: int | None = None
@@ -64,7 +64,7 @@ class Builder:
         self._get: Next = libyaml.events(text)
         self._depth = depth
         self._room = depth
-        self._budget = budget
+        self._aliases = aliases
         self._anchors: dict[str, Any] = {}
         self._sizes: dict[str, tuple[Any, int, int]] = {}
 
@@ -205,9 +205,10 @@ class Builder:
         ):  # counted where it is used, not wherever one might be
             known = self._sizes[anchor] = value, *_size(value)
         _, size, height = known
-        self._budget.left -= size
-        if self._budget.left < 0:
-            message = f"aliases expand to more than {self._budget.values:,} values"
+        self._aliases.left -= size
+        if self._aliases.left < 0:
+            self._aliases.is_exceeded = True
+            message = f"aliases expand to more than {self._aliases.values:,} values"
             raise UnbuildableError(codes.LIMIT_EXCEEDED, message, mark)
         if height > self._room:
             raise self._too_deep(mark)

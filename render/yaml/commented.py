@@ -18,9 +18,9 @@ def commented(body: Tree, comment: Callable[[FieldPath], str]) -> str:
     if body:
         _walk(body, (), 0, places)
     for line, path in places:
-        said = comment(path)
-        if said:
-            lines[line] += f"  # {said}"
+        text = comment(path)
+        if text:
+            lines[line] += f"  # {text}"
     return "\n".join(lines)
 
 

@@ -56,28 +56,28 @@ class Excerpts:
         caret = start + max(column, 1) - 1
         first = max(start, caret - WIDTH // 2) if end - start > WIDTH else start
         last = min(end, first + WIDTH)
-        shown, at = self._masked(first, last, caret)
+        text, at = self._masked(first, last, caret)
         lead = _PAST if first > start else ""
-        if not shown.strip():
+        if not text.strip():
             return "", 0
-        return lead + shown, at + len(lead) if at and 0 < column <= end - start + 1 else 0
+        return lead + text, at + len(lead) if at and 0 < column <= end - start + 1 else 0
 
     def _masked(self, first: int, last: int, caret: int) -> Excerpt:
         """The characters from *first* to *last* without what is hidden, and which of them *caret* now is."""
-        shown, at, begin = "", 0, first
+        text, at, begin = "", 0, first
         for hidden, until in (*self._spans(first, last), (last, last)):
             if begin <= caret <= hidden:
-                at = len(shown) + caret - begin + 1
-            shown += self._text[begin:hidden]
+                at = len(text) + caret - begin + 1
+            text += self._text[begin:hidden]
             if hidden < until:
                 part = self._text[hidden:until]
-                shown += part[: len(part) - len(part.lstrip(" "))]
+                text += part[: len(part) - len(part.lstrip(" "))]
                 if hidden < caret < until:
-                    at = len(shown) + 1
-                shown += secrets.MASK
+                    at = len(text) + 1
+                text += secrets.MASK
             begin = until
-        masked = secrets.masked(shown).rstrip()
-        return masked, at if shown.startswith(masked[: at - 1]) and at <= len(masked) + 1 else 0
+        masked = secrets.masked(text).rstrip()
+        return masked, at if text.startswith(masked[: at - 1]) and at <= len(masked) + 1 else 0
 
     def end(self, line: int, column: int) -> int:
         """The column behind what stands in *line* from *column* on, a comment left out; 0 where nothing does."""
@@ -225,7 +225,7 @@ def _secret_nodes(root: Node) -> set[int]:
     """The nodes whose text is for nobody to read, with what their aliases name."""
     secret: set[int] = set()
     seen: set[_Visit] = set()
-    pending = [(root, _Visit(id(root), hidden=False, kind=""))]
+    pending = [(root, _Visit(id(root), hidden=False, kind="", in_data=False))]
     while pending:
         node, visit = pending.pop()
         if node.kind != SCALAR:  # most are, and nothing follows from them
@@ -244,12 +244,14 @@ def _secret_nodes(root: Node) -> set[int]:
 class _Visit(NamedTuple):
     """A node on the way through a document: whether all of it is *hidden*, and the *kind* of the object it is part of.
 
-    That kind is of use where the node is the object, or the list of its items.
+    That kind is of use where the node is the object, or the list of its items. *in_data*: what a guest boots with
+    stands around it.
     """
 
     node: int
     hidden: bool
     kind: str
+    in_data: bool
 
 
 def _is_plain(operation: Node, value: Node) -> bool:
@@ -264,8 +266,8 @@ def _is_plain(operation: Node, value: Node) -> bool:
 
 def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
     """The keys and values of a mapping; of what it merges, the mappings themselves."""
-    said = child(node, "kind")
-    said_kind = target_of(said[1]) if said else None
+    entry = child(node, "kind")
+    said_kind = target_of(entry[1]) if entry else None
     kind = visit.kind
     if said_kind is not None and said_kind.kind == SCALAR:
         kind = str(value_of(said_kind))
@@ -274,17 +276,20 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         if is_merge(key):
             continue
         name = key_of(key)
+        is_mapping = value.kind in (MAPPING, ALIAS)
         hidden = visit.hidden or (
             name is None
+            or (visit.in_data and secrets.is_datum(name, is_mapping=is_mapping))
             or secrets.is_secret_key(name)
             or secrets.is_content(kind, name)
-            or secrets.is_unquoted(name, is_mapping=value.kind in (MAPPING, ALIAS))
+            or secrets.is_unquoted(name, is_mapping=is_mapping)
             or (name == "value" and valued and not _is_plain(node, value))
         )
         listed = kind.removesuffix("List") if name == "items" else ""
-        yield key, _Visit(id(key), visit.hidden, "")
-        yield value, _Visit(id(value), hidden, listed)
+        in_data = visit.in_data or (name is not None and secrets.holds_data(name))
+        yield key, _Visit(id(key), visit.hidden, "", in_data=False)
+        yield value, _Visit(id(value), hidden, listed, in_data)
     for source in merged_into(node):
         target = target_of(source)
         if target is not None:
-            yield target, _Visit(id(target), visit.hidden, kind)
+            yield target, _Visit(id(target), visit.hidden, kind, visit.in_data)

@@ -227,13 +227,13 @@ def tolerantly(text: str, parse: Callable[[str], _T]) -> tuple[_T, bool]:
     such an error the colons of the word give way to a private character, and the text is parsed again; *parse* must be
     ready for that.
     """
-    given, patience = text, _PATIENCE
+    original, patience = text, _PATIENCE
     while True:
         try:
-            return parse(text), text is not given
+            return parse(text), text is not original
         except ERRORS as error:
             patience -= len(text)
-            changed = None if _COLON in given or patience < 0 else _without_colons(error, text)
+            changed = None if _COLON in original or patience < 0 else _without_colons(error, text)
             if changed is None:
                 raise
             text = changed

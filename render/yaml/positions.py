@@ -238,17 +238,17 @@ def _texts(node: Node) -> tuple[str, str, str] | None:
         return (node.text, _json(value_of(node)), "error") if refused else None
     if not node.plain:
         return None
-    ours, theirs = scalars.kubectl(node.text), scalars.kustomize(node.text)
-    return None if ours == theirs else (node.text, _json(ours), _json(theirs))
+    ours, kustomize_value = scalars.kubectl(node.text), scalars.kustomize(node.text)
+    return None if ours == kustomize_value else (node.text, _json(ours), _json(kustomize_value))
 
 
 def _key_texts(node: Node) -> tuple[str, str, str] | None:
     """The same for a key: kustomize refuses what it does not read as text."""
     value = value_of(node)
-    theirs = scalars.kustomize(node.text) if node.plain and node.tag is None else value
-    if isinstance(value, str) and theirs == value:
+    kustomize_value = scalars.kustomize(node.text) if node.plain and node.tag is None else value
+    if isinstance(value, str) and kustomize_value == value:
         return None
-    reading = _json(theirs) if isinstance(theirs, str) else "error"
+    reading = _json(kustomize_value) if isinstance(kustomize_value, str) else "error"
     return node.text, _json(key_of(node)), reading
 
 

@@ -12,7 +12,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.yaml import lists, plain, stream
-from render.yaml.budget import MISTAKES, TOO_MANY, Budget, Limits
+from render.yaml.budget import MISTAKES, TOO_MANY, Aliases, Limits
 from render.yaml.stream import Chunk
 
 if TYPE_CHECKING:
@@ -66,16 +66,16 @@ def _decoded(data: bytes, file: str, limits: Limits) -> str | Diagnostic:
         )
 
 
-def read(data: bytes, file: str, limits: Limits = _USUAL, budget: Budget | None = None) -> Read:
+def read(data: bytes, file: str, limits: Limits = _USUAL, aliases: Aliases | None = None) -> Read:
     """Every mapping in *data* as a document, Lists taken apart; empty documents are passed over.
 
-    *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others. *budget* is
-    that of the run, if *data* is not all that is read in it.
+    *file* is how diagnostics name it. A document with a mistake is left out and does not hide the others. *aliases*
+    are those that the run has left for what *data* is, if that is not what is read beside the input.
     """
     contents = Read([], [])
-    if budget is None:
-        budget = Budget(limits.alias_nodes)
-    budget.read(len(data))
+    if aliases is None:
+        aliases = limits.budget.beside if limits.budget else Aliases(limits.alias_nodes)
+    aliases.read(len(data))
     text = _decoded(data, file, limits)
     if isinstance(text, Diagnostic):
         contents.diagnostics.append(text)
@@ -98,14 +98,14 @@ def read(data: bytes, file: str, limits: Limits = _USUAL, budget: Budget | None 
             )
             break
         if chunk.value is stream.MISSING:
-            _read_yaml(contents, chunk, Origin(file, index, (), chunk.line), limits, budget)
+            _read_yaml(contents, chunk, Origin(file, index, (), chunk.line), limits, aliases)
         else:
             _read_json(contents, chunk, Origin(file, index, (), chunk.line), limits)
     return contents
 
 
 def _read_yaml(
-    contents: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget"
+    contents: Read, chunk: Chunk, origin: Origin, limits: Limits, aliases: "Aliases"
 ) -> None:
     if chunk.separator:
         contents.diagnostics.append(
@@ -123,16 +123,18 @@ def _read_yaml(
             origin = origin._replace(line=chunk.line + line)
         _add_document(contents, chunk, origin, body, chunk.text)
     else:
-        _parse(contents, chunk, origin, limits, budget)
+        _parse(contents, chunk, origin, limits, aliases)
 
 
-def _parse(contents: Read, chunk: Chunk, origin: Origin, limits: Limits, budget: "Budget") -> None:
+def _parse(
+    contents: Read, chunk: Chunk, origin: Origin, limits: Limits, aliases: "Aliases"
+) -> None:
     """Read with libyaml, which is imported only where it is needed."""
     from render.yaml import libyaml
     from render.yaml.builder import UnbuildableError, build
 
     try:
-        built = build(chunk.text, limits.depth, budget)
+        built = build(chunk.text, limits.depth, aliases)
     except UnbuildableError as refusal:
         contents.diagnostics.extend(_refused(refusal, chunk, origin.file))
         return

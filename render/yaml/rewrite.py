@@ -58,7 +58,7 @@ def rewritten(data: bytes, file: str, edits: Edits, limits: Limits) -> str | Unw
             meant.append(edited(document.body, own))
         except (LookupError, TypeError, AttributeError):
             return Unwritten("what is to be edited does not stand in it")
-    if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
+    if [document.body for document in reader.read(after.encode(), file, limits).documents] == meant:
         return after
     return Unwritten("anchors, aliases or merge keys in it would make it say something else")
 
@@ -72,18 +72,18 @@ def without(data: bytes, file: str, numbers: Collection[int], limits: Limits) ->
     if not is_yaml(text):
         return Unwritten("it is JSON, which is not rewritten")
     chunks = list(stream.split(text))
-    ends = [0, *(min(one.start + len(one.text), len(text)) for one in chunks)]
+    ends = [0, *(min(chunk.start + len(chunk.text), len(text)) for chunk in chunks)]
     parts = [text[start:end] for start, end in pairwise(ends)]
     kept = [part for number, part in enumerate(parts) if number not in numbers]
     if 0 in numbers and (head := _HEAD.match(parts[0])):
         kept.insert(0, head[0])
     after = "".join((*kept, text[ends[-1] :]))
     meant = [
-        one.body
-        for one in reader.read(data, file, limits).documents
-        if one.origin.document not in numbers
+        document.body
+        for document in reader.read(data, file, limits).documents
+        if document.origin.document not in numbers
     ]
-    if [one.body for one in reader.read(after.encode(), file, limits).documents] == meant:
+    if [document.body for document in reader.read(after.encode(), file, limits).documents] == meant:
         return after
     return Unwritten("what is to go does not stand in it alone")
 
@@ -113,7 +113,9 @@ def changed_lines(
         if isinstance(after, Unwritten):
             return after
         for start, stop, text in spans.hunks(chunk.text, after):
-            first, end = (chunk.line + chunk.text.count("\n", 0, one) for one in (start, stop))
+            first, end = (
+                chunk.line + chunk.text.count("\n", 0, offset) for offset in (start, stop)
+            )
             changes.append(LineChange(file, first, end, text))
     return tuple(changes)
 

@@ -36,7 +36,7 @@ def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | No
         if change is None:
             return None
         changes.append(change)
-    changes.sort(key=lambda one: one[:2])
+    changes.sort(key=lambda change: change[:2])
     parts: list[str] = []
     done = 0
     for start, end, new in changes:

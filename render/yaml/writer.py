@@ -131,8 +131,10 @@ def _key(key: str, indent: str) -> str:
 def _string(value: str, indent: str) -> str:
     if "\n" in value and _fits_block(value):
         body = value.removesuffix("\n")
-        shown = body.replace("\n", "\n" + indent) if "\n\n" not in body else _indented(body, indent)
-        return f"{'|' if len(body) < len(value) else '|-'}\n{indent}{shown}"
+        indented = (
+            body.replace("\n", "\n" + indent) if "\n\n" not in body else _indented(body, indent)
+        )
+        return f"{'|' if len(body) < len(value) else '|-'}\n{indent}{indented}"
     text = quoted(value)
     if len(_QUOTED) >= _ROOM:
         _QUOTED.clear()

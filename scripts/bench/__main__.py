@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from render.system import processors
-from scripts.bench import editor, fleet, measure, plot
+from scripts.bench import editor, fleet, measure, pages, plot
 from scripts.bench.fleet import Tree
 from scripts.bench.measure import Cost
 
@@ -80,8 +80,10 @@ def main() -> int:
         p95 = editor.p95_of_edits(os.path.join(folder, "editor"), _REVIEWED)
         what = "an edit in the editor, 1,000 VMs open: CPU ms of its findings, 95 of 100"
         edits = Verdict(what, 120, p95)
+        print("measuring pages ...", file=sys.stderr, flush=True)
+        shown = list(pages.figures())
     verdicts = [*_verdicts(results, bare), *whole, *guests, edits]
-    text = _document(results, bare, verdicts, stages, _version(kustomize))
+    text = _document(results, bare, verdicts, stages, _version(kustomize)) + pages.section(shown)
     print(text)
     if not quick:
         with open(os.path.join(ROOT, "docs", "benchmarks.md"), "w", encoding="utf-8") as file:

@@ -1,20 +1,67 @@
-"""git itself may take no more than it is given: whoever packs a repository decides what it has to unfold."""
+"""git itself may take and do no more than it is given: whoever packs a repository decides what it has to unfold."""
 
+import json
+import os
+import sys
 from pathlib import Path
 
+import pytest
+
+from render.system import git, seccomp
 from tests.robustness.test_history import stub
-from tests.support.manifests import vm
-from tests.support.process import run
-from tests.support.repository import Repository
+from tests.support.loopback import Loopback
+
+TRYING = """
+import json, os, socket, subprocess, sys
+def allowed(work):
+    try:
+        work()
+    except OSError:
+        return False
+    return True
+outside, port, number = sys.argv[1:]
+print(json.dumps([name for name, work in {
+    "reads": lambda: open(outside).read(),
+    "starts": lambda: subprocess.run(["true"], check=True),
+    "writes": lambda: open(outside, "w"),
+    "makes": lambda: os.mkdir(outside + ".d"),
+    "removes": lambda: os.remove(outside),
+    "makes-public": lambda: os.chmod(outside, 0o666),
+    "connects": lambda: socket.create_connection(("127.0.0.1", int(port)), timeout=2).close(),
+    "sends": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "reaches-neighbours": lambda: socket.socket(socket.AF_UNIX),
+    "signals": lambda: os.kill(int(number), 0),
+    "leaves": os.setsid,
+}.items() if allowed(work)]))
+"""
 
 
-def test_git_is_bounded(tmp_path: Path) -> None:
-    made = Repository(tmp_path / "repository")
-    made.write("vm.yaml", vm("web", memory="1Gi"))
-    made.commit("a VM")
-    log = tmp_path / "log"
-    path = stub(
-        tmp_path / "bin", f"sleep 0.3; echo $(ulimit -d) $(ulimit -t) $(ulimit -c) >> {log}"
+def answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> bytes:
+    """What a git says that does *script*."""
+    monkeypatch.setenv("PATH", stub(tmp_path / "bin", f"{script}; exit 0"))
+    return git.run(str(tmp_path), "version")
+
+
+def test_git_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "sleep 0.3; echo $(ulimit -d) $(ulimit -t) $(ulimit -c)"
+    assert answer(tmp_path, monkeypatch, script) == f"{4 << 20} 300 0\n".encode()
+
+
+def test_git_reads_and_does_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loopback: Loopback
+) -> None:
+    (tmp_path / "outside").write_text("", encoding="utf-8")
+    (tmp_path / "trying.py").write_text(TRYING, encoding="utf-8")
+    port = loopback.url.rpartition(":")[2]
+    words = (
+        sys.executable,
+        "-I",
+        f"{tmp_path}/trying.py",
+        f"{tmp_path}/outside",
+        port,
+        f"{os.getpid()}",
     )
-    assert run("diff", "HEAD", cwd=made.folder, PATH=path).returncode == 0
-    assert set(log.read_text(encoding="utf-8").splitlines()) == {f"{4 << 20} 300 0"}
+    found = set(json.loads(answer(tmp_path, monkeypatch, " ".join(words))))
+    if os.uname().machine not in seccomp.ARCHITECTURES:
+        pytest.skip("no filter of calls here")
+    assert found == {"reads", "starts"}

@@ -9,6 +9,7 @@ from render.frontends.kustomize import init
 from tests.support.asking import without_last_line
 from tests.support.manifests import instancetype, put, vm
 from tests.support.process import run
+from tests.support.repository import Repository
 
 CANARY = "outside-canary"
 OUTSIDE = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {CANARY}\ndata: [{CANARY}\n"
@@ -91,6 +92,65 @@ def test_init_writes_through_no_link(repository: Path) -> None:
     done = run("kustomize", "init", "--force", cwd=repository / "app")
     assert done.returncode == 3
     assert not any((repository.parent / name).exists() for name in init.contents())
+
+
+WRITING = [
+    ("build", "app", "-o", "LINK"),
+    ("check", "--sarif-file", "LINK"),
+    ("check", "--json-file", "LINK"),
+    ("report", "-o", "LINK"),
+    ("diff", "HEAD", "--format", "html", "-o", "LINK"),
+]
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Repository:
+    """A repository with a pinned VM, whose links lead to files outside, and to git's own."""
+    made = Repository(tmp_path / "linked")
+    made.write("app/vm.yaml", vm("web", memory="1Gi"))
+    made.fine("pin", "app")
+    for name, target in {
+        "file": "../outside", "new": "../not-there", "config": ".git/config", "folder": "..",
+        "device": "/dev/full", "inside": "app/inside",
+    }.items():  # fmt: skip
+        (made.folder / name).symlink_to(target)
+    made.commit("links")
+    put(tmp_path / "outside", "as it was\n")
+    return made
+
+
+@pytest.mark.parametrize("words", WRITING, ids=" ".join)
+def test_no_answer_is_written_through_a_link_of_the_repository(
+    linked: Repository, words: tuple[str, ...]
+) -> None:
+    above = linked.folder.parent
+    config = (linked.folder / ".git/config").read_bytes()
+    for link in ("file", "new", "config", "folder/new", "device"):
+        done = linked.run(*(link if word == "LINK" else word for word in words))
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert "a link of the repository leads out of it from there" in done.stdout + done.stderr
+    assert sorted(os.listdir(above)) == ["linked", "outside"]
+    assert (above / "outside").read_text() == "as it was\n"
+    assert (linked.folder / ".git/config").read_bytes() == config
+
+
+def test_a_folder_that_is_a_link_of_the_repository(linked: Repository) -> None:
+    for out in ("folder/", "folder/out/", "folder/out/more/"):
+        done = linked.run("build", "app", "-o", out)
+        assert done.returncode == 3, done.stdout
+    assert sorted(os.listdir(linked.folder.parent)) == ["linked", "outside"]
+
+
+def test_a_link_of_who_runs_the_program_is_his(linked: Repository) -> None:
+    assert linked.run("build", "app", "-o", "inside").returncode == 0
+    assert (linked.folder / "app/inside").is_file()
+    (linked.folder.parent / "mine").symlink_to("outside")
+    assert linked.run("build", "app", "-o", "../mine").returncode == 0
+    assert (linked.folder.parent / "mine").is_symlink()
+    assert "kind: VirtualMachine" in (linked.folder.parent / "outside").read_text()
+    (linked.folder.parent / "way").symlink_to("linked")
+    through = linked.folder.parent / "way/app.yaml"
+    assert linked.run("build", "app", "-o", str(through)).returncode == 0
 
 
 def test_a_base_of_another_request_in_the_sidecar(tmp_path: Path, kustomize: str) -> None:

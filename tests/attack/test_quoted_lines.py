@@ -63,6 +63,23 @@ def test_no_secret_stands_in_a_line_quoted_for_another_finding(tmp_path: Path, n
         assert CANARY not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("key", ["userDta", "userDataBse64", "secretRf"])
+@pytest.mark.parametrize("holder", ["cloudInitNoCloud", "sysprep", "cloudInitNoClod"])
+def test_no_secret_stands_below_a_misspelt_field(tmp_path: Path, holder: str, key: str) -> None:
+    volumes = (
+        f"      volumes:\n        - name: a\n          {holder}:\n            {key}: {CANARY}\n"
+    )
+    put(tmp_path / "a.yaml", vm("web", memory="1Gi") + volumes)
+    for words in (
+        "check .", "check . --format json", "check . --format junit", "check . --format github",
+        "check . --format sarif",
+        "check --fix --unsafe-fixes --diff .", "build .", "report -o - .", "explain web",
+    ):  # fmt: skip
+        done = run(*words.split(), cwd=tmp_path)
+        assert done.stdout + done.stderr, words
+        assert CANARY not in done.stdout + done.stderr, words
+
+
 def test_no_page_drives_a_runner(tmp_path: Path) -> None:
     text = vm("web", memory="1Gi").replace("spec:", "  labels: {a: '##[error]x'}\nspec:", 1)
     put(tmp_path / "a.yaml", text.replace("domain:", "'##[warning]y': 1\n      domain:", 1))

@@ -14,6 +14,7 @@ from render.frontends.dispatch import invoke
 from tests.support.cases import ROOT
 from tests.support.manifests import put, vm
 from tests.support.process import run
+from tests.support.repository import Repository
 
 FORMATS = ("text", "json", "sarif", "github", "junit")
 EVIL = "x\\n::set-env name=A::b\\n##[set-output]\\u009b31m\\u0085\\u202e\\u2028"
@@ -56,6 +57,34 @@ def test_tables_give_no_commands(tmp_path: Path, command: str) -> None:
     assert not any(
         line.lstrip().startswith("::") for line in (done.stdout + done.stderr).split("\n")
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check", "check -v", "build", "build --explain", "diff HEAD~", "diff HEAD~ --emit vm",
+        "diff HEAD~ --format markdown",
+        "explain web", "factor", "pin", "verify", "migrate", "history", "history web", "show web", "used-by u1.small",
+        "report --format json", "report --format csv", "test",
+    ],
+)  # fmt: skip
+def test_no_name_of_a_file_or_folder_is_a_command(tmp_path: Path, words: str) -> None:
+    repository = Repository(tmp_path)
+    sized = vm("sized").replace("spec:", "spec:\n  instancetype: {name: u1.small}", 1)
+    repository.write("##[group]c/##[error]sized.yaml", sized)
+    repository.write("##[group]c/##[error]web.virt-test.yaml", "web:\n  x: 1\n")
+    for guest, size in (("1Gi", "u1.small"), ("2Gi", "u1.smaal")):
+        repository.write(
+            "##[error]broken.yaml", sized.replace("sized", "broken").replace("u1.small", size)
+        )
+        repository.write("##[group]a/##[error]web.yaml", vm("web", memory=guest))
+        repository.write(
+            "##[group]b/##[error]other.yaml", f"{vm('other', memory=guest)}  '##[debug]y': 1\n"
+        )
+        repository.commit(guest)
+    done = repository.run(*words.split())
+    assert done.stdout + done.stderr
+    assert "##[" not in done.stdout + done.stderr
 
 
 def machine(**domain: Any) -> dict[str, Any]:

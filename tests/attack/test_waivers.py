@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from render.frontends import dispatch
+from render.frontends.request.config import Layout
+from render.settings import OPTIONS, Source
 from tests.support.manifests import put, vm
 from tests.support.process import run
 from tests.support.repository import Repository
@@ -15,6 +18,9 @@ from tests.support.repository import Repository
 HEAD = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
 SILENT = f'{HEAD}  exclude: ["*"]\n  admission: off\n  emit: expand\n'
 LINE = "waived: emit expand, admission off, exclude * by .virt-render.yaml\n"
+LOCK = (
+    "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\nspec: {kubevirt: '1.9', pins: []}\n"
+)
 REFUSED = vm("web", memory="1Gi").replace("domain:", "domain:\n        cpu: {sockets: -1}", 1)
 
 
@@ -52,6 +58,73 @@ def test_the_json_report_has_it(repository: Repository) -> None:
     done = repository.run("check", ".", "--format", "json")
     assert json.loads(done.stdout)["summary"]["ignoring"] == 1
     assert "waived: findings ignored by annotations of 1 object\n" in done.stderr
+
+
+#: Each setting of a repository that leaves out or turns down something, in the words of the line.
+WAIVED = {
+    "emit: expand": "emit expand",
+    "pins: ignore": "pins ignore",
+    "presetConflicts: override": "presetConflicts override",
+    "admission: off": "admission off",
+    "guest: off": "guest off",
+    "allowEmpty: true": "allowEmpty on",
+    "exclude: [elsewhere]": "exclude elsewhere",
+    "roots: [elsewhere]": "roots elsewhere",
+    "shared: [elsewhere]": "shared elsewhere",
+}
+#: The others: how it is printed, and of which cluster and which values that is true.
+NOT_WAIVED = (
+    *(f"emit: {form}" for form in ("vm", "vmi", "pod", "hashed", "revisions", "source")),
+    "stored: true", "defaults: cluster", "catalog: [more]", "values: [values.yaml]", "fileParameters: [a=values.yaml]",
+    "releaseName: a", "pins: require", "pins: auto", "presetConflicts: fail", "firmwareUuid: stable", "namespace: n",
+    "annotations: false", "kubevirt: '1.8'", "admission: full", "admission: strict", "guest: error", "guest: warning",
+    "clusterConfig: kubevirt.yaml", "lock: other.lock.yaml", "launcherImage: a/b:c", "allowEmpty: false",
+)  # fmt: skip
+
+
+def test_each_setting_is_in_one_of_the_tables() -> None:
+    named = {text.partition(":")[0] for text in (*WAIVED, *NOT_WAIVED)}
+    assert named == {option.spelled(Source.FILE) for option in OPTIONS} | {*Layout._fields}
+    for option in OPTIONS:
+        values = {
+            text.split(": ")[1]
+            for text in WAIVED
+            if text.startswith(f"{option.spelled(Source.FILE)}:")
+        }
+        assert values == {str(value).lower() for value in option.waives}
+
+
+@pytest.mark.parametrize("text", [*WAIVED, *NOT_WAIVED])
+def test_each_setting(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    put(tmp_path / ".virt-render.yaml", f"{HEAD}  {text}\n")
+    put(tmp_path / "vms/web.yaml", vm("web", memory="1Gi"))
+    put(tmp_path / "more/x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    put(tmp_path / "values.yaml", "a: b\n")
+    put(
+        tmp_path / "kubevirt.yaml",
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\nspec: {}\n",
+    )
+    put(tmp_path / "other.lock.yaml", LOCK)
+    said = WAIVED.get(text)
+    command = (
+        "build" if text == "allowEmpty: true" else "check"
+    )  # where it is not what holds anyway
+    dispatch.invoke([command, ".", "--quiet"])
+    lines = [one for one in capfd.readouterr().err.splitlines() if one.startswith("waived: ")]
+    assert lines == ([f"waived: {said} by .virt-render.yaml"] if said else [])
+    dispatch.invoke([command, ".", "--format", "json"])
+    printed = capfd.readouterr()
+    if command == "check":
+        assert [one for one in printed.err.splitlines() if one.startswith("waived: ")] == lines
+        report = json.loads(printed.out)
+    else:
+        report = json.loads(printed.err)
+    waived = report["summary"].get("waived", [])
+    assert [one["setting"] for one in waived] == ([said.split()[0]] if said else [])
 
 
 @pytest.mark.parametrize(
@@ -177,3 +250,42 @@ def test_a_chart_hides_no_vm_beside_its_templates(repository: Repository, helm: 
     done = repository.run("check", ".", "--helm", helm)
     assert done.returncode == 0
     assert "not looked at: 1 VM file beside the templates of a chart (-v)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "version",
+    [r'"kubevirt\u002eio/v1"', '"kubevirt.\\\n  io/v1"', "!!binary a3ViZXZpcnQuaW8vdjE="],
+    ids=["an escape", "two lines", "base64"],
+)
+def test_a_vm_counts_however_its_version_is_written(repository: Repository, version: str) -> None:
+    repository.write("vms/web.yaml", REFUSED.replace("kubevirt.io/v1", version, 1))
+    done = repository.run("check", ".")
+    assert done.returncode == 1
+    assert "vms/web.yaml:" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "fields", ["[apiVersion]", "\n    - apiVersion"], ids=["a flow", "a block"]
+)
+def test_a_vm_counts_whose_version_kustomize_puts_together(
+    repository: Repository, kustomize: str, fields: str
+) -> None:
+    repository.write("vms/web.yaml", REFUSED.replace("kubevirt.io/v1", "widget.io/v1", 1))
+    repository.write(
+        "vms/kustomization.yaml",
+        "resources: [web.yaml]\nreplacements:\n- sourceValue: kubevirt\n  targets:\n"
+        f"  - select: {{kind: VirtualMachine}}\n    options: {{delimiter: .}}\n    fieldPaths: {fields}\n",
+    )
+    done = repository.run("check", ".", "--kustomize", kustomize)
+    assert done.returncode == 1
+    assert "domain.cpu.sockets" in done.stdout
+
+
+def test_a_vm_counts_whose_version_is_a_value(repository: Repository, helm: str) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    repository.write("chart/values.yaml", "version: kubevirt.io/v1\n")
+    template = REFUSED.replace("kubevirt.io/v1", "{{ .Values.version }}", 1)
+    repository.write("chart/templates/web.yaml", template)
+    done = repository.run("check", ".", "--helm", helm)
+    assert done.returncode == 1
+    assert "domain.cpu.sockets" in done.stdout

@@ -326,6 +326,96 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     assert "after: 1 error, build prints nothing (as before)" in said.text
 
 
+def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
+    """E2: what was said of a VM before its folder moved is no news."""
+    repository.write("a/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("a/web.yaml", vm().replace("runStrategy: Always", "running: true"))
+    repository.commit("A warning")
+    repository.git("mv", "a", "b")
+    repository.commit("Moved")
+    assert "warning" not in diff().text
+    repository.write("b/db.yaml", vm("db").replace("runStrategy: Always", "running: true"))
+    repository.write("b/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")
+    repository.commit("Another one")
+    said = diff(revisions="HEAD~2..HEAD").text
+    assert "1 new warning\n  b/db.yaml:" in said
+
+
+SIZED = """\
+  dataVolumeTemplates:
+  - metadata: {name: root}
+    spec: {source: {blank: {}}, storage: {resources: {requests: {storage: SIZE}}}}
+  template:
+"""
+
+
+def test_what_makes_a_data_volume_another_one_is_said_beside_the_rest(
+    repository: Repository, diff: Run
+) -> None:
+    text = vm().replace("  template:\n", SIZED)
+    text += "      volumes:\n      - {name: root, dataVolume: {name: root}}\n"
+    repository.write("web.yaml", text.replace("SIZE", "1Gi"))
+    repository.commit("A disk")
+    changed = text.replace("SIZE", "2Gi").replace("volumes:", "hostname: x\n      volumes:")
+    repository.write("web.yaml", changed)
+    repository.commit("A larger disk, and a name")
+    said = diff()
+    assert "restart, recreate  VirtualMachine prod/web" in said.text
+    changes = [
+        (one["field"], one["effect"])
+        for one in diff("--format", "json").json["machines"][0]["changes"]
+    ]
+    size = "spec.dataVolumeTemplates[root].spec.storage.resources.requests.storage"
+    assert changes == [("spec.hostname", "restart"), (size, "none")]
+    assert f"  {size}: 1Gi -> 2Gi (none)  web.yaml:" in said.text
+
+
+SETTINGS = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec: {configuration: {migrations: {bandwidthPerMigration: SIZE}}}
+"""
+
+
+def test_names_that_are_not_filled_in_are_no_duplicates(repository: Repository) -> None:
+    """E15: files that others fill in, each by itself; and what ``envsubst`` fills in is no name."""
+    for name in ("a", "b"):
+        repository.write(f"{name}.yaml", MACHINES_OF_CAPK.replace("MACHINES", "'${CLUSTER_NAME}'"))
+    repository.write("c.yaml", vm("$VM_NAME"))
+    done = repository.run("check", ".")
+    assert done.returncode == 0, done.stdout
+    repository.write("b.yaml", MACHINES_OF_CAPK.replace("MACHINES", "web"))
+    repository.write("c.yaml", MACHINES_OF_CAPK.replace("MACHINES", "web"))
+    assert "KubevirtMachineTemplate prod/web is there twice" in repository.run("check", ".").stdout
+
+
+MACHINES_OF_CAPK = """\
+apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
+kind: KubevirtMachineTemplate
+metadata: {name: MACHINES, namespace: prod}
+spec:
+  template:
+    spec:
+      virtualMachineTemplate:
+        metadata: {labels: null, cluster.x-k8s.io/role: worker}
+        spec:
+          runStrategy: Always
+          template: {spec: {domain: {memory: {guest: 1Gi}, devices: {}}}}
+"""
+
+
+def test_settings_that_change_nothing_of_a_vm_have_no_effect(
+    repository: Repository, diff: Run
+) -> None:
+    repository.write("web.yaml", vm())
+    repository.write("kubevirt.yaml", SETTINGS.replace("SIZE", "1Gi"))
+    repository.commit("A VM")
+    repository.write("kubevirt.yaml", SETTINGS.replace("SIZE", "2Gi"))
+    repository.commit("Faster migrations")
+    assert diff("--format", "json").effects == {"web": ("none",)}
+
+
 @pytest.mark.parametrize("words", [(), ("--fail-on", "refused")])
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_an_error_is_said_whatever_else_happens(
@@ -524,7 +614,9 @@ spec:
 
 
 @pytest.mark.parametrize(
-    "text", [TEMPLATE, HARVESTER, CLUSTER_API], ids=["openshift", "harvester", "capi"]
+    "text",
+    [TEMPLATE, TEMPLATE.replace("template.openshift.io/v1", "v1"), HARVESTER, CLUSTER_API],
+    ids=["openshift", "openshift-3", "harvester", "capi"],
 )
 def test_templates_take_part(repository: Repository, diff: Run, text: str) -> None:
     """E8, E15: what a template makes changes, with the line in the template; what was made of it stays."""

@@ -143,7 +143,7 @@ spec:
     preferredInterfaceMasquerade: {}
 """
 #: Where CONTENDED has the bus of its first disk.
-BUS = "web.yaml:36:17 VirtualMachine prod/web spec.template.spec.domain.devices.disks[0].disk.bus"
+BUS = "web.yaml:36:17"
 THREADS_PRESET = PRESET.replace(
     "    cpu:\n      model: Haswell\n", "    devices: {}\n    ioThreadsPolicy: shared\n"
 )
@@ -476,7 +476,7 @@ def test_build_says_who_decided_behind_each_field(contended: Repository) -> None
     assert comments["bus: sata"] == (
         f"{BUS}; lost: virtio, preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus"
     )
-    assert comments["userData: |"].startswith("web.yaml:51:13 ")
+    assert comments["userData: |"].startswith("web.yaml:51:13")
     assert comments["domain:"] == ""
 
 
@@ -529,15 +529,15 @@ spec:
 @pytest.mark.parametrize(
     ("vm", "field", "said"),
     [
-        ("stored", "spec.domain.cpu.model", "older.yaml:13:11 VM stored spec.domain.cpu.model"),
+        ("stored", "spec.domain.cpu.model", "older.yaml:13:11"),
         ("stored", "spec.domain.cpu.sockets", "older.yaml:5:9 VirtualMachineFlavor small spec.cpu.guest"),
         ("stored", "spec.domain.memory.guest", "older.yaml:6:12 VirtualMachineFlavor small spec.memory.guest"),
-        ("runtime", "spec.domain.cpu.cores", "older.yaml:20:11 VirtualMachine runtime spec.domain.cpu.cores"),
+        ("runtime", "spec.domain.cpu.cores", "older.yaml:20:11"),
         ("runtime", "spec.domain.machine.type", "KubeVirt's default"),
         ("flavored", "spec.domain.cpu.sockets", "older.yaml:5:9 VirtualMachineFlavor small spec.cpu.guest"),
         (
             "flavored", "metadata.annotations[kubevirt.io/instancetype-name]",
-            "older.yaml:27:12 VirtualMachine flavored spec.flavor.name",
+            "older.yaml:27:12 spec.flavor.name",
         ),
     ],
 )  # fmt: skip

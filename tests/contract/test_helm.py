@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import helm as module
 from render.manifests.discover import HelmRelease
 from render.manifests.documents import Documents
@@ -197,7 +198,7 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-    steps = module.template("chart", str(program), HelmRelease(), Limits(), most=1000)
+    steps = module.template("chart", str(program), HelmRelease(), ProgramBounds(Limits(), 1000))
     said = processes.finish(steps)
     assert isinstance(said, Diagnostic)
     assert "hunter2" not in said.message
@@ -242,6 +243,7 @@ BROKEN = {
     "chart/templates/_more.tpl": "{{ nofunction }}\n",
     "chart/values.yaml": "memory: [\n",
     "chart/Chart.yaml": "version: 1.0.0\n",
+    "chart/templates/other.yaml": "{{ include `no such template` . }}\n",
 }
 
 
@@ -252,6 +254,14 @@ def test_a_chart_that_renders_with_no_values_is_an_error(helm: str, file: str) -
         done = virt_render(helm, "check", named)
         assert done.returncode == 3, named
         assert done.stdout.count("error VR127") == 1, named
+
+
+def test_a_link_out_of_the_repository_makes_a_chart_an_error(helm: str, folder: Path) -> None:
+    (folder / "chart/elsewhere").symlink_to("/etc/hostname")
+    for named in (".", "chart"):
+        done = virt_render(helm, "check", named)
+        assert done.returncode == 3, named
+        assert "chart/elsewhere is not in the repository of the chart chart" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -445,6 +455,25 @@ def test_a_kustomization_with_charts_that_nobody_named_is_passed_over(
         assert done.returncode == 3
         assert "error VR116" in done.stdout + done.stderr
     assert virt_render(helm, "pin", *words, ".").returncode == 3  # a lock must not miss a VM
+
+
+def test_a_kustomization_with_plugins_of_others_is_passed_over(helm: str, kustomize: str) -> None:
+    """Argo CD may let kustomize run them; where a VM stands in what it reads, that is an error."""
+    put("policies/kustomization.yaml", "generators: [policy.yaml]\nresources: [kubevirt.yaml]\n")
+    put(
+        "policies/policy.yaml",
+        "apiVersion: policy.open-cluster-management.io/v1\nkind: PolicyGenerator\nmetadata: {name: x}\n",
+    )
+    put(
+        "policies/kubevirt.yaml",
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\n",
+    )
+    done = virt_render(helm, "check", "--kustomize", kustomize, ".")
+    assert done.returncode == 0, done.stdout
+    assert "1 kustomization with plugins of others (-v)" in done.stderr
+    put("policies/kubevirt.yaml", vm(memory="1Gi"))
+    done = virt_render(helm, "check", "--kustomize", kustomize, ".")
+    assert "error VR116" in done.stdout
 
 
 def test_an_application_names_values_in_an_array(

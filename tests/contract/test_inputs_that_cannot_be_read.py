@@ -10,6 +10,7 @@ from render.diagnostics.exits import Exit
 from tests.support import process
 from tests.support.asking import without_last_line
 from tests.support.manifests import put, vm
+from tests.support.repository import Repository
 
 REMOTE = "resources: [https://example.invalid/operator.yaml, vm.yaml]\n"
 LOCK = "virt-render.lock.yaml"
@@ -145,7 +146,10 @@ def test_explain_names_the_kustomizations_where_there_are_several(repository: Pa
 
 
 def test_explain_says_what_a_missing_vm_may_be(repository: Path) -> None:
-    assert "VR122" in run(repository, "explain", "wob").stderr  # it may stand there
+    said = run(repository, "explain", "wob").stderr
+    assert "VR122" in said  # it may stand there
+    assert "no VirtualMachine wob in what can be read" in said
+    assert "did you mean web?" in said
     put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
     done = run(repository, "explain", "wob")
     assert done.returncode == Exit.USAGE
@@ -294,8 +298,7 @@ def test_explain_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) ->
     put(loose / "vms/definition.yaml", BROKEN)
     done = run(loose, "explain", "web", "memory.guest")
     assert done.stdout == (
-        "VirtualMachine web\n  spec.domain.memory.guest: 1Gi  vms/web.yaml:12:11 VirtualMachine web"
-        " spec.template.spec.domain.memory.guest\n"
+        "VirtualMachine web\n  spec.domain.memory.guest: 1Gi  vms/web.yaml:12:11\n"
     )
     assert done.stderr == "not read: vms/definition.yaml (VR102); virt-render check says why\n"
     # What may hang on it, or on a quota in it, is not told.
@@ -335,3 +338,59 @@ def test_a_field_that_the_api_server_drops_of_settings_elsewhere_stops_no_pin(
     assert done.returncode == Exit.FINDINGS
     assert "not pinned: prod" not in done.stdout
     assert (repository / f"prod/{LOCK}").exists()
+
+
+def test_diff_answers_beside_a_file_that_the_repository_lacks(tmp_path: Path) -> None:
+    """E1: what both commits have alike, and a clone has not, takes away itself; what the change is about is fetched."""
+    made = Repository(tmp_path / "repository")
+    made.write("vms/web.yaml", vm(memory="1Gi"))
+    made.write("crds/large.yaml", "kind: CustomResourceDefinition # of kubevirt.io\n")
+    made.write("lib/large.so", "1\n")
+    made.commit("A VM")
+    made.write("vms/web.yaml", vm(memory="2Gi"))
+    made.commit("Larger")
+    for file in ("crds/large.yaml", "lib/large.so"):
+        lost = made.git("rev-parse", f"HEAD:{file}").strip()
+        (made.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    done = made.run("diff", "HEAD~1..HEAD")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "1 VM: 1 restart"
+    assert lines[1].endswith("; not compared: crds/large.yaml (VR615)")
+    lost = made.git("rev-parse", "HEAD~1:vms/web.yaml").strip()
+    (made.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    done = made.run("diff", "HEAD~1..HEAD")
+    assert done.returncode != 0
+    assert "vms/web.yaml is missing in the repository" in done.stderr
+
+
+def test_what_an_input_that_can_be_read_now_shares_with_others_is_no_news(tmp_path: Path) -> None:
+    """E9: settings of elsewhere were wrong before, and are so in every input that reads them."""
+    made = Repository(tmp_path / "repository")
+    made.write("infra/kubevirt.yaml", SHARED_SETTINGS)
+    made.write(
+        "a/kustomization.yaml",
+        "resources: [vm.yaml]\nconfigMapGenerator: [{name: x, files: [data.txt]}]\n",
+    )
+    made.write("a/vm.yaml", vm(memory="1Gi"))
+    made.write("b/kustomization.yaml", "resources: [vm.yaml]\n")
+    made.write("b/vm.yaml", vm(memory="1Gi"))
+    made.commit("One cannot be built")
+    made.write("a/data.txt", "1\n")
+    made.commit("Both can")
+    done = made.run("diff", "HEAD~1..HEAD")
+    assert "2 VMs: 1 repaired, 1 same" in done.stdout
+    assert "after: 1 error, build prints nothing (as before); 1 error gone" in done.stdout
+    assert "new warning" not in done.stdout
+    assert done.returncode == 0
+
+
+SHARED_SETTINGS = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: kubevirt-hyperconverged}
+spec:
+  featureGates:
+    sriovLiveMigration: true
+    withHostPassthroughCPU: true
+"""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from render.manifests import kustomize as module
+from render.manifests.boxed import ProgramBounds
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.loading import load, load_all
@@ -166,7 +167,14 @@ def test_a_kustomize_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     tool.chmod(0o755)
     found = processes.finish(
         module.building(
-            ".", str(tool), Reach(), Limits(), most=1 << 20, allow_remote=False, seconds=0.2
+            module.KustomizeBuild(
+                ".",
+                str(tool),
+                Reach(),
+                ProgramBounds(Limits(), 1 << 20),
+                allow_remote=False,
+                seconds=0.2,
+            )
         )
     )
     assert not isinstance(found, bytes)
@@ -239,7 +247,11 @@ def test_without_the_network_kustomize_finds_no_git_either(kustomize: str) -> No
     put("app/kustomization.yaml", f"resources: ['file://{os.getcwd()}/repo']\n")
     assert list(origins(build("app", kustomize, allow_remote=True))) == ["a"]
     second_lock = processes.finish(
-        module.building("app", kustomize, Reach(), Limits(), most=1 << 20, allow_remote=False)
+        module.building(
+            module.KustomizeBuild(
+                "app", kustomize, Reach(), ProgramBounds(Limits(), 1 << 20), allow_remote=False
+            )
+        )
     )
     assert not isinstance(second_lock, bytes)
     assert "git" in second_lock.message

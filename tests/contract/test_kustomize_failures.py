@@ -4,14 +4,19 @@ from pathlib import Path
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
-from render.manifests.kustomize import building
+from render.manifests.boxed import ProgramBounds
+from render.manifests.kustomize import KustomizeBuild, building
 from render.system import processes
 from render.yaml.budget import Limits
 
 
 def refused(folder: Path, kustomize: str) -> Diagnostic:
     reach = kustomization.reach(str(folder), Limits(), allow_remote=False)
-    steps = building(str(folder), kustomize, reach, Limits(), most=1 << 20, allow_remote=False)
+    steps = building(
+        KustomizeBuild(
+            str(folder), kustomize, reach, ProgramBounds(Limits(), 1 << 20), allow_remote=False
+        )
+    )
     found = processes.finish(steps)
     assert isinstance(found, Diagnostic)
     assert found.code == "VR116"

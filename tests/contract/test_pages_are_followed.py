@@ -36,6 +36,7 @@ PASSED_OVER = (
     PassedOver("docs/editor.md", "npm", "test_editors.py compiles and packages it"),
     PassedOver("docs/editor.md", "code", "needs VS Code"),
     PassedOver("docs/kustomize.md", "folder=", "there need be none; test_kustomize_function.py has kustomize do it"),
+    PassedOver("docs/openshift-gitops.md", "oc edit", "asks a cluster; test_deploy.py reads the fields"),
     PassedOver("docs/pins.md", "kubectl", "asks a cluster"),
     PassedOver("docs/policies.md", "conftest", "test_policies_page.py runs it where it is installed"),
     PassedOver("docs/policies.md", "virt-render build vms --emit pod | conftest", "the same"),

@@ -13,6 +13,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources.loading import load_all
 from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
+from render.yaml.reader import read as parsed
 from tests.support import process
 from tests.support.manifests import put
 
@@ -73,6 +74,12 @@ def git(*words: str) -> None:
 def application(helm: str, here: str = HERE) -> str:
     lines = "".join(f"      {line}\n" for line in helm.splitlines())
     return APPLICATION.replace("HERE", here) + lines
+
+
+def pinned(lock: str) -> list[str]:
+    """The VMs that the file *lock* pins."""
+    (document,) = parsed(Path(lock).read_bytes(), lock).documents
+    return [*document.body["pins"]]
 
 
 def read(helm: str, kustomize: str = "auto") -> list[Documents]:
@@ -272,6 +279,17 @@ def test_what_of_a_set_is_not_evaluated_is_counted(
     assert not [one for loaded in inputs for one in loaded.diagnostics if one.is_error]
 
 
+def test_of_a_set_that_makes_too_many_nothing_is_filled_in(helm: str) -> None:
+    elements = ", ".join(f"{{name: a{number}}}" for number in range(40))
+    others = elements.replace("name", "other")
+    matrix = f"matrix: {{generators: [{{list: {{elements: [{elements}]}}}}, {{list: {{elements: [{others}]}}}}]}}"
+    text = SET.replace("GENERATOR", matrix).replace("GO", "true", 1).replace("MEMORY", "1Gi")
+    put("apps/set.yaml", text.replace("NAME", "{{.name}}-{{.other}}"))
+    inputs = read(helm)
+    assert unseen(inputs)["ApplicationSet of more than 1,000 Applications"] == 1
+    assert not [loaded for loaded in inputs if "argocd/many" in loaded.name]
+
+
 KUSTOMIZED = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -326,18 +344,24 @@ def test_an_application_edits_a_kustomization(helm: str, kustomize: str) -> None
     done = virt_render(helm, "check", ".")
     assert "vms/vm.yaml:8:" in done.stdout
     assert "disks/ide-bus: VirtualMachine prod/p-vm" in done.stdout
-    # Two uses of one folder have no lock there: neither would be the other's.
+    # The lock of the folder has the VMs of both.
     Path("vms/vm.yaml").write_text(PLAIN.replace("bus: ide", "bus: sata"), encoding="utf-8")
-    done = virt_render(helm, "pin", ".")
-    assert "not pinned: vms (Application argocd/web): others fill in that folder too" in done.stdout
-    assert not Path("vms/virt-render.lock.yaml").exists()
+    assert virt_render(helm, "pin", ".").returncode == 0
+    assert pinned("vms/virt-render.lock.yaml") == ["prod/p-vm", "prod/q-vm"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
         ("{team: shop}", "{a: c}", "Application whose commonLabels its kustomization has already"),
-        ("namePrefix: p-", "components: [../c]", "Application with kustomize components"),
+        ("namePrefix: p-", "color: red", "Application with kustomize color"),
+        (
+            "namePrefix: p-",
+            "components: ['https://example.com/c']",
+            "Application with a component from elsewhere",
+        ),
+        ("namePrefix: p-", "components: [../c*]", "Application with a pattern of components"),
+        ("namePrefix: p-", "components: [../../../../etc]", "path out of the repository"),
         ("cores.yaml", "https://example.com/x.yaml", "Application with a patch from elsewhere"),
         ("cores.yaml", "../../../../etc/passwd", "path out of the repository"),
     ],
@@ -357,6 +381,24 @@ def test_what_of_an_edit_is_not_evaluated_is_counted(
     )
     put("apps/web.yaml", forced)
     assert (reason in unseen(read(helm, kustomize))) is ("commonLabels" not in reason)
+
+
+def test_an_application_adds_components(helm: str, kustomize: str) -> None:
+    """As `kustomize edit add component` does: what is not there is passed over, what is there already stays."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\ncomponents: [../parts/large]\n")
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    large = CORES.replace("cpu/cores, value: 2", "memory/guest, value: 2Gi")
+    for name, patch in (("large", large), ("many", CORES)):
+        text = "kind: Component\npatches: [{target: {kind: VirtualMachine}, path: patch.yaml}]\n"
+        put(f"parts/{name}/kustomization.yaml", text)
+        put(f"parts/{name}/patch.yaml", patch)
+    components = "      components: [../parts/large, ../parts/many, ../parts/none]\n"
+    put("apps/web.yaml", KUSTOMIZED.partition("      namePrefix")[0] + components)
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {"vms (Application argocd/web): /vm": (2, "2Gi")}
+    (loaded,) = (one for one in inputs if one.user)
+    assert "parts/many/kustomization.yaml" in loaded.files
 
 
 def test_a_patch_has_no_path_but_the_one_that_is_looked_at(helm: str, kustomize: str) -> None:
@@ -645,20 +687,34 @@ def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
     assert not Path("charts/app/charts").exists()
 
 
-def test_two_uses_of_a_chart_have_no_lock_there(helm: str) -> None:
+def test_two_uses_of_a_chart_share_its_lock(helm: str) -> None:
+    """Each use is read with it, and pins of the others are none of its business."""
+    lock = Path("charts/vm/virt-render.lock.yaml")
     for name in ("a", "b"):
         text = application("values: 'memory: 1Gi'").replace("web", name)
-        put(f"apps/{name}.yaml", text)
+        put(f"apps/{name}.yaml", text.replace("namespace: prod", f"namespace: {name}"))
     done = virt_render(helm, "pin", ".")
-    assert (
-        "not pinned: charts/vm (Application argocd/a): others fill in that folder too"
-        in done.stdout
-    )
-    assert not Path("charts/vm/virt-render.lock.yaml").exists()
-    Path("apps/b.yaml").unlink()
-    assert virt_render(helm, "pin", ".").returncode == 0
+    assert done.returncode == 0, done.stderr
+    assert len(pinned(str(lock))) == 2
+    assert virt_render(helm, "pin", "--check", ".").returncode == 0
+    assert virt_render(helm, "check", "--pins", "require", ".").returncode == 0
     assert virt_render(helm, "verify", ".").returncode == 0
-    assert Path("charts/vm/virt-render.lock.yaml").exists()
+    Path("apps/b.yaml").unlink()
+    assert virt_render(helm, "pin", "--check", ".").returncode == 1
+    assert virt_render(helm, "pin", ".").returncode == 0
+    assert len(pinned(str(lock))) == 1
+
+
+def test_a_vm_of_two_uses_that_differs_has_no_lock_there(helm: str) -> None:
+    """A lock holds one VM of a name: who fills a folder in for two clusters gives each a lock of its own."""
+    for name, memory in (("a", "1Gi"), ("b", "2Gi")):
+        text = application(f"releaseName: web\nvalues: 'memory: {memory}'")
+        put(f"apps/{name}.yaml", text.replace("name: web, ", f"name: {name}, "))
+    done = virt_render(helm, "pin", ".")
+    for name in ("a", "b"):
+        assert f"not pinned: charts/vm (Application argocd/{name}): " in done.stdout
+    assert "is another VM where others fill in that folder; give each a lock" in done.stdout
+    assert not Path("charts/vm/virt-render.lock.yaml").exists()
 
 
 def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) -> None:

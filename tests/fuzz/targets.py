@@ -20,7 +20,7 @@ from render.pipeline.run import render
 from render.revisions import lockfile
 from render.settings import Settings
 from render.yaml import libyaml, plain, positions, writer
-from render.yaml.budget import Budget, Limits
+from render.yaml.budget import Aliases, Limits
 from render.yaml.builder import UnbuildableError, build
 from render.yaml.reader import read
 from tests.fuzz.repositories import repository
@@ -53,7 +53,7 @@ def yaml(data: bytes) -> None:
 
 def _built(text: str) -> object:
     try:
-        return build(text, _LIMITS.depth, Budget(_LIMITS.alias_nodes)).body
+        return build(text, _LIMITS.depth, Aliases(_LIMITS.alias_nodes)).body
     except UnbuildableError as error:
         return error
     except libyaml.ERRORS as error:

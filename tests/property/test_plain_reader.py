@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from render.model.fieldpath import FieldPath
 from render.model.resource import Origin
 from render.yaml import libyaml, plain, positions, stream, writer
-from render.yaml.budget import Budget
+from render.yaml.budget import Aliases
 from render.yaml.builder import UnbuildableError, build
 from render.yaml.stream import Chunk
 from tests.property.test_yaml_round_trip import TREES
@@ -28,7 +28,7 @@ def agree(text: str) -> bool:
     if found is None:
         return True
     try:
-        built = build(text, DEPTH, Budget(10))
+        built = build(text, DEPTH, Aliases(10))
     except UnbuildableError:
         return False
     except libyaml.ERRORS:

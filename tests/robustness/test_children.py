@@ -13,6 +13,7 @@ import pytest
 
 from render.diagnostics.exits import Exit
 from render.manifests import kustomize
+from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import Reach
 from render.system import processes
 from render.yaml.budget import Limits
@@ -108,6 +109,24 @@ def test_who_stops_us_stops_all(number: int, status: int, family: Family, start:
     assert (process.returncode, printed) == (status, b"")
 
 
+def test_what_it_leaves_running_goes_when_it_ends(folder: Path, tmp_path: Path) -> None:
+    left = Family(tmp_path, "exec >&- 2>&-; exit 0")
+    left.program.write_text(left.program.read_text().replace("60 &", "60 <&- >&- 2>&- &"))
+    found = processes.finish(
+        kustomize.building(
+            kustomize.KustomizeBuild(
+                str(folder),
+                str(left.program),
+                Reach(),
+                ProgramBounds(Limits(), 1 << 20),
+                allow_remote=True,
+            )
+        )
+    )
+    assert found == b""
+    assert left.is_gone()
+
+
 IN_BETWEEN = """
 import subprocess, sys
 from render.system import processes
@@ -186,13 +205,14 @@ def test_kustomize_has_no_terminal_to_ask_at(tmp_path: Path, start: Start) -> No
 def test_no_zombie_stays(then: str, tmp_path: Path) -> None:
     family = Family(tmp_path, then)
     building = kustomize.building(
-        ".",
-        str(family.program),
-        Reach(),
-        Limits(),
-        most=10_000,
-        allow_remote=True,  # no box, in which it would not reach its pipe
-        seconds=1 if then == "wait" else 60,
+        kustomize.KustomizeBuild(
+            ".",
+            str(family.program),
+            Reach(),
+            ProgramBounds(Limits(), 10_000),
+            allow_remote=True,  # no box, in which it would not reach its pipe
+            seconds=1 if then == "wait" else 60,
+        )
     )
     processes.finish(building)
     assert family.is_gone()

@@ -21,14 +21,14 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fail_on_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     journey = vars(import_module("render.pipeline.run"))["_Journey"]
-    take = journey.take
+    begin = journey.begin
 
-    def failing(self: Any, resource: Resource) -> None:
+    def failing(self: Any, resource: Resource, *unchanged: Any) -> None:
         if resource.name == "bad":
             raise KeyError("secret-canary")
-        take(self, resource)
+        begin(self, resource, *unchanged)
 
-    monkeypatch.setattr(journey, "take", failing)
+    monkeypatch.setattr(journey, "begin", failing)
 
 
 @pytest.mark.parametrize("command", ["check", "build", "report -o page.html", "argocd generate"])

@@ -11,7 +11,7 @@ import pytest
 from render.frontends.dispatch import invoke
 from tests.support.manifests import vm
 
-TELLING = ("difflib.py", "diff/unified.py", "commands/migrate.py")
+TELLING = ("difflib.py", "diff/unified.py", "migration/command.py")
 
 
 def lines_run(work: Callable[[], Any]) -> int:

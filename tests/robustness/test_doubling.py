@@ -2,15 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.frontends import dispatch
+from render.frontends.commands import history
+from render.system.git import Commit
 from tests.support.calls import calls
-from tests.support.manifests import put, vm
+from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
 
 MOST = 2.6
@@ -82,6 +84,34 @@ def volumes_without_disks(count: int) -> Mapping[str, str]:
         {"name": f"v{n // 2}", "persistentVolumeClaim": {"claimName": "c"}} for n in range(count)
     ]
     return {"vm.yaml": machine(volumes=volumes)}
+
+
+def disks_without_volumes(count: int) -> Mapping[str, str]:
+    """Disks that have no volume, each to be mended by itself; all in one line."""
+    disks = [{"name": f"d{n}", "disk": {}} for n in range(4 * count)]
+    return {"vm.yaml": machine(devices={"disks": disks})}
+
+
+def disks_beside_volumes(count: int) -> Mapping[str, str]:
+    """Disks and volumes, none of which is called as one of the others."""
+    volumes = [{"name": f"v{n}", "emptyDisk": {"capacity": "1Gi"}} for n in range(count)]
+    disks = [{"name": f"d{n}", "disk": {"bus": "virtio"}} for n in range(count)]
+    return {"vm.yaml": machine(devices={"disks": disks}, volumes=volumes)}
+
+
+def interfaces_without_networks(count: int) -> Mapping[str, str]:
+    """Interfaces that have no network, one a line."""
+    lines = "".join(f"          - {{name: d{n}, bridge: {{}}}}\n" for n in range(count))
+    return {
+        "vm.yaml": vm(memory="1Gi").rstrip() + f"\n        devices:\n          interfaces:\n{lines}"
+    }
+
+
+def interfaces_beside_networks(count: int) -> Mapping[str, str]:
+    """Interfaces and networks, none of which is called as one of the others."""
+    networks = [{"name": f"n{n}", "multus": {"networkName": "a"}} for n in range(count)]
+    interfaces = [{"name": f"i{n}", "bridge": {}} for n in range(count)]
+    return {"vm.yaml": machine(devices={"interfaces": interfaces}, networks=networks)}
 
 
 def presets(count: int, differing: Callable[[int], str]) -> Mapping[str, str]:
@@ -161,19 +191,138 @@ def labels(count: int) -> Mapping[str, str]:
     return {"vm.yaml": machine(labels={f"l{number}": "x" for number in range(count)})}
 
 
+def lines(objects: Iterable[Mapping[str, Any]]) -> str:
+    """*objects*, one a line of JSON."""
+    return "".join(f"{json.dumps(one)}\n" for one in objects)
+
+
+def networks(count: int) -> Mapping[str, str]:
+    """Networks that no interface is on."""
+    named = [{"name": f"n{number}", "multus": {"networkName": "a"}} for number in range(count)]
+    return {"vm.yaml": machine(networks=named)}
+
+
+def comments(count: int) -> Mapping[str, str]:
+    """Comments in a file, before, in and behind a VM in which something is wrong."""
+    text = "# kubevirt.io: {a: [\n" * count
+    return {"vm.yaml": f"{text}{vm(memory='much')}{text}"}
+
+
+def application_set(count: int) -> Mapping[str, str]:
+    """Elements of an ApplicationSet, of which each fills in a folder that has no VM."""
+    elements = [{"number": f"{number}"} for number in range(count)]
+    source = {"repoURL": "https://git.example.com/here.git", "path": "empty"}
+    template = {
+        "metadata": {"name": "a{{number}}"},
+        "spec": {"source": source, "destination": {"namespace": "n{{number}}"}},
+    }
+    body = {
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": "many"},
+        "spec": {"generators": [{"list": {"elements": elements}}], "template": template},
+    }  # fmt: skip
+    return {"set.yaml": lines([body]), "empty/README": "", "vm.yaml": vm(memory="1Gi")}
+
+
+def quotas(count: int) -> Mapping[str, str]:
+    """Quotas of the namespace of a VM, and as many LimitRanges and namespaces."""
+    objects: list[dict[str, Any]] = []
+    for number in range(count):
+        name = {"name": f"q{number}"}
+        hard = {"requests.memory": f"{number + 100}Gi"}
+        objects += (
+            {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": name, "spec": {"hard": hard}},
+            {"apiVersion": "v1", "kind": "LimitRange", "metadata": name, "spec": {"limits": []}},
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": name},
+        )
+    return {"all.yaml": lines(objects), "vms.yaml": "---\n".join(machines(5).values())}
+
+
+def hyperconverged(count: int) -> Mapping[str, str]:
+    """Devices that a HyperConverged permits."""
+    devices = [
+        {"pciDeviceSelector": f"10DE:{number:04X}", "resourceName": f"a.example.com/{number}"}
+        for number in range(count)
+    ]
+    body = {
+        "apiVersion": "hco.kubevirt.io/v1beta1", "kind": "HyperConverged",
+        "metadata": {"name": "kubevirt-hyperconverged", "namespace": "kubevirt-hyperconverged"},
+        "spec": {"permittedHostDevices": {"pciHostDevices": devices}},
+    }  # fmt: skip
+    return {"hco.yaml": lines([body]), "vms.yaml": "---\n".join(machines(5).values())}
+
+
+def catalogs(count: int) -> Mapping[str, str]:
+    """Definitions in folders that settings name, and VMs of which each uses one."""
+    names = [f"i{number}" for number in range(count)]
+    settings = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {catalog: [more]}\n"
+    files = {".virt-render.yaml": settings}
+    files |= {f"more/{name}.yaml": instancetype(name) for name in names}
+    return files | {f"{name}.yaml": vm(name, instancetype=name) for name in names}
+
+
+def cluster_objects(count: int) -> Mapping[str, str]:
+    """Nodes of a cluster, as kubectl prints them, and VMs that want to run on one."""
+    nodes = [
+        {
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{number}", "labels": {"a": "b"}},
+            "status": {"allocatable": {"memory": "64Gi", "cpu": "8"}},
+        }
+        for number in range(count)
+    ]  # fmt: skip
+    return {"cluster/nodes.yaml": lines(nodes), "vms.yaml": "---\n".join(machines(5).values())}
+
+
+def expectations(count: int) -> Mapping[str, str]:
+    """Expectations of one file, half of which are met."""
+    items = "".join(
+        f"  - {{vms: web, vm: {{spec: {{runStrategy: {'Always' if number % 2 else 'Manual'}}}}}}}\n"
+        for number in range(count)
+    )
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\nspec:\n  expect:\n"
+    return {"vm.yaml": vm("web", memory="1Gi"), "a.virt-test.yaml": head + items}
+
+
+def files_of_expectations(count: int) -> Mapping[str, str]:
+    """Files with an expectation each, of a VM beside each."""
+    files: dict[str, str] = {}
+    for number in range(count // 5):
+        text = expectations(1)
+        files |= {f"f{number}/{name}": what for name, what in text.items()}
+    return files
+
+
+def baseline(count: int) -> Mapping[str, str]:
+    """Findings that were accepted, all of which are there still."""
+    return {**unknown_fields(count)}
+
+
+COMMANDS: Mapping[Shape, Sequence[str]] = {
+    cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
+    expectations: ("test", "."),
+    files_of_expectations: ("test", "."),
+    baseline: ("check", ".", "--baseline", "known.json"),
+}
+"""What is asked of them, where it is not a check."""
+
 SHAPES: tuple[Shape, ...] = (
+    networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
+    files_of_expectations, baseline,
     machines, in_one_file, disks, disks_of_one_order, interfaces, interfaces_called_alike, volumes_without_disks,
+    disks_without_volumes, disks_beside_volumes, interfaces_without_networks, interfaces_beside_networks,
     presets_that_agree, presets_in_conflict, operations, targets, overlays, patterns, unknown_fields, labels,
 )  # fmt: skip
 
 
 def work(shape: Shape, count: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The calls of a check of so many."""
+    """The calls of what is asked of so many."""
     for name, text in shape(count).items():
         put(folder / name, text)
     (folder / ".git").mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(folder)
-    return calls(lambda: dispatch.invoke(["check", "."]))
+    if shape is baseline:
+        dispatch.invoke(["check", ".", "--json-file", "known.json"])
+    words = COMMANDS.get(shape, ("check", "."))
+    return calls(lambda: dispatch.invoke(words))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
@@ -187,10 +336,23 @@ def test_twice_the_input_is_twice_the_work(
     assert more <= MOST * less, f"{less:,} calls, and {more:,} for twice as many"
 
 
+class _CountedRevision(history._EditRevision):  # noqa: SLF001 - what is looked at again and again
+    """An edit revision that counts how often somebody looks through its commits."""
+
+    looks = 0
+
+    @property
+    def commits(self) -> list[Commit]:
+        """The commits."""
+        _CountedRevision.looks += 1
+        return self[0]
+
+
 def test_twice_the_commits_are_twice_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = []
+    monkeypatch.setattr(history, "_EditRevision", _CountedRevision)
+    counts, looks = [], []
     for count in (5, 20, 40):
         repository = Repository(tmp_path / f"{count}")
         repository.write("vm.yaml", vm(memory="1Gi"))
@@ -200,6 +362,9 @@ def test_twice_the_commits_are_twice_the_work(
             repository.write("vm.yaml", vm(memory=f"{number + 1}Gi"))
             dispatch.invoke(["pin"])
             repository.commit(f"{number}")
+        _CountedRevision.looks = 0
         counts.append(calls(lambda: dispatch.invoke(["history", "web"])))
+        looks.append(_CountedRevision.looks)
     assert counts[2] <= MOST * counts[1]
+    assert 0 < looks[2] <= MOST * looks[1]
     assert os.getcwd() == str(tmp_path / "40")

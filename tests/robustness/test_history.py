@@ -2,9 +2,16 @@
 
 import os
 import shutil
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from render.frontends import dispatch
+from render.system import processes
 from tests.support.manifests import instancetype, vm
 from tests.support.process import run
 from tests.support.repository import LOCK, Repository
@@ -40,16 +47,24 @@ def stub(folder: Path, before: str) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-def test_more_commits_start_hardly_more_programs(tmp_path: Path) -> None:
+def test_more_commits_start_hardly_more_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words: list[str] = []
+    start = processes.run
+
+    def noted(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[bytes]":
+        words.append(" ".join(command))
+        return start(command, **options)
+
+    monkeypatch.setattr(processes, "run", noted)
     started = []
     for count in (20, 400):
-        made = with_commits(tmp_path / str(count), count)
-        log = tmp_path / f"{count}.log"
-        path = stub(tmp_path / f"bin{count}", f'echo "$@" >> {log}')
-        done = run("history", "web", cwd=made.folder, PATH=path)
-        assert done.returncode == 0, done.stderr
-        started.append(len(log.read_text(encoding="utf-8").splitlines()))
-        assert log.read_text(encoding="utf-8").count(" log ") == 1
+        monkeypatch.chdir(with_commits(tmp_path / str(count), count).folder)
+        words.clear()
+        assert dispatch.invoke(["history", "web"]) == 0
+        started.append(len(words))
+        assert sum(" log " in one for one in words) == 1
     assert started[1] - started[0] <= 400 // 64 + 1
 
 

@@ -345,6 +345,14 @@ def test_a_deadline_for_every_command_that_reads(start: Start, folder: Path, com
     assert sorted(os.listdir(folder)) == ["kustomization.yaml", "kustomize", "vm.yaml"]
 
 
+def test_a_deadline_for_a_function_of_kustomize(start: Start) -> None:
+    process = start("krm", "--deadline", "1")
+    assert process.wait(60) == Exit.DEADLINE  # nobody closes its standard input
+    printed, said = process.communicate()
+    assert printed == b""
+    assert b"error VR902 deadline-exceeded: the deadline of 1 s has passed while " in said
+
+
 @pytest.mark.parametrize("written", [0, 1, 50, 400])
 def test_while_it_writes_files(written: int, start: Start, folder: Path) -> None:
     fleet(folder, 1_000 + 5 * written)  # so many that whoever counts them is done long before

@@ -178,6 +178,19 @@ def test_work_a_machine(admission: str, counted: dict[int, Counter[str]]) -> Non
 CALLS = {"off": 910, "full": 1600}
 
 
+def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Path) -> None:
+    found: dict[int, Counter[str]] = {}
+    for count in (3, 3, 6):
+        path = tmp_path / f"repository-{len(found)}-{count}"
+        fleet.write_overlays(str(path), count)
+        call = Call("check", (str(path),), {"--kustomize": kustomize})
+        found[count] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
+    more = found[6] - found[3]
+    assert more["manifests/kustomization.py:load"] == 3
+    assert more["yaml/reader.py:read"] == 2 * 3  # the overlay, and what is made of it
+    assert more["guest/texts.py:user_data"] == 0
+
+
 def test_only_rules_with_something_to_say_are_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

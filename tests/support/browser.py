@@ -22,11 +22,15 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+def found() -> str:
+    """Where a Chromium is, ``""`` for nowhere."""
+    return next(filter(None, map(shutil.which, _NAMES)), "")
+
+
 def installed() -> str:
     """Where a Chromium is; a test is skipped without one, unless ``VIRT_RENDER_REQUIRE_BROWSER=1``."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if found:
-        return found
+    if name := found():
+        return name
     if os.environ.get("VIRT_RENDER_REQUIRE_BROWSER") == "1":
         pytest.fail("no Chromium, and a browser is required")
     pytest.skip("no Chromium (apt-get install chromium-headless-shell)")

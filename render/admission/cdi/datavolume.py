@@ -71,7 +71,7 @@ def _may_exist(metadata: Tree, existing: Existing) -> bool:
 def _has_importer(claim: Tree) -> bool:
     """Whether a DataVolume is the controller of *claim*."""
     owners = tree.get(claim, "metadata", "ownerReferences") or ()
-    controllers = [one for one in owners if one.get("controller") is True]
+    controllers = [owner for owner in owners if owner.get("controller") is True]
     return bool(controllers) and controllers[0].get("kind") == "DataVolume"
 
 
@@ -186,9 +186,9 @@ def _population(spec: Tree, target: Tree, place: SpecPlace) -> Iterator[Cause]:
 
 def _populator(reference: Tree, name: str, target: str, place: SpecPlace) -> Iterator[Cause]:
     """What a reference to something that fills a claim lacks."""
-    shown = f"D{name[1:]}"
+    label = f"D{name[1:]}"
     if name == "dataSourceRef" and reference.get("namespace"):
-        text = f"Invalid value: {shown} namespace not supported"
+        text = f"Invalid value: {label} namespace not supported"
         written = (target, name, "namespace")
         yield place.cause("population", (name, "namespace[]"), text, "leave it out", written)
     is_claim = reference.get("kind") == "PersistentVolumeClaim"
@@ -199,7 +199,7 @@ def _populator(reference: Tree, name: str, target: str, place: SpecPlace) -> Ite
     ):
         if not is_there:
             when = " when kind is not 'PersistentVolumeClaim'" if key == "apiGroup" else ""
-            text = f"Required value: {shown} {key}{when}"
+            text = f"Required value: {label} {key}{when}"
             yield place.cause("population", (name, step), text, f"add {key}", (target, name))
 
 

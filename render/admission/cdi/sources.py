@@ -127,12 +127,12 @@ def _checksum_fault(text: str) -> str:
     odd = next((byte for byte in digits if byte not in b"0123456789abcdef"), None)
     if odd is None:
         return ""
-    shown = (
+    glyph = (
         ""
         if odd < ord(" ") or _DELETE <= odd <= _LATIN_1 or odd == _SOFT_HYPHEN
         else f" '{chr(odd)}'"
     )
-    return f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: U+{odd:04X}{shown}"
+    return f"checksum hash is not valid hexadecimal: encoding/hex: invalid byte: U+{odd:04X}{glyph}"
 
 
 _SOFT_HYPHEN = 0xAD

@@ -56,8 +56,8 @@ def _cloned(spec: Tree, namespace: str, find: FindSource) -> Tree | None:
     source: Any = spec.get("source")
     reference = spec.get("sourceRef")
     if reference is not None and reference.get("kind") == "DataSource":
-        given = reference.get("namespace")
-        namespace = namespace if given is None else given
+        source_namespace = reference.get("namespace")
+        namespace = namespace if source_namespace is None else source_namespace
         known = find(namespace, reference.get("name", ""))
         source = tree.get(known, "source") if known is not None else _unknown(namespace)
         if tree.get(source, "dataSource") is not None:  # its status tells, which the cluster has
@@ -67,9 +67,9 @@ def _cloned(spec: Tree, namespace: str, find: FindSource) -> Tree | None:
         if isinstance(cloned, dict):
             # An empty structure behind a pointer of Go: there, and without a name.
             filled = {"name": text_at(cloned, "name"), "namespace": text_at(cloned, "namespace")}
-            others = () if reference is not None else (one for one in source if one != key)
+            others = () if reference is not None else (other for other in source if other != key)
             whole = {key: {**filled, "namespace": filled["namespace"] or namespace}}
-            return {**{one: source[one] for one in others}, **whole}
+            return {**{other: source[other] for other in others}, **whole}
     return None
 
 

@@ -17,10 +17,10 @@ _CLOUD_INIT = {"noCloud": "cloudInitNoCloud", "configDrive": "cloudInitConfigDri
 def _credentials(subject: Subject) -> Iterator[Cause]:
     for index, credential in enumerate(subject.spec["accessCredentials"]):
         place = (*_CREDENTIALS, index)
-        given = [kind for kind in _KINDS if credential.get(kind) is not None]
-        for kind in given:
+        kinds = [kind for kind in _KINDS if credential.get(kind) is not None]
+        for kind in kinds:
             yield from _propagation(subject, place, kind, credential[kind])
-        if len(given) != 1:
+        if len(kinds) != 1:
             yield Cause(
                 "credentials/one-kind",
                 subject.at(*place),
@@ -29,15 +29,17 @@ def _credentials(subject: Subject) -> Iterator[Cause]:
             )
 
 
-def _propagation(subject: Subject, place: FieldPath, kind: str, given: Tree) -> Iterator[Cause]:
+def _propagation(
+    subject: Subject, place: FieldPath, kind: str, credential: Tree
+) -> Iterator[Cause]:
     method = (*place, kind, "propagationMethod")
-    ways = given.get("propagationMethod") or {}
+    ways = credential.get("propagationMethod") or {}
     text = subject.text(*place)
     known: tuple[str, ...] = ("qemuGuestAgent",)
     if kind == "sshPublicKey":
         known = (*_CLOUD_INIT, *known)
         yield from _ssh_ways(subject, place, method, ways)
-    if (given.get("source") or {}).get("secret") is None:
+    if (credential.get("source") or {}).get("secret") is None:
         yield Cause(
             "credentials/source",
             subject.at(*place, kind, "source"),
@@ -56,7 +58,9 @@ def _propagation(subject: Subject, place: FieldPath, kind: str, given: Tree) -> 
 def _ssh_ways(subject: Subject, place: FieldPath, method: FieldPath, ways: Tree) -> Iterator[Cause]:
     volumes = subject.spec.get("volumes") or ()
     for way, source in _CLOUD_INIT.items():
-        if ways.get(way) is not None and not any(one.get(source) is not None for one in volumes):
+        if ways.get(way) is not None and not any(
+            volume.get(source) is not None for volume in volumes
+        ):
             yield Cause(
                 "credentials/volume",
                 subject.at(*method),

@@ -11,13 +11,17 @@ _KNOWN = ("LiveMigrate", "LiveMigrateIfPossible", "None", "External")
 
 def _strategy(subject: Subject) -> Iterable[Violation]:
     """What is wrong with the strategy in force: the VM's, else the cluster's."""
-    given = subject.spec.get("evictionStrategy")
-    strategy = subject.config.eviction_strategy if given is None else given
+    own_strategy = subject.spec.get("evictionStrategy")
+    strategy = subject.config.eviction_strategy if own_strategy is None else own_strategy
     if strategy in _KNOWN:
         return ()
     message = f"{subject.text(*_PLACE)} is set with an unrecognized option: {strategy}"
     cure = f"use one of {', '.join(_KNOWN)}"
-    fixes = respelled(subject.at(*_PLACE), given, _KNOWN) if isinstance(given, str) else ()
+    fixes = (
+        respelled(subject.at(*_PLACE), own_strategy, _KNOWN)
+        if isinstance(own_strategy, str)
+        else ()
+    )
     return (Violation(subject.at(*_PLACE), message, cure, fixes=fixes),)
 
 

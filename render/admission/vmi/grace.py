@@ -87,10 +87,10 @@ def _gate(subject: Subject) -> Iterator[Violation]:
 
 
 def _machine(subject: Subject) -> Iterator[Cause]:
-    asked = next(_asked(subject, _is_grace), None)
-    if asked is None or not subject.has_gate(_GATE):
+    grace_device = next(_asked(subject, _is_grace), None)
+    if grace_device is None or not subject.has_gate(_GATE):
         return
-    place = subject.at(*asked[0])
+    place = subject.at(*grace_device[0])
     config = subject.config
     architecture = subject.spec.get("architecture") or config.default_architecture
     if architecture != "arm64":
@@ -123,23 +123,23 @@ def _companion(gate: str) -> Evaluate:
     """Another gate that Grace GPUs need."""
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
-        asked = next(_asked(subject, _is_grace), None)
-        if asked is None or not subject.has_gate(_GATE) or subject.has_gate(gate):
+        grace_device = next(_asked(subject, _is_grace), None)
+        if grace_device is None or not subject.has_gate(_GATE) or subject.has_gate(gate):
             return
         yield Cause(
             f"grace/{gate.lower()}",
             subject.at(*_DEVICES),
             f"{gate} feature gate must be enabled when GraceIOVirtualization is used",
             f"enable the feature gate {gate} in the KubeVirt CR",
-            place=subject.at(*asked[0]),
+            place=subject.at(*grace_device[0]),
         )
 
     return evaluate
 
 
 def _annotations(subject: Subject) -> Iterator[Cause]:
-    given = subject.metadata.get("annotations") or {}
-    refused = [key for key in _ANNOTATIONS if given.get(key) == "true"]
+    annotations = subject.metadata.get("annotations") or {}
+    refused = [key for key in _ANNOTATIONS if annotations.get(key) == "true"]
     if refused and next(_asked(subject, _is_grace), None) is not None:
         for key in refused:
             rule, message = _ANNOTATIONS[key]

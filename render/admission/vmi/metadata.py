@@ -46,10 +46,10 @@ def _gated(rule: str, annotation: str, gate: str, message: str) -> Check:
         annotations = subject.metadata.get("annotations")
         if not annotations or not annotations.get(annotation) or subject.has_gate(gate):
             return ()
-        shown = _at(subject, "annotations")
-        text = f"{message}, invalid entry {fieldpath.text(shown)}.{annotation}"
+        reported_path = _at(subject, "annotations")
+        text = f"{message}, invalid entry {fieldpath.text(reported_path)}.{annotation}"
         cure = f"enable the feature gate {gate} in the KubeVirt CR, or leave the annotation out"
-        return (Violation(shown, text, cure, place=(*shown, annotation)),)
+        return (Violation(reported_path, text, cure, place=(*reported_path, annotation)),)
 
     return Check(rule, evaluate, needs=f"gate {gate}", only=_KINDS)
 
@@ -58,8 +58,8 @@ def _migration_threads(subject: Subject) -> Iterator[Violation]:
     count = (subject.metadata.get("annotations") or {}).get(_THREADS)
     if count is None:
         return
-    shown = _at(subject, "annotations")
-    entry = f"invalid entry {fieldpath.text(shown)}.{_THREADS}"
+    reported_path = _at(subject, "annotations")
+    entry = f"invalid entry {fieldpath.text(reported_path)}.{_THREADS}"
     number = atoi(count)
     if isinstance(number, str):
         message = (
@@ -70,7 +70,7 @@ def _migration_threads(subject: Subject) -> Iterator[Violation]:
     else:
         return
     cure = "name at least two threads, or leave the annotation out"
-    yield Violation(shown, message, cure, place=(*shown, _THREADS))
+    yield Violation(reported_path, message, cure, place=(*reported_path, _THREADS))
 
 
 def _check(rule: str, evaluate: Evaluate) -> Check:

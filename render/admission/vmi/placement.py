@@ -40,8 +40,8 @@ _Faults = Iterator[_BrokenRule]
 
 
 def _invalid(rule: str, path: FieldPath, value: str | int, detail: str) -> _BrokenRule:
-    shown = quoted(value) if isinstance(value, str) else str(value)
-    return _BrokenRule(rule, path, f"Invalid value: {shown}: {detail}")
+    literal = quoted(value) if isinstance(value, str) else str(value)
+    return _BrokenRule(rule, path, f"Invalid value: {literal}: {detail}")
 
 
 def _required(rule: str, path: FieldPath, detail: str) -> _BrokenRule:
@@ -154,7 +154,8 @@ def _selector(selector: Tree | None, path: FieldPath) -> _Faults:
 
 def _spread(constraints: list[Tree]) -> _Faults:
     kinds = [
-        (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
+        (constraint.get("topologyKey") or "", constraint.get("whenUnsatisfiable") or "")
+        for constraint in constraints
     ]
     for index, constraint in enumerate(constraints):
         place = (*_SPREAD, index)
@@ -174,9 +175,9 @@ def _spread(constraints: list[Tree]) -> _Faults:
         yield from _selector(constraint.get("labelSelector"), (*_SPREAD, "labelSelector"))
         if kinds[index] in kinds[index + 1 :]:
             twice = quoted(f"{{{key}, {action}}}")
-            shown = (*place, "{topologyKey, whenUnsatisfiable}")
+            reported_path = (*place, "{topologyKey, whenUnsatisfiable}")
             cure = "give each pair of topologyKey and whenUnsatisfiable one constraint"
-            yield _BrokenRule("spread-unique", shown, f"Duplicate value: {twice}", cure)
+            yield _BrokenRule("spread-unique", reported_path, f"Duplicate value: {twice}", cure)
 
 
 def _affinity(subject: Subject) -> Iterator[Cause]:

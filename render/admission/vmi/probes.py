@@ -26,11 +26,11 @@ def _probes(has_network: Callable[[Subject], bool]) -> Evaluate:
     """The rules of both probes; *has_network* says whether the VM is attached to the pod network."""
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
-        given = [name for name in _PROBES if subject.spec.get(name) is not None]
-        for name in given:
+        names = [name for name in _PROBES if subject.spec.get(name) is not None]
+        for name in names:
             yield from _kind(subject, name)
-        if given and not has_network(subject):
-            for name in given:
+        if names and not has_network(subject):
+            for name in names:
                 yield from _needs_network(subject, name)
 
     return evaluate

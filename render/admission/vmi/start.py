@@ -40,12 +40,12 @@ def _container_path(
     subject: Subject, index: int, *, is_disk: bool, is_filesystem: bool
 ) -> Iterator[Cause]:
     volume = subject.spec["volumes"][index]
-    shown, place = subject.at("domain", "volumes", index), subject.at("volumes", index)
+    reported_path, place = subject.at("domain", "volumes", index), subject.at("volumes", index)
     named = f"ContainerPath volume '{volume.get('name', '')}'"
     if is_disk:
         yield Cause(
             "volumes/container-path-disk",
-            shown,
+            reported_path,
             f"{named} must be mapped to a filesystem, not a disk",
             "remove the disk, and add the name to domain.devices.filesystems",
             place=place,
@@ -53,7 +53,7 @@ def _container_path(
     if not is_filesystem:
         yield Cause(
             "volumes/container-path-filesystem",
-            shown,
+            reported_path,
             f"{named} must have a matching filesystem defined in spec.domain.devices.filesystems",
             "add the name to domain.devices.filesystems",
             place=place,
@@ -63,7 +63,7 @@ def _container_path(
     if prefix:
         yield Cause(
             "volumes/container-path-reserved",
-            (*shown, "containerPath", "path"),
+            (*reported_path, "containerPath", "path"),
             f"{named} uses reserved path prefix '{prefix}'",
             "use another path",
             place=(*place, "containerPath", "path"),

@@ -7,10 +7,10 @@ from render.model.tree import Tree
 from render.rules import Conflict, Edit, Result, Rule, custom
 
 
-def _annotations(given: Tree, draft: Draft) -> Iterable[Result]:
+def _annotations(definition: Tree, draft: Draft) -> Iterable[Result]:
     present = draft.get("metadata", "annotations") or {}
     # Upstream walks a Go map, in random order; here the keys are sorted.
-    for key, value in sorted((given.get("annotations") or {}).items()):
+    for key, value in sorted((definition.get("annotations") or {}).items()):
         place = ("metadata", "annotations", key)
         if key not in present:
             yield Edit(place, value, ("annotations", key))

@@ -28,7 +28,7 @@ _CLAIMED = (
 )
 
 
-def _conflicts(given: Tree, draft: Draft) -> Iterable[Result]:
+def _conflicts(definition: Tree, draft: Draft) -> Iterable[Result]:
     guest: FieldPath = ("cpu", "guest")
     domain = draft.get("spec", "domain") or {}
     for place in _RESOURCES if domain.get("resources") else ():
@@ -43,17 +43,17 @@ def _conflicts(given: Tree, draft: Draft) -> Iterable[Result]:
             place = spec("domain", "cpu", key)
             yield Conflict(place, guest, place)
     for source, key in _CLAIMED:
-        if key in cpu and tree.get(given, "cpu", source) is not None:
+        if key in cpu and tree.get(definition, "cpu", source) is not None:
             yield Conflict(
                 spec("domain", "cpu", key), ("cpu", source), spec("domain", "cpu", source)
             )
 
 
-def _claim(given: Tree, draft: Draft) -> Iterable[Result]:
-    conflicts = tuple(_conflicts(given, draft))
+def _claim(definition: Tree, draft: Draft) -> Iterable[Result]:
+    conflicts = tuple(_conflicts(definition, draft))
     if conflicts:
         return conflicts
-    cpu = given.get("cpu") or {}
+    cpu = definition.get("cpu") or {}
     # maxSockets has no conflict check upstream: the instancetype silently wins.
     return tuple(
         Edit(spec("domain", "cpu", key), plain(cpu[source]), ("cpu", source))

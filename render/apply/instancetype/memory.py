@@ -45,15 +45,15 @@ def overcommitted(guest: str, percent: int) -> str:
 
 
 def _claim(
-    claimed: tuple[tuple[FieldPath, FieldPath], ...], given: Tree, draft: Draft
+    claimed: tuple[tuple[FieldPath, FieldPath], ...], definition: Tree, draft: Draft
 ) -> Iterable[Result]:
     domain = draft.get("spec", "domain") or {}
     if domain.get("memory") is not None or domain.get("resources"):
         for place, origin in claimed:
-            if draft.get(*place) is not None and tree.get(given, *origin) is not None:
+            if draft.get(*place) is not None and tree.get(definition, *origin) is not None:
                 # Only the first memory conflict is reported upstream.
                 return (Conflict(place, origin, place),)
-    memory = given.get("memory") or {}
+    memory = definition.get("memory") or {}
     edits = [Edit(spec("domain", "memory", "guest"), memory.get("guest", "0"), ("memory", "guest"))]
     percent = memory.get("overcommitPercent") or 0
     if percent > 0:

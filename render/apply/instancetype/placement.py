@@ -7,8 +7,8 @@ from render.model.tree import Tree
 from render.rules import Conflict, Edit, Result, Rule, claim, custom, spec
 
 
-def _node_selector(given: Tree, draft: Draft) -> Iterable[Result]:
-    selector, place = given.get("nodeSelector"), spec("nodeSelector")
+def _node_selector(definition: Tree, draft: Draft) -> Iterable[Result]:
+    selector, place = definition.get("nodeSelector"), spec("nodeSelector")
     if selector is None:
         return
     if draft.get(*place) is not None:

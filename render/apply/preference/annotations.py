@@ -7,9 +7,9 @@ from render.model.tree import Tree
 from render.rules import Edit, Result, Rule, custom
 
 
-def _annotations(given: Tree, draft: Draft) -> Iterable[Result]:
+def _annotations(definition: Tree, draft: Draft) -> Iterable[Result]:
     present = draft.get("metadata", "annotations") or {}
-    for key, value in (given.get("annotations") or {}).items():
+    for key, value in (definition.get("annotations") or {}).items():
         if key not in present:
             yield Edit(("metadata", "annotations", key), value, ("annotations", key))
 

@@ -8,9 +8,9 @@ from render.model.tree import Tree
 from render.rules import Edit, Result, Rule, custom, ensure, fill, spec
 
 
-def _offset(given: Tree, draft: Draft) -> Iterable[Result]:
+def _offset(definition: Tree, draft: Draft) -> Iterable[Result]:
     origin = ("clock", "preferredClockOffset")
-    offset = tree.get(given, *origin)
+    offset = tree.get(definition, *origin)
     clock = draft.get("spec", "domain", "clock") or {}
     if offset is not None and clock.get("utc") is None and clock.get("timezone") is None:
         for key, value in offset.items():

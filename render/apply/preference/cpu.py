@@ -11,8 +11,8 @@ from render.model.tree import Tree
 from render.rules import Edit, Result, Rule, custom, spec
 
 
-def _features(given: Tree, draft: Draft) -> Iterable[Result]:
-    preferred = tree.get(given, "cpu", "preferredCPUFeatures") or ()
+def _features(definition: Tree, draft: Draft) -> Iterable[Result]:
+    preferred = tree.get(definition, "cpu", "preferredCPUFeatures") or ()
     present = draft.get("spec", "domain", "cpu", "features") or []
     names = {feature.get("name") for feature in present}
     # Compared with what the VM had before, so that duplicates inside the preference are all added.

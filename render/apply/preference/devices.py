@@ -21,8 +21,8 @@ AUTO_ATTACH: Rules = (
 )
 
 
-def _sound_model(given: Tree, draft: Draft) -> Iterable[Result]:
-    model = tree.get(given, "devices", "preferredSoundModel")
+def _sound_model(definition: Tree, draft: Draft) -> Iterable[Result]:
+    model = tree.get(definition, "devices", "preferredSoundModel")
     sound = draft.get("spec", "domain", "devices", "sound")
     if model and sound is not None and not sound.get("model"):
         yield Edit(
@@ -30,8 +30,8 @@ def _sound_model(given: Tree, draft: Draft) -> Iterable[Result]:
         )
 
 
-def _video_type(given: Tree, draft: Draft) -> Iterable[Result]:
-    kind = tree.get(given, "devices", "preferredVideoType")
+def _video_type(definition: Tree, draft: Draft) -> Iterable[Result]:
+    kind = tree.get(definition, "devices", "preferredVideoType")
     video = draft.get("spec", "domain", "devices", "video")
     if kind is None or (video is not None and video.get("type")):
         return
@@ -47,16 +47,16 @@ _PANIC_DEVICES = spec("domain", "devices", "panicDevices")
 _PANIC_MODEL = ("devices", "preferredPanicDeviceModel")
 
 
-def _panic_models(given: Tree, draft: Draft) -> Iterable[Result]:
+def _panic_models(definition: Tree, draft: Draft) -> Iterable[Result]:
     for index, device in enumerate(draft.get(*_PANIC_DEVICES) or ()):
         if device.get("model") is None:
-            model = tree.get(given, *_PANIC_MODEL)
+            model = tree.get(definition, *_PANIC_MODEL)
             yield Edit((*_PANIC_DEVICES, index, "model"), model, _PANIC_MODEL)
 
 
-def _panic_device(given: Tree, draft: Draft) -> Iterable[Result]:
+def _panic_device(definition: Tree, draft: Draft) -> Iterable[Result]:
     if not draft.get(*_PANIC_DEVICES):
-        model = tree.get(given, *_PANIC_MODEL)
+        model = tree.get(definition, *_PANIC_MODEL)
         yield Edit(_PANIC_DEVICES, [{"model": model}], _PANIC_MODEL)
 
 

@@ -48,8 +48,8 @@ def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
         )
 
 
-def _disks(given: Tree, draft: Draft) -> Iterable[Result]:
-    devices = given.get("devices")
+def _disks(definition: Tree, draft: Draft) -> Iterable[Result]:
+    devices = definition.get("devices")
     if devices is not None:
         for index, disk in enumerate(draft.get(*_PLACE) or ()):
             yield from _edits(devices, disk, (*_PLACE, index))

@@ -9,8 +9,8 @@ from render.rules import Edit, Result, Rule, custom, ensure, spec
 _PLACE = spec("domain", "firmware", "bootloader")
 
 
-def _bootloader(given: Tree, draft: Draft) -> Iterable[Result]:
-    preferred = given.get("firmware")
+def _bootloader(definition: Tree, draft: Draft) -> Iterable[Result]:
+    preferred = definition.get("firmware")
     if preferred is None:
         return
     bootloader = draft.get(*_PLACE) or {}

@@ -12,14 +12,14 @@ from render.model.tree import Tree
 from render.rules import Edit, Result, Rules, custom, fill, spec
 
 
-def _subdomain(given: Tree, draft: Draft) -> Iterable[Result]:
-    subdomain = given.get("preferredSubdomain")
+def _subdomain(definition: Tree, draft: Draft) -> Iterable[Result]:
+    subdomain = definition.get("preferredSubdomain")
     if subdomain and draft.get("spec", "subdomain") is None:
         yield Edit(spec("subdomain"), subdomain, ("preferredSubdomain",))
 
 
-def _machine_type(given: Tree, draft: Draft) -> Iterable[Result]:
-    preferred = (given.get("machine") or {}).get("preferredMachineType")
+def _machine_type(definition: Tree, draft: Draft) -> Iterable[Result]:
+    preferred = (definition.get("machine") or {}).get("preferredMachineType")
     # `machine: {}` always prints an empty type, so "" is what an unset type looks like.
     if preferred and not draft.get("spec", "domain", "machine", "type"):
         yield Edit(
@@ -27,8 +27,8 @@ def _machine_type(given: Tree, draft: Draft) -> Iterable[Result]:
         )
 
 
-def _architecture(given: Tree, draft: Draft) -> Iterable[Result]:
-    architecture = given.get("preferredArchitecture")
+def _architecture(definition: Tree, draft: Draft) -> Iterable[Result]:
+    architecture = definition.get("preferredArchitecture")
     if architecture and draft.get("spec", "architecture") is None:
         yield Edit(spec("architecture"), architecture, ("preferredArchitecture",))
 

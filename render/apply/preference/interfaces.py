@@ -20,9 +20,9 @@ BINDINGS = (
 )
 
 
-def _masquerade(given: Tree, draft: Draft) -> Iterable[Result]:
+def _masquerade(definition: Tree, draft: Draft) -> Iterable[Result]:
     source = ("devices", "preferredInterfaceMasquerade")
-    preferred = tree.get(given, *source)
+    preferred = tree.get(definition, *source)
     if preferred is None:
         return
     place = spec("domain", "devices", "interfaces")

@@ -130,13 +130,17 @@ def _is_schedulable(node: ClusterNode, placement: Tree) -> bool:
 
 
 def _fits(node: ClusterNode, term: Tree) -> bool:
-    asked = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
-    return bool(asked) and all(_matches(node, each) for each in asked)
+    requirements = [*(term.get("matchExpressions") or ()), *(term.get("matchFields") or ())]
+    return bool(requirements) and all(_matches(node, each) for each in requirements)
 
 
-def _matches(node: ClusterNode, asked: Tree) -> bool:
+def _matches(node: ClusterNode, requirement: Tree) -> bool:
     """Whether *node* meets a requirement. Labels that nobody gave are those of workers."""
-    key, operator, values = asked.get("key"), asked.get("operator"), asked.get("values") or []
+    key, operator, values = (
+        requirement.get("key"),
+        requirement.get("operator"),
+        requirement.get("values") or [],
+    )
     labels = _labels(node)
     if key in labels or str(key).startswith(_ROLE):
         value: Any = labels.get(str(key))

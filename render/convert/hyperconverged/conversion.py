@@ -51,9 +51,9 @@ def stored(desired: Desired) -> Desired:
     _merge(spec, sorted_into(desired, target, fields.CONVERTED))
     if target == "v1":
         for gate, field, equal in REPLACED:
-            said, path = gates.explicit(desired, gate), field.of(target)
-            if said is not None and path is not None:
-                tree.put(spec, path, said is equal)
+            enabled, path = gates.explicit(desired, gate), field.of(target)
+            if enabled is not None and path is not None:
+                tree.put(spec, path, enabled is equal)
     spec["featureGates"] = gates.converted(desired, target, only.get("featureGates") or [])
     served = schema(target, desired.release)
     if served is not None:

@@ -227,8 +227,8 @@ def _cause(place: FieldPath, message: str, help_text: str) -> Cause:
 
 
 def _wrong(value: Any, place: FieldPath, rest: str, help_text: str) -> Cause:
-    shown = json.dumps(value, ensure_ascii=False)
-    message = f"Invalid value: {shown}: {fieldpath.text(place)} in body {rest}"
+    literal = json.dumps(value, ensure_ascii=False)
+    message = f"Invalid value: {literal}: {fieldpath.text(place)} in body {rest}"
     return _cause(place, message, help_text)
 
 
@@ -297,8 +297,10 @@ def _invalid_list(value: list[Any], node: Schema, place: FieldPath) -> Iterator[
         if node.get("set") or (keys and isinstance(item, dict)):
             known = {key: item[key] for key in keys if key in item} if keys else item
             if known in seen:
-                shown = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
-                yield _cause((*place, index), f"Duplicate value: {shown}", "take one of them out")
+                duplicate = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+                yield _cause(
+                    (*place, index), f"Duplicate value: {duplicate}", "take one of them out"
+                )
             seen.append(known)
     items = node.get("items")
     if items is not None:

@@ -137,14 +137,14 @@ def _list(old: Any, new: Any, item_type: str, place: _ValueContext) -> list[Any]
 
 def _mismatch(value: Any, go_type: str, place: _ValueContext) -> DecodingError:
     """Go's text: the struct that holds the field, and the way to it from the top."""
-    shown = JSON_NAMES[type(value)]
-    if shown == "number" and (go_type in types.INTEGERS or go_type == "float32"):
-        shown = f"number {value}"
+    actual = JSON_NAMES[type(value)]
+    if actual == "number" and (go_type in types.INTEGERS or go_type == "float32"):
+        actual = f"number {value}"
     name = go_type.removeprefix("enum:")
     package, _, bare = name.rpartition(".")
     go_name = f"v1.{bare}" if package else name
     owner = place.struct.rpartition(".")[2]
     where = f"{owner}.{'.'.join(map(str, place.path))}"
     return DecodingError(
-        f"json: cannot unmarshal {shown} into Go struct field {where} of type {go_name}"
+        f"json: cannot unmarshal {actual} into Go struct field {where} of type {go_name}"
     )

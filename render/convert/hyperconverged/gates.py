@@ -75,8 +75,8 @@ def phase_of(name: str, release: Version) -> str | None:
     )
 
 
-def _same_letters(one: str, other: str) -> bool:
-    return one.lower() == other.lower()
+def _same_letters(name: str, other: str) -> bool:
+    return name.lower() == other.lower()
 
 
 _Comparison = Callable[[str, str], bool]
@@ -86,9 +86,9 @@ _SAME: tuple[_Comparison | Windowed[_Comparison], ...] = (
 )
 
 
-def _same(one: str, other: str, release: Version) -> bool:
+def _same(name: str, other: str, release: Version) -> bool:
     """Whether two names mean the same gate."""
-    return in_force(_SAME, release)[0](one, other)
+    return in_force(_SAME, release)[0](name, other)
 
 
 def index(gates: list[Tree], name: str, release: Version) -> int | None:
@@ -115,8 +115,8 @@ def is_on(desired: Desired, name: str) -> bool:
     phase = phases(desired.release).get(name)
     if phase in (None, "ignored"):
         return False
-    said = explicit(desired, name)
-    return phase == "beta" if said is None else said
+    enabled = explicit(desired, name)
+    return phase == "beta" if enabled is None else enabled
 
 
 def converted(desired: Desired, api_version: str, annotated: list[Tree]) -> Any:
@@ -132,17 +132,17 @@ def converted(desired: Desired, api_version: str, annotated: list[Tree]) -> Any:
         # Not in v1beta1; nothing is said about them there.
         if phase == "deprecated" or name in ("template", "deployObservabilityController"):
             continue
-        said = explicit(desired, name)
+        enabled = explicit(desired, name)
         at = index(entries, name, desired.release)
-        if said is None:
+        if enabled is None:
             if at is not None:
                 del entries[at]
             continue
         if at is None:
-            if said != (phase == "beta"):
-                entries.append({"name": name, "state": _state(said)})
+            if enabled != (phase == "beta"):
+                entries.append({"name": name, "state": _state(enabled)})
         else:
-            entries[at]["state"] = _state(said)
+            entries[at]["state"] = _state(enabled)
     return entries
 
 

@@ -146,8 +146,8 @@ def written(desired: Desired, cluster: Cluster) -> Written:
     body = _constants(desired, cluster)
     origins: Origins = {}
     for setting, target, change in in_force(_ROWS, desired.release):
-        given = desired.get(setting)
-        value = None if given is None else change(tree.copy(given))
+        desired_value = desired.get(setting)
+        value = None if desired_value is None else change(tree.copy(desired_value))
         if value is not None:
             tree.put(body, target, value)
             _remember(origins, target, setting, desired)
@@ -256,15 +256,15 @@ def _obsolete_models(body: Tree, origins: Origins, desired: Desired, _cluster: C
 
 
 def _devices(body: Tree, origins: Origins, desired: Desired, _cluster: Cluster) -> None:
-    given = desired.get(fields.PERMITTED_DEVICES)
-    if given is None:
+    permitted_devices = desired.get(fields.PERMITTED_DEVICES)
+    if permitted_devices is None:
         return
     start: FieldPath = ("spec", "configuration", "permittedHostDevices")
     _remember(origins, start, fields.PERMITTED_DEVICES, desired)
     permitted: Tree = {}
     for source, target, renamed in _DEVICES:
         devices: list[Tree] = []
-        for index, device in enumerate(given.get(source) or ()):
+        for index, device in enumerate(permitted_devices.get(source) or ()):
             if device.get("disabled"):
                 continue
             kept = {key: item for key, item in device.items() if key != "disabled"}
@@ -305,14 +305,14 @@ def _components(body: Tree, origins: Origins, desired: Desired, cluster: Cluster
     several = cluster.has_several_control_planes(desired.release)
     if placement is None and several:
         return
-    one = {"replicas": 1}
+    single_replica = {"replicas": 1}
     if placement is not None:
-        config = {"nodePlacement": placement, **({} if several else one)}
+        config = {"nodePlacement": placement, **({} if several else single_replica)}
         _remember(origins, ("spec", "infra", "nodePlacement"), fields.INFRA, desired)
     elif cluster.has_control_plane():
-        config = one
+        config = single_replica
     else:
-        config = {"nodePlacement": {}, **({} if cluster.is_highly_available() else one)}
+        config = {"nodePlacement": {}, **({} if cluster.is_highly_available() else single_replica)}
     body["spec"]["infra"] = config
 
 

@@ -50,8 +50,10 @@ def parsed(text: str) -> list[Tree]:
     for operation in operations:
         problem = _problem(operation)
         if problem:
-            shown = json.dumps(operation, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-            raise PatchError(f"invalid operation {shown}: {problem}")
+            literal = json.dumps(
+                operation, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+            )
+            raise PatchError(f"invalid operation {literal}: {problem}")
     for operation in operations:
         if not operation["path"].startswith("/spec/"):
             raise PatchError("can only modify spec fields")
@@ -254,13 +256,13 @@ def _test(document: Tree, operation: Tree) -> None:
         raise PatchError(f"testing value {path} failed: test failed")
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _equal(value: Any, other: Any) -> bool:
     """Whether two JSON values are the same; 1 and true are not, though Python says so."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return type(one) is type(other) and bool(one == other)
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(_equal(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_equal, value, other))
+    return type(value) is type(other) and bool(value == other)
 
 
 def _or_error(where: str, act: Callable[..., Any], *arguments: Any) -> Any:

@@ -61,12 +61,12 @@ def _drop_high_burst(desired: Desired) -> None:
 
 def _fill_from_gates(desired: Desired) -> Cause | None:
     for gate, setting, equal in REPLACED:
-        said, path = gates.explicit(desired, gate), setting.v1
-        if said is None or path is None:
+        enabled, path = gates.explicit(desired, gate), setting.v1
+        if enabled is None or path is None:
             continue
         field = fieldpath.text(("spec", *path))
         value = desired.get(setting)
-        if value is not None and (value is said) is not equal:
+        if value is not None and (value is enabled) is not equal:
             rest = "the field" if equal else "the negative value of the field"
             text = (
                 f"the deprecated {gate} feature gate, and {field} field contradict each other; "
@@ -79,7 +79,7 @@ def _fill_from_gates(desired: Desired) -> Cause | None:
                 text = f"add operation does not apply: doc is missing path: {path[0]}"
                 help_text = f"set {field}, and take the gate {gate} out"
                 return _cause("gate-without-parent", ("spec", "featureGates"), text, help_text)
-            tree.put(desired.spec, path, said is equal)
+            tree.put(desired.spec, path, enabled is equal)
     return None
 
 
@@ -149,11 +149,11 @@ _ENABLED = "dataimportcrontemplate.kubevirt.io/enable"
 def _image_templates(desired: Desired) -> Iterator[Cause]:
     start = ("spec", *(fields.IMAGE_TEMPLATES.of(desired.api_version) or ()))
     for index, template in enumerate(desired.get(fields.IMAGE_TEMPLATES) or ()):
-        said = tree.get(template, "metadata", "annotations", _ENABLED)
-        if said is not None and said.lower() not in ("true", "false"):
+        annotation = tree.get(template, "metadata", "annotations", _ENABLED)
+        if annotation is not None and annotation.lower() not in ("true", "false"):
             text = f'the {_ENABLED} annotation of a dataImportCronTemplate must be either "true" or "false"'
             yield _cause("image-templates", (*start, index), text, "write true or false, in quotes")
-        elif (said or "true").lower() == "true" and template.get("spec") is None:
+        elif (annotation or "true").lower() == "true" and template.get("spec") is None:
             text = "dataImportCronTemplate spec is empty for an enabled DataImportCronTemplate"
             yield _cause("image-templates", (*start, index), text, "add the spec")
 
@@ -184,8 +184,8 @@ def _tls(desired: Desired) -> Iterator[Cause]:
     least, ciphers = custom.get("minTLSVersion"), custom.get("ciphers") or []
     if least is None:
         text = "invalid value for spec.tlsSecurityProfile.custom.minTLSVersion"
-        shown = f'{text}: ""' if desired.api_version == "v1" else text
-        yield _cause("tls-profile", path, shown, "add minTLSVersion")
+        message = f'{text}: ""' if desired.api_version == "v1" else text
+        yield _cause("tls-profile", path, message, "add minTLSVersion")
     elif least != "VersionTLS13" and not _HTTP2 & set(ciphers):
         yield _cause("tls-profile", path, _HTTP2_TEXT, "add one of the two")
     elif least == "VersionTLS13" and ciphers:
@@ -252,14 +252,14 @@ _GATE_WARNINGS: tuple[GateWarning | Windowed[GateWarning], ...] = (
 
 
 def _gate_warnings(desired: Desired) -> Iterator[str]:
-    given = desired.spec.get("featureGates") or {}
+    feature_gates = desired.spec.get("featureGates") or {}
     rows: tuple[GateWarning, ...] = in_force(_GATE_WARNINGS, desired.release)
-    yield from (text for gate, text in rows if gate in given)
+    yield from (text for gate, text in rows if gate in feature_gates)
 
 
 def _v1_gate_warnings(desired: Desired) -> Iterator[str]:
-    given = desired.spec.get("featureGates") or []
-    for name in sorted({gate["name"] for gate in given}):
+    feature_gates = desired.spec.get("featureGates") or []
+    for name in sorted({gate["name"] for gate in feature_gates}):
         phase = gates.phase_of(name, desired.release)
         if phase is None:
             yield f"the {name} featureGate is unknown and ignored."
@@ -283,21 +283,21 @@ def _affinity(desired: Desired) -> Iterator[Cause]:
             problem
             for index, term in enumerate(terms or ())
             for kind in ("matchExpressions", "matchFields")
-            for number, asked in enumerate(term.get(kind) or ())
-            for problem in _requirement(f"nodeSelectorTerms[{index}].{kind}[{number}]", asked)
+            for number, requirement in enumerate(term.get(kind) or ())
+            for problem in _requirement(f"nodeSelectorTerms[{index}].{kind}[{number}]", requirement)
         ]
         if problems:
-            shown = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-            text = f"invalid {name} node placement affinity: {shown}"
+            detail = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+            text = f"invalid {name} node placement affinity: {detail}"
             yield _cause("affinity", start, text, "correct the requirement")
 
 
-def _requirement(path: str, asked: Tree) -> Iterator[str]:
+def _requirement(path: str, requirement: Tree) -> Iterator[str]:
     """What is wrong with one requirement of a node selector term."""
-    operator = asked.get("operator")
-    values: list[Any] = asked.get("values") or []
-    shown = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    wrong = f"{path}.values: Invalid value: {shown}:"
+    operator = requirement.get("operator")
+    values: list[Any] = requirement.get("values") or []
+    literal = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    wrong = f"{path}.values: Invalid value: {literal}:"
     if operator not in _OPERATORS:
         listed = ", ".join(f'"{each}"' for each in _OPERATORS)
         yield f'{path}.operator: Unsupported value: "{operator}": supported values: {listed}'

@@ -13,7 +13,7 @@ from render.frontends.request import config
 from render.frontends.request.options import DEADLINE
 from render.frontends.request.request import Request
 from render.frontends.session import parts, single
-from render.manifests import discover, kustomization
+from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
@@ -22,10 +22,9 @@ from render.yaml import writer
 from render.yaml.budget import Limits
 
 _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
-_OURS = b"kubevirt.io/"
 
 
-def parameters(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
+def parameters(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Print the parameters that an Application can set, as Argo CD's user interface wants them."""
     return Answer([json.dumps(announcements(), indent=2) + "\n"])
 
@@ -37,7 +36,7 @@ def announcements() -> list[dict[str, Any]]:
 
 def _announcement(option: Option) -> dict[str, Any]:
     default = option.default
-    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    default_text = str(default).lower() if isinstance(default, bool) else str(default)
     kind = {"flag": "boolean", "number": "number"}.get(option.kind, "")
     one_of = f" ({', '.join(option.choices)})" if option.kind in ("choice", "release") else ""
     return {
@@ -47,11 +46,11 @@ def _announcement(option: Option) -> dict[str, Any]:
         **({"itemType": kind} if kind else {}),
         "collectionType": "string",
         # Where nobody names one, the destination of the Application decides.
-        "string": "" if option.name == "namespace" else shown,
+        "string": "" if option.name == "namespace" else default_text,
     }
 
 
-def name_first(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
+def name_first(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Name a file that makes the current folder ours, or print nothing; never fails."""
     work.begin("read", "looking for objects of KubeVirt's")
     file = _first_of_ours(".")
@@ -66,23 +65,25 @@ def _first_of_ours(folder: str) -> str:
     walked = discover.walk(folder, (os.path.realpath(folder),), plain=True)
     bounds = discover.boundary(os.path.realpath(folder))
     reached = kustomization.reach(folder, limits, allow_remote=True, bounds=bounds)
-    for file in dict.fromkeys((*(shown for shown, _ in walked.files), *reached.resources)):
+    for file in dict.fromkeys((*(path for path, _ in walked.files), *reached.resources)):
         data = files.read(file, file, limits.file_bytes)
-        if isinstance(data, bytes) and _OURS in data:
+        if isinstance(data, bytes) and relevance.may_hold(data):
             return file
     return ""
 
 
-def inputs(asked: Request, work: Work) -> Answer:
+def inputs(request: Request, work: Work) -> Answer:
     """Print what the rendering of PATH reads, as the annotation that limits refreshes to it.
 
     Without that annotation every commit to the repository renders every application again.
     """
-    path = asked.paths[0]
-    loaded = _sound(asked, work)
-    named = [os.path.join(one, "") if os.path.isdir(one) else one for one in asked.beside.files]
+    path = request.paths[0]
+    loaded = _sound(request, work)
+    named = [
+        os.path.join(file, "") if os.path.isdir(file) else file for file in request.beside.files
+    ]
     read = sorted({_seen_from(path, file) for file in (*loaded.files, *named)})
-    if asked.own["files"]:
+    if request.own["files"]:
         return Answer([os.fsencode("".join(f"{file}\n" for file in read))], ())
     return Answer([os.fsencode(f"{_GENERATE_PATHS}: {';'.join(_folders(read))}\n")], ())
 
@@ -98,29 +99,33 @@ def _folders(read: Sequence[str]) -> list[str]:
     Folders and not files: a file that is added to one changes what is rendered too.
     """
     folders = {os.path.dirname(file) for file in read if file.startswith("../")}
-    inside = [one for one in folders if any(one.startswith(f"{other}/") for other in folders)]
+    inside = [
+        folder for folder in folders if any(folder.startswith(f"{other}/") for other in folders)
+    ]
     return [".", *sorted(folders.difference(inside))]
 
 
-def print_ignore_differences(asked: Request, work: Work) -> Answer:
+def print_ignore_differences(request: Request, work: Work) -> Answer:
     """Print the ignoreDifferences of an Application that syncs VMs as they are written (--emit source).
 
     Rendered VMs need none. A VM that infers its instancetype or preference from a volume gets an entry of its own,
     since the cluster replaces its matchers.
     """
-    inputs = parts(asked, work)
-    resources = [one for part in inputs for one in part.resources]
-    errors = [one for part in inputs for one in part.diagnostics if one.is_error]
+    inputs = parts(request, work)
+    resources = [resource for part in inputs for resource in part.resources]
+    errors = [
+        diagnostic for part in inputs for diagnostic in part.diagnostics if diagnostic.is_error
+    ]
     body = {"ignoreDifferences": ignore_differences.differences(resources)}
     if not resources and errors:
         return Answer()
     return Answer([writer.dump(body)], exit=status(errors))
 
 
-def _sound(asked: Request, work: Work) -> Documents:
-    """What the paths of *asked* hold. Raises RefusedError where that cannot be read."""
-    loaded = single(asked, work).loaded
-    errors = [one for one in loaded.diagnostics if one.is_error]
+def _sound(request: Request, work: Work) -> Documents:
+    """What the paths of *request* hold. Raises RefusedError where that cannot be read."""
+    loaded = single(request, work).loaded
+    errors = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
     if errors:
         origins = [document.origin for document in loaded.documents]
         raise refused(*errors, sources=Sources(origins, loaded.data))

@@ -65,71 +65,71 @@ def generate(call: Call, environ: Mapping[str, str]) -> Exit:
         if stopped is None:
             _log(_line(run, failure(error), environ))
             raise
-        outcome, said = signals.outcome(stopped)
-        _log(said + _line(run, outcome, environ))
+        outcome, message = signals.outcome(stopped)
+        _log(message + _line(run, outcome, environ))
         return outcome
 
 
 def _generate(run: Run, call: Call, environ: Mapping[str, str]) -> Exit:
-    asked = request(call, environ)
+    parsed = request(call, environ)
     findings: list[Finding] = []
     try:
-        with signals.deadline(asked.called.deadline):
-            findings = _render(run, asked)
+        with signals.deadline(parsed.called.deadline):
+            findings = _render(run, parsed)
             outcome = status(run.diagnostics)
             if outcome is Exit.OK and run.rendered:
                 run.work.begin("write", "writing the manifests")
                 emit(writer.write(written(run.loaded, run.rendered)), STDOUT)
     except signals.OverdueError:
         outcome = Exit.DEADLINE
-        run.diagnostics = [_overdue(asked, run)]
+        run.diagnostics = [_overdue(parsed, run)]
         findings = find(run.diagnostics, Sources())
     _log(report(list(map(for_application, findings))))
-    waived.tell(asked, [run.loaded])
+    waived.tell(parsed, [run.loaded])
     if outcome is Exit.OK:  # else all of it stands in the Application
         _log(_line(run, outcome, environ))
     return outcome
 
 
-def _log(said: str) -> None:
-    """Write *said* to standard error; a log that cannot be written makes no manifest wrong."""
+def _log(message: str) -> None:
+    """Write *message* to standard error; a log that cannot be written makes no manifest wrong."""
     with contextlib.suppress(OSError):
-        emit(said, STDERR)
+        emit(message, STDERR)
 
 
 def for_application(finding: Finding) -> Finding:
     """*finding* with what an Application can set where its help names a flag: a parameter, or what the host sets."""
-    said = finding.diagnostic.help
+    help_text = finding.diagnostic.help
     for option in (*OPTIONS, DEADLINE, *HOST_OPTIONS):
-        if f"--{option.name}" not in said:
+        if f"--{option.name}" not in help_text:
             continue
         if option in HOST_OPTIONS:
             name = f"{option.spelled(Source.ENVIRONMENT)} of the sidecar"
         else:
             name = f"the parameter {option.spelled(Source.PARAMETER)}"
-        said = re.sub(rf"--{option.name}(?![\w-])", name, said)
-    if said == finding.diagnostic.help:
+        help_text = re.sub(rf"--{option.name}(?![\w-])", name, help_text)
+    if help_text == finding.diagnostic.help:
         return finding
-    return finding._replace(diagnostic=finding.diagnostic._replace(help=said))
+    return finding._replace(diagnostic=finding.diagnostic._replace(help=help_text))
 
 
-def _render(run: Run, asked: Request) -> list[Finding]:
+def _render(run: Run, request: Request) -> list[Finding]:
     """Do the work, noting in *run* what it is; nothing is read where something is wrong with the asking."""
-    run.diagnostics = list(asked.faults.diagnostics)
+    run.diagnostics = list(request.faults.diagnostics)
     if run.diagnostics:
-        return find(run.diagnostics, asked.faults.sources)
-    part = single(asked, run.work)
+        return find(run.diagnostics, request.faults.sources)
+    part = single(request, run.work)
     run.loaded = part.loaded
     run.rendered = render_part(part, run.work)
     run.diagnostics = part.diagnostics
     run.work.doing = f"looking up the places of {counted(len(run.diagnostics), 'finding')}"
-    return merge(findings_of(run.loaded, worth_saying(run.diagnostics), asked))
+    return merge(findings_of(run.loaded, worth_saying(run.diagnostics), request))
 
 
-def _overdue(asked: Request, run: Run) -> Diagnostic:
+def _overdue(request: Request, run: Run) -> Diagnostic:
     return codes.DEADLINE.at(
         Location(),
-        f"the deadline of {asked.called.deadline} s has passed while {run.work.doing}",
+        f"the deadline of {request.called.deadline} s has passed while {run.work.doing}",
         help="render fewer objects per application, or raise the parameter deadline together with Argo CD's own:"
         " controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds",
     )
@@ -143,18 +143,18 @@ def report(findings: Sequence[Finding]) -> str:
     ranked = sorted(findings, key=lambda finding: _WORST_FIRST.index(finding.diagnostic.severity))
     if ranked and ranked[0].diagnostic.is_error:
         ranked = [finding for finding in ranked if finding.diagnostic.severity is not Severity.INFO]
-    shown = ""
+    output = ""
     for count, finding in enumerate(ranked):
         block = text.report([Group(finding)])
-        room = _ROOM - _LINE_ROOM - len(shown.encode())
+        room = _ROOM - _LINE_ROOM - len(output.encode())
         if count == _MOST or len(block.encode()) > room:
             if not count:
-                shown = block.encode()[:room].decode(errors="ignore") + "...\n"
+                output = block.encode()[:room].decode(errors="ignore") + "...\n"
                 count = 1  # noqa: PLW2901 - a part of it is shown
             left = len(ranked) - count
-            return shown + (f"and {left:,} more; 'virt-render check' shows all\n" if left else "")
-        shown += block
-    return shown
+            return output + (f"and {left:,} more; 'virt-render check' shows all\n" if left else "")
+        output += block
+    return output
 
 
 def _line(run: Run, outcome: Exit, environ: Mapping[str, str]) -> str:

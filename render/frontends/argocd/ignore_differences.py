@@ -36,7 +36,7 @@ def differences(resources: Iterable[Resource]) -> list[Tree]:
         "jsonPointers": list(SEEDED),
         "jqPathExpressions": list(SEEDED_IN_LISTS),
     }
-    return [every, *(entry for one in resources for entry in _inferring(one))]
+    return [every, *(entry for resource in resources for entry in _inferring(resource))]
 
 
 def _inferring(resource: Resource) -> Iterable[Tree]:

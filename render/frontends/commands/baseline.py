@@ -20,13 +20,15 @@ def without(findings: list[Finding], known: Collection[str]) -> tuple[list[Findi
     return [finding for finding in whole if finding.fingerprint not in known], count
 
 
-def accepted_by(baseline: str, asked: Request) -> frozenset[str]:
+def accepted_by(baseline: str, request: Request) -> frozenset[str]:
     """The fingerprints in the JSON report *baseline*. Raises RefusedError."""
-    data = files.read(baseline, baseline, asked.reading.limits.file_bytes)
+    data = files.read(baseline, baseline, request.reading.limits.file_bytes)
     if isinstance(data, Diagnostic):
         raise refused(data)
     try:
-        return frozenset(one["fingerprint"] for one in json.loads(data)["diagnostics"])
+        return frozenset(
+            diagnostic["fingerprint"] for diagnostic in json.loads(data)["diagnostics"]
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         message = f"{baseline} is no JSON report of virt-render"
         cure = "write one: virt-render check --json-file FILE"

@@ -20,16 +20,16 @@ from render.yaml import writer
 _Machines = list[tuple[Machine, Tree]]
 
 
-def build(asked: Request, work: Work) -> Answer:
+def build(request: Request, work: Work) -> Answer:
     """Render; manifests on stdout or to ``-o`` if there is no error, findings on stderr."""
     texts: list[str] = []
-    explains = asked.own["explain"]
-    if explains and asked.settings.emit != "vmi":
-        return _inexplicable(asked)
+    explains = request.own["explain"]
+    if explains and request.settings.emit != "vmi":
+        return _inexplicable(request)
     machines: _Machines = []
-    part = single(asked, work)
+    part = single(request, work)
     work.rendered = texts
-    append = None if asked.reporting.output or explains else _into(texts, part.loaded)
+    append = None if request.reporting.output or explains else _into(texts, part.loaded)
     observe = (lambda machine, body: machines.append((machine, body))) if explains else None
     rendered = render_part(part, work, append, observe)
     if not explains:
@@ -39,8 +39,8 @@ def build(asked: Request, work: Work) -> Answer:
     return Answer(_texts(contents), objects=_paired(rendered, contents))
 
 
-def _inexplicable(asked: Request) -> Answer:
-    message = f"--explain is for --emit vmi, and not for --emit {asked.settings.emit}"
+def _inexplicable(request: Request) -> Answer:
+    message = f"--explain is for --emit vmi, and not for --emit {request.settings.emit}"
     cure = "add --emit vmi, or use virt-render explain"
     return Answer(faults=[codes.USAGE.at(Location(), message, help=cure)])
 
@@ -62,16 +62,18 @@ def _commented(part: FleetPart, rendered: Rendered, machines: _Machines) -> list
     from render.report.deciders import comment, input_of
     from render.yaml.commented import commented
 
-    loaded, asked = part.loaded, part.request
-    given = input_of(loaded, asked.around, asked.reading.limits)
+    loaded, request = part.loaded, part.request
+    manifests = input_of(loaded, request.around, request.reading.limits)
     known = {id(body): machine for machine, body in machines if not machine.failed}
 
     def explained(body: Tree, source: int | None) -> Tree | str:
         machine = known.get(id(body))
         if machine is None:
             return content(loaded, body, source)
-        said = {one.field: one for one in deciders.decisions(machine, body)}
-        return commented(body, lambda path: comment(said[path], given) if path in said else "")
+        decisions = {decision.field: decision for decision in deciders.decisions(machine, body)}
+        return commented(
+            body, lambda path: comment(decisions[path], manifests) if path in decisions else ""
+        )
 
     return [
         explained(body, source)

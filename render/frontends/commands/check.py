@@ -25,27 +25,27 @@ from render.system import git
 from render.system.files import repository
 
 
-def check(asked: Request, work: Work) -> Answer:
+def check(request: Request, work: Work) -> Answer:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
-    known = _Known(asked, work)
-    if any(asked.own[name] for name in ("fix", "unsafe_fixes", "diff")):
-        return _mended(asked, work, known)
-    found = _found(asked, work)
+    known = _Known(request, work)
+    if any(request.own[name] for name in ("fix", "unsafe_fixes", "diff")):
+        return _mended(request, work, known)
+    found = _found(request, work)
     findings, tally = known.without(found.findings, found.tally)
-    findings, tally = _with_options(findings, tally, asked)
+    findings, tally = _with_options(findings, tally, request)
     return Answer(findings=findings, tally=tally)
 
 
 def _with_options(
-    findings: list[Finding], tally: Tally, asked: Request, refused: Collection[Hashable] = ()
+    findings: list[Finding], tally: Tally, request: Request, refused: Collection[Hashable] = ()
 ) -> tuple[list[Finding], Tally]:
     """*findings* with the options that mend them, but for what was *refused*, and *tally* with how many there are."""
-    if not any(one.fixes for one in findings):
+    if not any(finding.fixes for finding in findings):
         return findings, tally
     from render.frontends import fixing
 
-    findings = fixing.with_options(findings, asked, refused)
-    options = Counter(one.option for one in findings)
+    findings = fixing.with_options(findings, request, refused)
+    options = Counter(finding.option for finding in findings)
     return findings, tally._replace(
         fixable=options["--fix"], fixable_unsafely=options["--unsafe-fixes"]
     )
@@ -59,7 +59,7 @@ class _Found(NamedTuple):
     parts: list[FleetPart]
 
 
-def _mended(asked: Request, work: Work, known: "_Known") -> Answer:
+def _mended(request: Request, work: Work, known: "_Known") -> Answer:
     """What is left once files have been fixed, and these files; ``--diff`` prints them as a patch instead."""
     from render.frontends import fixing, patching
 
@@ -67,65 +67,70 @@ def _mended(asked: Request, work: Work, known: "_Known") -> Answer:
 
     def look() -> fixing.Look:
         del work.parts[:], work.inputs[:]
-        looks.append(_found(asked, work))
+        looks.append(_found(request, work))
         mended, _ = known.without(looks[-1].findings, looks[-1].tally)
         return fixing.Look(looks[-1].findings, mended, looks[-1].parts)
 
-    fixed = fixing.fixed(asked, look, unsafe=asked.own["unsafe_fixes"])
-    last = next(one for one in looks if one.findings is fixed.last.findings)
+    fixed = fixing.fixed(request, look, unsafe=request.own["unsafe_fixes"])
+    last = next(found for found in looks if found.findings is fixed.last.findings)
     findings, tally = known.without(last.findings, last.tally)
-    findings, tally = _with_options(findings, tally, asked, fixed.left)
+    findings, tally = _with_options(findings, tally, request, fixed.left)
     changes = [
         patching.FileChange(file, fixed.known[file].decode(), text)
         for file, text in sorted(fixed.texts.items())
     ]
-    exit_ = outcome((one.diagnostic for one in findings), asked)
+    exit_ = outcome((finding.diagnostic for finding in findings), request)
     notes = [*(f"fixed: {line}" for line in fixed.done), *fixed.left.values()]
-    if asked.own["diff"]:
+    if request.own["diff"]:
         notes = [line.replace("fixed: ", "would fix: ", 1) for line in notes]
-        return Answer([patching.diff(changes)], findings, exit_, tally=tally, notes=notes)
-    written = Files([(one.file, one.after) for one in changes], fixed.known.items())
+        return Answer([patching.painted(changes)], findings, exit_, tally=tally, notes=notes)
+    written = Files([(change.file, change.after) for change in changes], fixed.known.items())
     return Answer(findings=findings, exit=exit_, tally=tally, files=written, notes=notes)
 
 
-def _found(asked: Request, work: Work) -> _Found:
+def _found(request: Request, work: Work) -> _Found:
     findings: list[Finding] = []
     looked_at: list[FleetPart] = []
     others: list[FleetPart] = []
-    releases = _for_releases(asked)
-    for root, paths in _by_root(asked.paths or (".",), asked.own["root"]).items():
+    releases = _for_releases(request)
+    for root, paths in _by_root(request.paths or (".",), request.own["root"]).items():
         inputs: list[Documents] = []
-        for number, one in enumerate(releases):
-            inputs = _load_for(one, inputs, root, paths, work)
-            for part in fleet(one, work, inputs):
+        for number, release_request in enumerate(releases):
+            inputs = _load_for(release_request, inputs, root, paths, work)
+            for part in fleet(release_request, work, inputs):
                 checked = _checked(part, work)
                 if len(releases) > 1:
-                    checked = [said._replace(releases=(one.settings.kubevirt,)) for said in checked]
+                    checked = [
+                        finding._replace(releases=(release_request.settings.kubevirt,))
+                        for finding in checked
+                    ]
                 findings += (
-                    _about(checked, [*paths, *one.beside.files], part.loaded) if root else checked
+                    _about(checked, [*paths, *release_request.beside.files], part.loaded)
+                    if root
+                    else checked
                 )
                 (others if number else looked_at).append(part)
     return _Found(merge(findings), tally_of(looked_at), looked_at + others)
 
 
-def _for_releases(asked: Request) -> list[Request]:
-    """*asked* for each release that is asked for."""
-    named = dict.fromkeys(one.removeprefix("v") for one in asked.own["kubevirt"])
+def _for_releases(request: Request) -> list[Request]:
+    """*request* for each release that is asked for."""
+    named = dict.fromkeys(release.removeprefix("v") for release in request.own["kubevirt"])
     return [
-        asked._replace(settings=asked.settings._replace(kubevirt=release))
-        for release in named or (asked.settings.kubevirt,)
+        request.in_run_of(request)._replace(settings=request.settings._replace(kubevirt=release))
+        for release in named or (request.settings.kubevirt,)
     ]
 
 
 def _load_for(
-    asked: Request, before: Sequence[Documents], root: str, paths: Sequence[str], work: Work
+    request: Request, before: Sequence[Documents], root: str, paths: Sequence[str], work: Work
 ) -> list[Documents]:
-    """The inputs for the release of *asked*: those *before*, for another one, but for charts, which may ask for it."""
+    """The inputs for the release of *request*: those *before*, for another one, but for charts, which may ask."""
     if before and not any(loaded.filled for loaded in before):
         return list(before)
     files = [path for path in paths if path != "-"] if before else paths
     work.begin("read", f"reading {in_words(files)}")
-    found = _load_around(asked, root, files, work) if root else read_roots(files, asked, work)
+    found = _load_around(request, root, files, work) if root else read_roots(files, request, work)
     if not before:
         return found
     same = [loaded for loaded in before if not loaded.filled]
@@ -135,8 +140,8 @@ def _load_for(
 class _Known:
     """The findings of the baseline and of the commit that is compared with, read once they are asked for."""
 
-    def __init__(self, asked: Request, work: Work) -> None:
-        self._asked = asked
+    def __init__(self, request: Request, work: Work) -> None:
+        self._asked = request
         self._work = work
 
     @cached_property
@@ -160,17 +165,19 @@ class _Known:
         return findings, tally
 
 
-def _at(revision: str, asked: Request, work: Work) -> frozenset[str]:
+def _at(revision: str, request: Request, work: Work) -> frozenset[str]:
     """The fingerprints of what is found where the work tree left *revision*."""
     here = os.path.realpath(".")
-    paths = [os.path.relpath(os.path.realpath(path), here) for path in asked.paths]
+    paths = [os.path.relpath(os.path.realpath(path), here) for path in request.paths]
     top = git.root(here)
-    with back_at(top, git.merge_base(top, revision), asked.reading.limits):
-        there = [path for path in paths if os.path.lexists(path)]
-        then = again(asked, *there)
-        if then.faults.diagnostics or len(there) < len(paths[:1]):
+    with back_at(top, git.merge_base(top, revision), request.reading.limits):
+        present = [path for path in paths if os.path.lexists(path)]
+        then = again(request, *present)
+        if then.faults.diagnostics or len(present) < len(paths[:1]):
             return frozenset()
-        return frozenset(one.fingerprint for one in with_fingerprints(_found(then, work).findings))
+        return frozenset(
+            finding.fingerprint for finding in with_fingerprints(_found(then, work).findings)
+        )
 
 
 def _checked(part: FleetPart, work: Work) -> list[Finding]:
@@ -226,7 +233,7 @@ def _files(paths: Sequence[str]) -> dict[str, str]:
     return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
 
 
-def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) -> list[Documents]:
+def _load_around(request: Request, root: str, paths: Sequence[str], work: Work) -> list[Documents]:
     """What is below *root*, where the objects stand that the files of *paths* refer to, and *paths* themselves.
 
     A patch is read by its kustomization, and not as an object of its own; a template of Helm is read by nobody.
@@ -236,7 +243,7 @@ def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) ->
     named = _files(paths)
     wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
     known = len(work.inputs)
-    inputs = read_roots(wanted, asked, work)
+    inputs = read_roots(wanted, request, work)
     read = {os.path.realpath(file) for loaded in inputs for file in (*loaded.files, *loaded.passed)}
     templates = _templates(inputs)
     missed = [
@@ -245,7 +252,7 @@ def _load_around(asked: Request, root: str, paths: Sequence[str], work: Work) ->
     if not missed:
         return inputs
     del work.inputs[known:]
-    return read_roots([*wanted, *missed], asked, work, anything=True)
+    return read_roots([*wanted, *missed], request, work, anything=True)
 
 
 def _templates(inputs: Iterable[Documents]) -> list[str]:

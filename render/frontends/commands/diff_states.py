@@ -20,10 +20,11 @@ from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import include, leave_out_rendered, reading
-from render.manifests import kustomization, roots
+from render.manifests import discover, kustomization, roots
+from render.manifests.discover import tidy
 from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
-from render.manifests.relevance import Scope
+from render.manifests.relevance import Globs, Scope
 from render.manifests.sources import loading
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -34,6 +35,7 @@ from render.report.impact.review import (
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import files, git
+from render.system.checkout import absent
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -86,20 +88,21 @@ Side = dict[str, NamedState]
 
 
 class _PlacedSide(NamedTuple):
-    """Where one side stands: called *name*, at *path* seen from *folder*, and how *there* asks to read it.
+    """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
-    *is_there*: whether anything stands there.
+    *is_there*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*.
     """
 
     name: str
     folder: str
     path: str
-    there: Request
+    request: Request
     is_there: bool = True
+    absent: tuple[str, ...] = ()
 
 
 class _LoadedSide(NamedTuple):
-    """What was read of one side: called *name*, at *path* seen from *folder*, as *there* asks.
+    """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
     None of *inputs* is divided yet.
     """
@@ -107,18 +110,18 @@ class _LoadedSide(NamedTuple):
     name: str
     folder: str
     path: str
-    there: Request
+    request: Request
     inputs: list[Documents]
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
-        layout, namespace = self.there.reading.layout, self.there.settings.namespace
+        layout, namespace = self.request.reading.layout, self.request.settings.namespace
         with contextlib.chdir(self.folder):
             folders = (
                 folder
-                for one in self.inputs
-                if not one.is_one_root
-                for folder in roots.of_files(one, layout.roots, namespace).values()
+                for loaded in self.inputs
+                if not loaded.is_one_root
+                for folder in roots.of_files(loaded, layout.roots, namespace).values()
             )
             return {os.path.relpath(folder, self.path) for folder in folders if folder}
 
@@ -128,13 +131,15 @@ class _LoadedSide(NamedTuple):
             folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
             parts = [
                 part
-                for one in self.inputs
+                for loaded in self.inputs
                 for part in (
-                    [one] if one.is_one_root else roots.parted(one, roots.within(one, folders))
+                    [loaded]
+                    if loaded.is_one_root
+                    else roots.parted(loaded, roots.within(loaded, folders))
                 )
             ]
-            leave_out_rendered(parts, self.there.settings.namespace)
-            neighbours = Neighbours(parts, self.there.reading.layout.shared)
+            leave_out_rendered(parts, self.request.settings.namespace)
+            neighbours = Neighbours(parts, self.request.reading.layout.shared)
             for part in parts:
                 include(part, neighbours)
             return {
@@ -148,11 +153,11 @@ class _LoadedSide(NamedTuple):
         Who rendered the other state of it must not read that it went.
         """
         faults = [
-            codes.HELM_FAILED.at(one.location, one.message)
+            codes.HELM_FAILED.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
             for unfilled, diagnostics in loaded.unfilled.items()
             if _seen_from(self.path, *unfilled) == name
-            for one in diagnostics
+            for diagnostic in diagnostics
         ]
         return refused(*faults) if faults else None
 
@@ -201,9 +206,9 @@ Clusters = tuple[ClusterOption, ClusterOption]
 _Texts = dict[tuple[bytes, Limits], Read]
 
 
-def clusters_of(asked: Request) -> Clusters:
+def clusters_of(request: Request) -> Clusters:
     """What the command line says of the clusters of both sides. Raises RefusedError."""
-    releases, cluster_files = (_ends(asked.own[name]) for name in ("kubevirt", "cluster_config"))
+    releases, cluster_files = (_ends(request.own[name]) for name in ("kubevirt", "cluster_config"))
     clusters = []
     for release, file in zip(releases, cluster_files, strict=True):
         faults: tuple[Diagnostic, ...] = ()
@@ -211,10 +216,10 @@ def clusters_of(asked: Request) -> Clusters:
         if release:
             faults = decide((Layer(Source.FLAG, {"--kubevirt": release}),), (RELEASE,)).diagnostics
         if file:
-            configured = config.cluster_config(file, asked.reading.limits)
+            configured = config.cluster_config(file, request.reading.limits)
             document = next(iter(configured.documents), None)
             faults += configured.diagnostics
-            text = files.read(file, file, asked.reading.limits.file_bytes)
+            text = files.read(file, file, request.reading.limits.file_bytes)
             data = text if isinstance(text, bytes) else b""
         if faults:
             raise refused(*faults)
@@ -222,30 +227,39 @@ def clusters_of(asked: Request) -> Clusters:
     return clusters[0], clusters[1]
 
 
-def _ends(given: str) -> tuple[str, str]:
+def _ends(text: str) -> tuple[str, str]:
     """Both ends of a range; of one value alone, that value."""
-    ends = () if os.path.exists(given) else range(len(given))
-    found = [(given[:n], given[n + len(_RANGE) :]) for n in ends if given.startswith(_RANGE, n)]
+    ends = () if os.path.exists(text) else range(len(text))
+    found = [(text[:n], text[n + len(_RANGE) :]) for n in ends if text.startswith(_RANGE, n)]
     # Paths that lead up have dots of their own.
-    pairs = (one for one in found if all(map(os.path.exists, one)))
-    return next(pairs, found[0] if found else (given, given))
+    pairs = (pair for pair in found if all(map(os.path.exists, pair)))
+    return next(pairs, found[0] if found else (text, text))
 
 
-def sides_of(asked: Request, clusters: Clusters, trees: contextlib.ExitStack) -> tuple[Side, Side]:
+def sides_of(
+    request: Request, clusters: Clusters, trees: contextlib.ExitStack
+) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
-    placed = _placed(asked, clusters, trees)
-    excludes = [one.there.reading.layout.exclude.patterns for one in placed if one.is_there]
-    common = tuple(one for one in excludes[0] if one in excludes[-1]) if excludes else ()
+    placed = _placed(request, clusters, trees)
+    excludes = [side.request.reading.layout.exclude.patterns for side in placed if side.is_there]
+    common = (
+        tuple(pattern for pattern in excludes[0] if pattern in excludes[-1]) if excludes else ()
+    )
     texts: _Texts = {}
-    read = [_read(one, common, texts) for one in placed]
+    read = [_read(side, common, texts) for side in placed]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
-    known = {folder for one in read for folder in one.roots()}
-    loaded = [one.side(known, cluster) for one, cluster in zip(read, clusters, strict=True)]
-    for one, side, other in zip(read, loaded, reversed(loaded), strict=True):
+    known = {folder for loaded_side in read for folder in loaded_side.roots()}
+    loaded = [
+        loaded_side.side(known, cluster)
+        for loaded_side, cluster in zip(read, clusters, strict=True)
+    ]
+    for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         for name in other.keys() - side.keys():
-            fault = one.unfilled(name)
+            fault = loaded_side.unfilled(name)
             if fault is not None:
-                side[name] = NamedState(one.name, [], other[name].settings, Sources(), fault)
+                side[name] = NamedState(
+                    loaded_side.name, [], other[name].settings, Sources(), fault
+                )
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
         name for side in loaded for name, state in side.items() if state.has_lock and not chosen
@@ -270,16 +284,16 @@ def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
 
 
 def _placed(
-    asked: Request, clusters: Clusters, trees: contextlib.ExitStack
+    request: Request, clusters: Clusters, trees: contextlib.ExitStack
 ) -> tuple[_PlacedSide, _PlacedSide]:
     """Where both sides stand, as the words of the command line name them. Raises RefusedError or GitError."""
-    words = _sorted(asked.paths)
+    words = _sorted(request.paths)
     if words.are_folders:
-        first, last = (_here(asked, path, path) for path in words.paths)
+        first, last = (_here(request, path, path) for path in words.paths)
         return first, last
     revisions = _revisions(words)
     if clusters[0] != clusters[1] and not revisions.before:
-        here = _here(asked, revisions.path, revisions.path)
+        here = _here(request, revisions.path, revisions.path)
         return here, here
     top = _top(revisions)
     base = revisions.before or _branched_off(top)
@@ -287,8 +301,9 @@ def _placed(
         head = _commit(top, revisions.after or "HEAD").id
         base = git.merge_base(top, _commit(top, base).id, head)
     _demand(revisions.path, top, (base, revisions.after))
-    first = _at(asked, top, base, revisions.path, trees)
-    return first, _at(asked, top, revisions.after, revisions.path, trees, first.folder)
+    ends = [_commit(top, revision).id if revision else "" for revision in (base, revisions.after)]
+    first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
+    return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
 
 
 def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
@@ -296,7 +311,7 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
     inside = within(path, top)
     if inside == os.curdir or os.path.exists(path):
         return
-    if any(git.has(top, _commit(top, one).id, inside) for one in revisions if one):
+    if any(git.has(top, _commit(top, revision).id, inside) for revision in revisions if revision):
         return
     fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
     raise refused(fault)
@@ -382,24 +397,29 @@ def _branched_off(top: str) -> str:
 
 
 def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
-    asked: Request,
+    request: Request,
     top: str,
     revision: str,
     path: str,
     trees: contextlib.ExitStack,
     other: str = "",
+    beside: str = "",
 ) -> _PlacedSide:
-    """Where *path* stands at *revision*, or in the working tree; *other* is what is checked out already."""
+    """Where *path* stands at the commit *revision*, or in the working tree; *other* is what is checked out already.
+
+    *beside* is the commit that it is compared with.
+    """
     if not revision:
-        return _here(asked, path, "the working tree")
-    commit = _commit(top, revision)
+        return _here(request, path, "the working tree")
     inside = within(path, top)
-    looked_at = [inside, *(within(file, top) for file in asked.reading.chart.values)]
-    tree = trees.enter_context(checked_out(top, commit.id, asked.reading.limits, other, looked_at))
+    looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
+    tree = trees.enter_context(
+        checked_out(top, revision, request.reading.limits, other, looked_at, beside)
+    )
     if not os.path.exists(os.path.join(tree, inside)):
-        return _PlacedSide(commit.id[:10], tree, inside, asked, is_there=False)
+        return _PlacedSide(revision[:10], tree, inside, request, is_there=False)
     with contextlib.chdir(tree):
-        return _here(asked, inside, commit.id[:10])
+        return _here(request, inside, revision[:10])._replace(absent=tuple(absent(tree)))
 
 
 def _commit(top: str, revision: str) -> git.Commit:
@@ -413,9 +433,9 @@ def _commit(top: str, revision: str) -> git.Commit:
         raise GitError(text) from error
 
 
-def _here(asked: Request, path: str, name: str) -> _PlacedSide:
+def _here(request: Request, path: str, name: str) -> _PlacedSide:
     """*path*, seen from the working directory, with the configuration that stands there."""
-    return _PlacedSide(name, os.getcwd(), path, snapshots.asked_at(asked, path))
+    return _PlacedSide(name, os.getcwd(), path, snapshots.asked_at(request, path))
 
 
 def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedSide:
@@ -424,39 +444,63 @@ def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedS
     What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
     gets those of this one.
     """
-    name, folder, path, there, is_there = side
+    name, folder, path, request, is_there, lacking = side
     if not is_there:
-        return _LoadedSide(name, folder, path, there, [Documents()])
-    how = reading(there, standard_input())._replace(known=texts)
+        return _LoadedSide(name, folder, path, request, [Documents()])
+    how = reading(request, standard_input())._replace(known=texts)
     with contextlib.chdir(folder):
         if os.path.isdir(path) and not (
-            kustomization.find(path) and there.reading.kustomize != "never"
+            kustomization.find(path) and request.reading.kustomize != "never"
         ):
-            layout = there.reading.layout
+            layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
             scope = Scope(exclude, shared=layout.shared)
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
-            return _LoadedSide(name, folder, path, there, inputs)
+            _name_lacking(lacking, path, exclude, inputs)
+            return _LoadedSide(name, folder, path, request, inputs)
         loaded = loading.load((path,), how, whole=True)
-        return _LoadedSide(name, folder, loaded.folder, there, [loaded])
+        return _LoadedSide(name, folder, loaded.folder, request, [loaded])
+
+
+def _name_lacking(
+    lacking: Sequence[str], path: str, exclude: Globs, inputs: list[Documents]
+) -> None:
+    """Say in *inputs*, read below *path*, that nobody knows what the texts say that the repository is *lacking*."""
+    faults = [
+        codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
+        for file in map(tidy, lacking)
+        if discover.inside(os.path.realpath(file), [os.path.realpath(path)])
+        and not exclude.match(os.path.realpath(file))
+    ]
+    if not faults:
+        return
+    loose = next(
+        (part for part in inputs if part.folder == tidy(path) and not part.is_one_root), None
+    )
+    if loose is None:
+        loose = Documents(folder=tidy(path), whole=True)
+        inputs.insert(0, loose)
+    loose.diagnostics += faults
 
 
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
-    there = side.there
-    locks.choose(loaded, there)
+    request = side.request
+    locks.choose(loaded, request)
     fault = None
     if status(loaded.diagnostics) is not Exit.OK:
-        findings = merge(findings_of(loaded, loaded.diagnostics, there))
+        findings = merge(findings_of(loaded, loaded.diagnostics, request))
         fault = RefusedError(findings)
     emitted = (
-        there.settings if "emit" in there.beside.asked else there.settings._replace(emit="source")
+        request.settings
+        if "emit" in request.beside.named
+        else request.settings._replace(emit="source")
     )
-    around = (cluster.document,) if cluster.document else there.beside.cluster
+    around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
     else:
         for document in around:
-            loaded.data.add_file(document.origin.file, there.reading.limits.file_bytes)
+            loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
     count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
     return NamedState(
@@ -465,13 +509,16 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         emitted,
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd()),
         fault,
-        {from_body(one.body, 0).ref: count + position for position, one in enumerate(around)},
+        {
+            from_body(document.body, 0).ref: count + position
+            for position, document in enumerate(around)
+        },
         unread={
             os.path.relpath(file, side.path): codes_ for file, codes_ in loaded.unread_files.items()
         },
-        configured=there.beside.configured,
+        configured=request.beside.configured,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
-        has_lock=there.settings.pins != "ignore" and locks.has_one(loaded),
-        is_emit_chosen="emit" in there.beside.asked,
+        has_lock=request.settings.pins != "ignore" and locks.has_one(loaded),
+        is_emit_chosen="emit" in request.beside.named,
     )

@@ -2,13 +2,12 @@
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
@@ -21,31 +20,43 @@ from render.frontends.request.request import Request
 from render.frontends.session import parts, rendering, unread, unread_texts
 from render.manifests.relevance import may_limit
 from render.model import fieldpath
-from render.model.naming import ambiguity, fitting, name_of
+from render.model.naming import ambiguity, fitting, name_of, spellings
+from render.model.nearest import did_you_mean
 from render.model.provenance import Decision
 from render.pipeline.deciders import Explained
 from render.pipeline.input import definitions
-from render.report.deciders import FORMAT_VERSION, Input, brief, document, input_of, trace, words
+from render.report import terminal
+from render.report.deciders import (
+    FORMAT_VERSION,
+    Evidence,
+    Input,
+    brief,
+    document,
+    input_of,
+    of_vmi,
+    trace,
+    words,
+)
 from render.report.findings import merge
 from render.report.text import printable
+from render.system.streams import STDOUT
 
 #: What stands behind the VM, each at most once.
 _USAGE = ("[FIELD]", "[PATH]")
 #: The first step of a field of the pod.
 _POD = "pod"
 _FEW = 5
-#: Where VMs, pools and replica sets have what is a field of the VMI.
-_TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
 
-def explain(asked: Request, work: Work) -> Answer:
+def explain(request: Request, work: Work) -> Answer:
     """Print the fields of a VM, each with its value, who decided it, and who lost."""
-    answer = _answer(asked, work)
-    there = answer.part.request
-    write = _as_json if there.own["format"] == "json" else _as_text
-    given = input_of(answer.part.loaded, there.around, there.reading.limits)
-    text = write(answer.machine, answer.decisions, given)
-    return Answer([text], (), unread=answer.unread)
+    answer = _answer(request, work)
+    part_request = answer.part.request
+    is_json = part_request.own["format"] == "json"
+    write = _as_json if is_json else _as_text
+    manifests = input_of(answer.part.loaded, part_request.around, part_request.reading.limits)
+    text = write(answer.machine, answer.decisions, manifests)
+    return Answer([text], (), unread=answer.unread, for_people=not is_json)
 
 
 class _ExplainedPart(NamedTuple):
@@ -57,28 +68,28 @@ class _ExplainedPart(NamedTuple):
     unread: list[str]
 
 
-def _answer(asked: Request, work: Work) -> _ExplainedPart:
+def _answer(request: Request, work: Work) -> _ExplainedPart:
     """What ``[FIELD] [PATH]`` ask for, in this order; one word alone is either. Raises RefusedError."""
-    words = asked.paths
+    words = request.paths
     if len(words) > len(_USAGE):
         raise refused(_unfit(f"cannot tell FIELD and PATH of {' '.join(words)}"))
     if len(words) == len(_USAGE):
         field, path = words
         if not os.path.exists(path):
             raise refused(_unfit(f"no file or folder {path}"))
-        return _answer_at(path, field, asked, work)
+        return _answer_at(path, field, request, work)
     word = words[0] if words else ""
     if not os.path.exists(word):
-        return _answer_at(os.curdir, word, asked, work)
+        return _answer_at(os.curdir, word, request, work)
     if not _is_bare(word):
-        return _answer_at(word, "", asked, work)
+        return _answer_at(word, "", request, work)
     try:  # a folder may be called as a field is
-        return _answer_at(os.curdir, word, asked, work)
+        return _answer_at(os.curdir, word, request, work)
     except RefusedError as as_field:
         try:
-            return _answer_at(word, "", asked, work)
+            return _answer_at(word, "", request, work)
         except RefusedError as as_path:
-            is_usage = status(one.diagnostic for one in as_path.findings) is Exit.USAGE
+            is_usage = status(finding.diagnostic for finding in as_path.findings) is Exit.USAGE
             raise (as_field if is_usage else as_path) from None
 
 
@@ -91,11 +102,11 @@ def _is_bare(word: str) -> bool:
     return os.path.isdir(word) and word.strip(".") != "" and os.sep not in word
 
 
-def _answer_at(path: str, field: str, asked: Request, work: Work) -> _ExplainedPart:
+def _answer_at(path: str, field: str, request: Request, work: Work) -> _ExplainedPart:
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
-    parts_ = parts(asked_at(asked, path), work)
-    part, machine = _found(asked.own["vm"], parts_, work, pods=_is_of_pod(field))
-    missing = [said for one in parts_ if (said := unread(one))]
+    parts_ = parts(asked_at(request, path), work)
+    part, machine = _found(request.own["vm"], parts_, work, pods=_is_of_pod(field))
+    missing = [reason for candidate in parts_ if (reason := unread(candidate))]
     return _ExplainedPart(part, machine, _about(machine, field), missing)
 
 
@@ -115,11 +126,11 @@ def _found(
     plain = name.rpartition("/")[2]
     known: dict[str, list[tuple[FleetPart, Explained]]] = {}
     for part in sound:
-        if len(sound) > 1 and not any(one.name == plain for one in part.resources):
+        if len(sound) > 1 and not any(resource.name == plain for resource in part.resources):
             continue
         work.begin("render", rendering(part.loaded))
-        for one in deciders.explain(part.resources, part.request.settings, pods=pods):
-            known.setdefault(name_of(one.resource), []).append((part, one))
+        for explained in deciders.explain(part.resources, part.request.settings, pods=pods):
+            known.setdefault(name_of(explained.resource), []).append((part, explained))
     names = fitting(name, known)
     if not names:
         raise _missing(name, parts_)
@@ -129,8 +140,8 @@ def _found(
     several = known[names[0]]
     part, chosen = several[0]
     if len(several) > 1:
-        folders = [one.loaded.folder for one, _ in several]
-        inputs = [one.loaded.name for one, _ in several]
+        folders = [candidate.loaded.folder for candidate, _ in several]
+        inputs = [candidate.loaded.name for candidate, _ in several]
         message = f"{names[0]} is in {', '.join(inputs)}"
         cure = f"name one of them: virt-render explain {names[0]} {folders[0]}"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
@@ -143,33 +154,34 @@ def _found(
 
 def _may_depend(explained: Explained, unread: Sequence[bytes], *, pods: bool) -> bool:
     """Whether one of the texts *unread* may say something of what *explained* is made of."""
-    if unread and any(codes.CODES[one.code].follows for one in explained.diagnostics):
+    if unread and any(codes.CODES[diagnostic.code].follows for diagnostic in explained.diagnostics):
         return True
-    deciders = (each for one in explained.decisions for each in (one.winner, *one.losers))
+    deciders = (
+        each for decision in explained.decisions for each in (decision.winner, *decision.losers)
+    )
     names = {
-        one.source.name.encode()
-        for one in deciders
-        if one.source is not None and one.source != explained.resource
+        decider.source.name.encode()
+        for decider in deciders
+        if decider.source is not None and decider.source != explained.resource
     }
     return any((pods and may_limit(text)) or any(name in text for name in names) for text in unread)
 
 
 def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     """That no VM is called *name*, or why that cannot be told."""
-    from render.model.nearest import nearest
-
     findings = [
         finding
         for part in parts_
         if unread(part)
         for finding in findings_of(part.loaded, part.loaded.diagnostics, part.request)
     ]
+    resources = (resource for part in parts_ for resource in part.resources)
+    names = {name_of(resource) for resource in resources if definitions.is_machine(resource)}
+    cure = did_you_mean(name, spellings(names), _some(sorted(names)))
     if findings:
-        return RefusedError(merge(findings))
-    resources = (one for part in parts_ for one in part.resources)
-    names = {name_of(one) for one in resources if definitions.is_machine(one)}
-    near = nearest(name, sorted({*names, *(one.rpartition("/")[2] for one in names)}))
-    cure = f"did you mean {near}?" if near else _some(sorted(names))
+        message = f"no VirtualMachine {name} in what can be read"
+        known = codes.USAGE.at(Location(), message, severity=Severity.WARNING, help=cure)
+        return RefusedError(merge([*findings, *(refused(known).findings if names else ())]))
     return refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
 
 
@@ -185,22 +197,19 @@ def _about(explained: Explained, field: str) -> list[Decision]:
     """The decisions on *field* and what is below it, on all without one. Raises RefusedError."""
     of_pod = _is_of_pod(field)
     inner = field.partition(".")[2] if of_pod else field
-    wanted = f".{_TEMPLATE.sub('', inner, count=1).removesuffix(ORDER)}"
+    wanted = f".{of_vmi(inner).removesuffix(ORDER)}"
     chosen = [
-        one
-        for one in explained.decisions
-        if not inner or _has(one.text, wanted) or _has(fieldpath.text(one.field), wanted)
+        decision
+        for decision in explained.decisions
+        if not inner or _has(decision.text, wanted) or _has(fieldpath.text(decision.field), wanted)
     ]
     if chosen:
         return chosen
-    from render.model.nearest import nearest
-
     sought = field if of_pod else wanted[1:]
-    near = nearest(sought, [one.text for one in explained.decisions])
     listed = (
         f"as FIELD, {_POD} lists all of the pod" if of_pod else "without a FIELD all are listed"
     )
-    cure = f"did you mean {near}?" if near else listed
+    cure = did_you_mean(sought, [decision.text for decision in explained.decisions], listed)
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
     raise refused(codes.USAGE.at(Location(), message, help=cure))
@@ -212,21 +221,36 @@ def _has(field: str, wanted: str) -> bool:
     return bool(separator) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
-def _as_text(explained: Explained, decisions: list[Decision], given: Input) -> str:
-    lines = [str(explained.resource)]
-    for one in decisions:
-        winner, *losers = trace(one, given)
-        made = "virt-controller" if one.field[0] == _POD else words(winner)
-        said = f"= {one.sum}" if one.sum else made
-        lines.append(f"  {one.text}: {brief(winner.contender.value)}  {said}")
-        lines += (f"    lost: {brief(each.contender.value)}  {words(each)}" for each in losers)
-    return "".join(f"{printable(line)}\n" for line in lines)
+def _as_text(explained: Explained, decisions: list[Decision], manifests: Input) -> str:
+    colour = terminal.is_coloured(STDOUT)
+    lines = [terminal.painted(printable(str(explained.resource)), terminal.BOLD, colour=colour)]
+    for decision in decisions:
+        winner, *losers = trace(decision, manifests)
+        made = "virt-controller" if decision.field[0] == _POD else words(winner, decision.text)
+        reason = f"= {decision.sum}" if decision.sum else made
+        lines.append(
+            f"  {printable(decision.text)}: {_value(winner, terminal.GREEN)}  {_who(reason)}"
+        )
+        lines += (
+            f"    lost: {_value(each, terminal.RED)}  {_who(words(each, decision.text))}"
+            for each in losers
+        )
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _as_json(explained: Explained, decisions: list[Decision], given: Input) -> str:
+def _value(evidence: Evidence, style: str) -> str:
+    value = printable(brief(evidence.contender.value))
+    return terminal.painted(value, style, colour=terminal.is_coloured(STDOUT))
+
+
+def _who(decider: str) -> str:
+    return terminal.painted(printable(decider), terminal.DIM, colour=terminal.is_coloured(STDOUT))
+
+
+def _as_json(explained: Explained, decisions: list[Decision], manifests: Input) -> str:
     answer = {
         "formatVersion": FORMAT_VERSION,
         "resource": explained.resource._asdict(),
-        "fields": [document(one, given) for one in decisions],
+        "fields": [document(decision, manifests) for decision in decisions],
     }
     return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

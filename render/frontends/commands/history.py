@@ -18,6 +18,7 @@ from render.frontends.request.request import Request
 from render.manifests.kustomization import LOCK
 from render.model.counting import counted
 from render.model.naming import ambiguity, fitting, is_pattern, matching, whole
+from render.report import terminal
 from render.report.findings import find, merge
 from render.report.history import text
 from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
@@ -27,6 +28,7 @@ from render.revisions.hashes import rendered_hash
 from render.revisions.lockfile import Lock, Pin
 from render.system import git
 from render.system.git import Commit, GitError
+from render.system.streams import STDOUT
 from render.yaml import writer
 from render.yaml.reader import read
 
@@ -54,15 +56,15 @@ class _EditRevision(NamedTuple):
     before: "_EditRevision | None"
 
 
-def history(asked: Request, work: Work) -> Answer:
+def history(request: Request, work: Work) -> Answer:
     """List the edit revisions of a VM, or of all."""
-    name, path = _words(asked)
+    name, path = _words(request)
     work.begin("read", f"reading the history of {name or path}")
-    place = _place(path, asked)
+    place = _place(path, request)
     commits = git.commits(place.top, place.lock)
-    told = _told(name, place, commits, asked, work)
+    told = _told(name, place, commits, request, work)
     work.begin("write", "writing the answer")
-    match asked.own["format"]:
+    match request.own["format"]:
         case "json":
             from render.report.history import data
 
@@ -70,15 +72,21 @@ def history(asked: Request, work: Work) -> Answer:
         case "html":
             from render.report.history import html
 
-            output = [html.report(told, origin_of(asked.reading_from(path)))]
+            output = [html.report(told, origin_of(request.reading_from(path)))]
         case _:
-            output = text.report(told)
-    return Answer(output, merge(find(_ends(place, commits), Sources())), Exit.OK)
+            output = text.report(told, colour=_is_coloured(request))
+    is_text = request.own["format"] == "text"
+    ends = merge(find(_ends(place, commits), Sources()))
+    return Answer(output, ends, Exit.OK, for_people=is_text)
 
 
-def _words(asked: Request) -> tuple[str, str]:
+def _is_coloured(request: Request) -> bool:
+    return not request.reporting.output and terminal.is_coloured(STDOUT)
+
+
+def _words(request: Request) -> tuple[str, str]:
     """What ``[VM] [PATH]`` ask for; one word alone is a folder if a lock is in it, or more than a name. Raises."""
-    words = asked.paths
+    words = request.paths
     if len(words) > _MOST_WORDS:
         message = f"cannot tell VM and PATH of {' '.join(words)}"
         raise refused(codes.USAGE.at(Location(), message, help="virt-render history [VM] [PATH]"))
@@ -92,26 +100,29 @@ def _words(asked: Request) -> tuple[str, str]:
 
 
 def _told(
-    name: str, place: _RepositoryPath, commits: Sequence[Commit], asked: Request, work: Work
+    name: str, place: _RepositoryPath, commits: Sequence[Commit], request: Request, work: Work
 ) -> ToldHistory:
     """The history of the VMs that *name* means, of all without one. Raises RefusedError."""
     locks = _locks(place, commits)
-    since = asked.own["since"]
-    shown = _since(since, place, commits)
+    since = request.own["since"]
+    commit_ids = _since(since, place, commits)
     steps = {vm: _steps_of(vm, locks) for vm in _meant_vms(name, locks, place, commits)}
-    wanted = {vm: [one for one in mine if one.commits[0].id in shown] for vm, mine in steps.items()}
+    wanted = {
+        vm: [step for step in own_steps if step.commits[0].id in commit_ids]
+        for vm, own_steps in steps.items()
+    }
     needed = [
-        (vm, one)
-        for vm, mine in wanted.items()
-        for step in mine
-        for one in (step.before, step)
-        if one
+        (vm, revision)
+        for vm, own_steps in wanted.items()
+        for step in own_steps
+        for revision in (step.before, step)
+        if revision
     ]
-    renderings = _renderings(needed, commits, place, asked, work)
+    renderings = _renderings(needed, commits, place, request, work)
     machines = [
-        ToldMachine(vm, [_revision(vm, step, renderings) for step in mine])
-        for vm, mine in wanted.items()
-        if mine or not since
+        ToldMachine(vm, [_revision(vm, step, renderings) for step in own_steps])
+        for vm, own_steps in wanted.items()
+        if own_steps or not since
     ]
     return ToldHistory(place.lock, machines, since)
 
@@ -123,11 +134,11 @@ _MOST_WORDS = 2
 def _since(since: str, place: _RepositoryPath, commits: Sequence[Commit]) -> frozenset[str]:
     """The *commits* that are told, all without *since*: a day, or a commit, which is not among them. Raises."""
     if not since:
-        return frozenset(one.id for one in commits)
+        return frozenset(commit.id for commit in commits)
     if _DAY.fullmatch(since):
-        return frozenset(one.id for one in commits if one.date >= since)
+        return frozenset(commit.id for commit in commits if commit.date >= since)
     later = git.later(place.top, _commit(place, since).id)
-    return frozenset(one.id for one in commits if one.id in later)
+    return frozenset(commit.id for commit in commits if commit.id in later)
 
 
 _Key = tuple[str, str]
@@ -138,40 +149,43 @@ def _renderings(
     needed: Sequence[tuple[str, _EditRevision]],
     commits: Sequence[Commit],
     place: _RepositoryPath,
-    asked: Request,
+    request: Request,
     work: Work,
 ) -> _Renderings:
     """The VMs at the edit revisions that are *needed*, by name and first commit, or why there is no such thing.
 
     A commit is laid out and rendered once, however many VMs are looked at.
     """
-    open_ = {(vm, step.commits[0].id): (vm, step) for vm, step in needed}
+    open_: dict[_Key, tuple[_Key, str, _EditRevision]] = {}
+    by_commit: dict[str, list[tuple[_Key, str, _EditRevision]]] = {}
+    for vm, step in needed:
+        key = vm, step.commits[0].id
+        if key not in open_:
+            open_[key] = key, vm, step
+            for commit in step.commits:
+                by_commit.setdefault(commit.id, []).append(open_[key])
     done: _Renderings = {}
     for commit in reversed(commits):
-        here = [
-            (key, vm, step)
-            for key, (vm, step) in open_.items()
-            if key not in done and commit in step.commits
-        ]
+        here = [opened for opened in by_commit.get(commit.id, ()) if opened[0] not in done]
         if not here:
             continue
         names = here[0][1] if len(here) == 1 else counted(len(here), "VM")
         work.doing = f"rendering {names} as of {commit.id[:10]}"
-        with _back_at(place, commit, asked) as folder:
-            done |= _at_commit(here, folder, asked, work)
-    for key, (vm, step) in open_.items():
+        with _back_at(place, commit, request) as folder:
+            done |= _at_commit(here, folder, request, work)
+    for key, vm, step in open_.values():
         if key not in done:
             done[key] = _unknown(vm, step)
     return done
 
 
 def _at_commit(
-    here: Sequence[tuple[_Key, str, _EditRevision]], folder: str, asked: Request, work: Work
+    here: Sequence[tuple[_Key, str, _EditRevision]], folder: str, request: Request, work: Work
 ) -> _Renderings:
     """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
     found: _Renderings = {}
     try:
-        snapshot = Snapshot(asked_at(asked, folder), work)
+        snapshot = Snapshot(asked_at(request, folder), work)
     except RefusedError as error:
         return {key: error for key, _, _ in here}
     for key, vm, step in here:
@@ -201,25 +215,25 @@ def _revision(vm: str, step: _EditRevision, renderings: _Renderings) -> ToldRevi
     return told._replace(impacts=_impacts(last, now))
 
 
-def show(asked: Request, work: Work) -> Answer:
+def show(request: Request, work: Work) -> Answer:
     """Print a VM as it is, or as it was at an edit revision or at a commit."""
-    name, path = asked.own["vm"], asked.paths[0]
-    revision, at = asked.own["revision"], asked.own["at"]
+    name, path = request.own["vm"], request.paths[0]
+    revision, at = request.own["revision"], request.own["at"]
     work.begin("render", f"rendering {name}")
     if not revision and not at:
-        shown = rendered(name, asked, work, whole=False).text
+        text = rendered(name, request, work, whole=False).text
     elif at:
-        place = _place(path, asked)
+        place = _place(path, request)
         commit = _commit(place, at)
-        with _back_at(place, commit, asked) as folder:
-            shown = rendered(name, asked_at(asked, folder), work, whole=False).text
+        with _back_at(place, commit, request) as folder:
+            text = rendered(name, asked_at(request, folder), work, whole=False).text
     else:
-        place = _place(path, asked)
+        place = _place(path, request)
         commits = git.commits(place.top, place.lock)
         vm, steps = _steps(name, place, commits)
         step = _meant(vm, revision, steps, place, commits)
-        shown = _render_step(vm, place, asked, step, work).text
-    return Answer([writer.write([shown])], ())
+        text = _render_step(vm, place, request, step, work).text
+    return Answer([writer.write([text])], ())
 
 
 def _meant(
@@ -263,10 +277,10 @@ def _ends(place: _RepositoryPath, commits: Sequence[Commit]) -> list[Diagnostic]
     return diagnostics
 
 
-def _place(path: str, asked: Request) -> _RepositoryPath:
+def _place(path: str, request: Request) -> _RepositoryPath:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
     top = os.path.realpath(git.root(folder))
-    lock = asked.reading.lock or os.path.join(folder, LOCK)
+    lock = request.reading.lock or os.path.join(folder, LOCK)
     return _RepositoryPath(
         top,
         within(path, top),
@@ -351,8 +365,15 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
         pin = lock.pins.get(vm)
         if pin is None:
             continue
-        mine = (pin.revision, pin.rendered)
-        step = next((one for one in above if (one.pin.revision, one.pin.rendered) == mine), None)
+        identity = (pin.revision, pin.rendered)
+        step = next(
+            (
+                candidate
+                for candidate in above
+                if (candidate.pin.revision, candidate.pin.rendered) == identity
+            ),
+            None,
+        )
         if step is None:
             before = above[0] if above else steps[-1] if steps else None
             step = _EditRevision([], pin, before)
@@ -363,20 +384,20 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
 
 
 @contextlib.contextmanager
-def _back_at(place: _RepositoryPath, commit: Commit, asked: Request) -> Iterator[str]:
+def _back_at(place: _RepositoryPath, commit: Commit, request: Request) -> Iterator[str]:
     """Be where the caller is, at *commit*; yields PATH as seen from there."""
-    with back_at(place.top, commit.id, asked.reading.limits) as top:
+    with back_at(place.top, commit.id, request.reading.limits) as top:
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
 def _render_step(
-    vm: str, place: _RepositoryPath, asked: Request, step: _EditRevision, work: Work
+    vm: str, place: _RepositoryPath, request: Request, step: _EditRevision, work: Work
 ) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     rendering: Rendering | None = None
     for commit in step.commits:
-        with _back_at(place, commit, asked) as folder:
-            rendering = rendered(whole(vm), asked_at(asked, folder), work)
+        with _back_at(place, commit, request) as folder:
+            rendering = rendered(whole(vm), asked_at(request, folder), work)
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
     raise _unknown(vm, step)

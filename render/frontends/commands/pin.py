@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -42,42 +42,69 @@ _HEAD = "# Written by 'virt-render pin'. After a conflict in git: 'virt-render p
 
 
 class _PinTarget(NamedTuple):
-    """A part of a run, the file of its lock, and what that should say."""
+    """A part of a run, the file of its lock, and what that should say.
+
+    *clashes*: the VMs of which others that share the lock say something else.
+    """
 
     part: FleetPart
     target: str
     pinned: Pinned
+    clashes: tuple[str, ...] = ()
 
 
-def pin(asked: Request, work: Work) -> Answer:
+def pin(request: Request, work: Work) -> Answer:
     """Write the lock of each kustomization and root, or say what would change; a table of what moved goes to stdout."""
-    if asked.own["resolve"]:
-        return _resolve_all(asked)
-    targets = _targets(asked, work)
-    for one in targets:
-        written = not asked.own["check"]
-        locks.choose(one.part.loaded, one.part.request, new=True, written=written)
-    known = pinning.vms(vm for one in targets for vm in one.part.resources)
-    upgrade, faults = choice.chosen(known, asked)
-    dump, more = (None, []) if faults else _dump(asked, work)
+    if request.own["resolve"]:
+        return _resolve_all(request)
+    targets = _targets(request, work)
+    for target in targets:
+        written = not request.own["check"]
+        locks.choose(target.part.loaded, target.part.request, new=True, written=written)
+    known = pinning.vms(vm for target in targets for vm in target.part.resources)
+    upgrade, faults = choice.chosen(known, request)
+    dump, more = (None, []) if faults else _dump(request, work)
     faults += more
-    adopted = [_adopted(one, dump) for one in targets]
+    adopted = [_adopted(target, dump) for target in targets]
     everything = [upgrade] * len(targets)
     told = ""
-    if (asked.own["limit"] or asked.own["percent"]) and not faults:
+    if (request.own["limit"] or request.own["percent"]) and not faults:
         nothing: list[frozenset[str]] = [frozenset()] * len(targets)
         before, after = (_locks(targets, vms, adopted, work) for vms in (nothing, everything))
-        first = choice.wave(before, after, asked)
-        everything, told = first.vms, _told(first, asked)
+        first = choice.wave(before, after, request)
+        everything, told = first.vms, _told(first, request)
     pinned = [
-        one._replace(pinned=result)
-        for one, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
+        target._replace(pinned=result)
+        for target, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
     ]
-    for one in pinned:
-        one.part.diagnostics = [*one.part.diagnostics, *_found(one)]
-        one.part.is_rendered = True
-    work.parts = [one.part for one in pinned]
-    return _answer(pinned, faults, told, asked)
+    for target in pinned:
+        target.part.diagnostics = [*target.part.diagnostics, *_found(target)]
+        target.part.is_rendered = True
+    work.parts = [target.part for target in pinned]
+    return _answer(_joined(pinned), faults, told, request)
+
+
+def _joined(targets: Sequence[_PinTarget]) -> list[_PinTarget]:
+    """*targets*, those with one lock, for several fill in that folder, with all that it should say."""
+    shared: dict[str, list[_PinTarget]] = {}
+    for target in targets:
+        shared.setdefault(target.target, []).append(target)
+    return [joined for several in shared.values() for joined in _sharing(several)]
+
+
+def _sharing(several: Sequence[_PinTarget]) -> Iterator[_PinTarget]:
+    """Those of *several* that share a lock; who no longer has a VM is told once, and not where another has it."""
+    if len(several) == 1:
+        yield from several
+        return
+    lock, clashes = pinning.joined(target.pinned for target in several)
+    told = {*lock.pins}
+    for target in several:
+        moves = [move for move in target.pinned.moves if move.new or move.vm not in told]
+        told.update(move.vm for move in moves)
+        yield target._replace(
+            pinned=target.pinned._replace(lock=lock, moves=moves), clashes=clashes
+        )
 
 
 def _adopted(target: _PinTarget, dump: FleetPart | None) -> Adopted | None:
@@ -96,10 +123,10 @@ def _locks(
 ) -> list[Pinned]:
     """What each lock should say, with the VMs of *upgrades* for each, and what was *adopted* for it."""
     pinned = []
-    for one, upgrade, running in zip(targets, upgrades, adopted, strict=True):
-        work.begin("render", rendering(one.part.loaded))
-        settings, unread = one.part.request.settings, unread_texts(one.part.loaded)
-        pinned.append(pinning.pin(one.part.resources, settings, upgrade, running, unread))
+    for target, upgrade, running in zip(targets, upgrades, adopted, strict=True):
+        work.begin("render", rendering(target.part.loaded))
+        settings, unread = target.part.request.settings, unread_texts(target.part.loaded)
+        pinned.append(pinning.pin(target.part.resources, settings, upgrade, running, unread))
     return pinned
 
 
@@ -107,59 +134,61 @@ def _found(target: _PinTarget) -> Iterator[Diagnostic]:
     """What was found in rendering *target*, but that something misses what may stand where nobody can read."""
     loaded, resources = target.part.loaded, target.part.resources
     is_parted = bool(unread_texts(loaded))
-    for one in target.pinned.diagnostics:
-        if not is_parted or not codes.CODES[one.code].follows:
-            yield unless_unread(one, loaded, resources)
+    for diagnostic in target.pinned.diagnostics:
+        if not is_parted or not codes.CODES[diagnostic.code].follows:
+            yield unless_unread(diagnostic, loaded, resources)
 
 
-def _told(first: choice.Wave, asked: Request) -> str:
+def _told(first: choice.Wave, request: Request) -> str:
     """How much of an upgrade this run makes."""
     whole = counted(first.whole, "VM")
-    verb = "would be upgraded" if asked.own["dry_run"] else "upgraded"
+    verb = "would be upgraded" if request.own["dry_run"] else "upgraded"
     if first.made == first.whole:
         return f"{verb}: {whole}, the last that would change\n" if first.whole else ""
     return f"{verb}: {first.made:,} of {whole} that would change, the first by name; the next run takes the next\n"
 
 
-def _dump(asked: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic]]:
+def _dump(request: Request, work: Work) -> tuple[FleetPart | None, list[Diagnostic]]:
     """What the file says that ``--from`` names, and what is wrong with it."""
-    file = asked.own["from"]
+    file = request.own["from"]
     if not file:
         return None, []
     work.doing = f"reading {file}"
-    dump = FleetPart(loading.load([file], Reading(asked.reading.limits, standard_input())), asked)
+    dump = FleetPart(
+        loading.load([file], Reading(request.reading.limits, standard_input())), request
+    )
     return dump, [fault for fault in dump.diagnostics if fault.is_error]
 
 
 def _answer(
-    targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], told: str, asked: Request
+    targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], told: str, request: Request
 ) -> Answer:
     """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave."""
-    judged = _judged(targets, asked)
-    sound = [one for one in targets if one.part not in judged.unsound]
+    judged = _judged(targets, request)
+    sound = [target for target in targets if target.part not in judged.unsound]
     found = [*faults, *(finding.diagnostic for finding in judged.findings)]
-    if not any(one.pinned.lock.pins for one in targets) and not asked.settings.allow_empty:
+    if not any(target.pinned.lock.pins for target in targets) and not request.settings.allow_empty:
         if not status(found):
             message = "no VirtualMachine in the input: the lock would pin nothing"
             cure = "check the path, or accept it with --allow-empty"
             faults = [codes.NO_OBJECTS.at(Location(), message, help=cure)]
         sound = []
-    answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults)
-    unpinned = "".join(f"{one}\n" for one in (*judged.unsound.values(), *judged.left))
+    answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults, for_people=True)
+    unpinned = "".join(f"{line}\n" for line in (*judged.unsound.values(), *judged.left))
     if not sound and not status(found):
         answer.output = (unpinned,)
     if faults or not sound:
         return answer
-    if asked.own["check"]:
-        answer.findings = [*judged.findings, *_outdated_findings(sound, asked)]
+    if request.own["check"]:
+        answer.findings = [*judged.findings, *_outdated_findings(sound, request)]
         return answer
-    answer.exit = outcome(found, asked)
-    if asked.own["dry_run"]:
-        answer.output = (unpinned, *_previews(sound, asked), told)
+    answer.exit = outcome(found, request)
+    if request.own["dry_run"]:
+        answer.output = (unpinned, *_previews(sound, request), told)
         return answer
-    locks_ = [(one.target, one.pinned) for one in sound]
-    answer.output = (unpinned, _moved(locks_, asked, titled=len(targets) > 1), told)
-    answer.files = _files(locks_, asked)
+    locks_ = [(target.target, target.pinned) for target in sound]
+    answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
+    answer.files = _files(list(dict(locks_).items()), request)
     return answer
 
 
@@ -175,35 +204,55 @@ class _Judged(NamedTuple):
     left: Sequence[str] = ()
 
 
-def _judged(targets: Sequence[_PinTarget], asked: Request) -> _Judged:
+def _faults(part: FleetPart, errors: Collection[tuple[object, ...]]) -> list[Diagnostic]:
+    """Why nobody knows of every VM of *part*: what cannot be read, and which of the *errors* are its own."""
+    loaded = part.loaded.diagnostics
+    is_parted = bool(unread_texts(part.loaded))
+    unread = [diagnostic for diagnostic in loaded if diagnostic.is_error and not is_parted]
+    others = (
+        diagnostic
+        for diagnostic in part.diagnostics[len(loaded) if is_parted else 0 :]
+        if diagnostic.is_error
+        and _identity(diagnostic) in errors
+        and not _is_of_others(diagnostic, part)
+    )
+    return [*unread, *others]
+
+
+def _judged(targets: Sequence[_PinTarget], request: Request) -> _Judged:
     """What is wrong with *targets*. Who writes a lock must know of every VM, and so what cannot be read."""
-    parts = [one.part for one in targets]
-    known = accepted_by(asked.own["baseline"], asked) if asked.own["baseline"] else frozenset()
+    parts = [target.part for target in targets]
+    known = (
+        accepted_by(request.own["baseline"], request) if request.own["baseline"] else frozenset()
+    )
     whole = merge(
         finding
         for part in parts
         for finding in findings_of(part.loaded, part.diagnostics, part.request)
     )
     findings, accepted = without(whole, known) if known else (whole, 0)
-    errors = {_identity(one.diagnostic) for one in findings if one.diagnostic.is_error}
+    errors = {_identity(finding.diagnostic) for finding in findings if finding.diagnostic.is_error}
     unsound = {}
     left: list[str] = []
     for target in targets:
         part = target.part
-        is_parted = bool(unread_texts(part.loaded))
-        unread = [one for one in part.loaded.diagnostics if one.is_error and not is_parted]
-        others = [
-            one
-            for one in part.diagnostics[len(part.loaded.diagnostics) if is_parted else 0 :]
-            if one.is_error and _identity(one) in errors and not _is_of_others(one, part)
-        ]
-        if not part.loaded.has_lock:
-            unsound[part] = f"not pinned: {part.loaded.name}: others fill in that folder too"
-        elif unread or others:
-            named = dict.fromkeys(one.code for one in (*unread, *others))
+        faults = _faults(part, errors)
+        if target.clashes:
+            unsound[part] = (
+                f"not pinned: {part.loaded.name}: {target.clashes[0]} is another VM where others fill in that folder;"
+                " give each a lock of its own (--lock FILE, the parameter lock)"
+            )
+        elif faults:
+            named = dict.fromkeys(diagnostic.code for diagnostic in faults)
             unsound[part] = f"not pinned: {part.loaded.name} ({', '.join(named)})"
         else:
             left += _left(target)
+    broken = {known.target: known.part.loaded.name for known in targets if known.part in unsound}
+    for other in targets:
+        if other.target in broken and other.part not in unsound:
+            unsound[other.part] = (
+                f"not pinned: {other.part.loaded.name}: {broken[other.target]} has the same lock"
+            )
     return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
 
 
@@ -225,42 +274,44 @@ def _identity(diagnostic: Diagnostic) -> tuple[object, ...]:
     return diagnostic.code, diagnostic.message, diagnostic.resource, diagnostic.location.path
 
 
-def _outdated_findings(targets: Iterable[_PinTarget], asked: Request) -> Iterator[Finding]:
-    for one in targets:
-        diagnostics = _outdated(one.pinned, one.target, asked)
-        yield from findings_of(one.part.loaded, diagnostics, one.part.request)
+def _outdated_findings(targets: Iterable[_PinTarget], request: Request) -> Iterator[Finding]:
+    for target in targets:
+        diagnostics = _outdated(target.pinned, target.target, request)
+        yield from findings_of(target.part.loaded, diagnostics, target.part.request)
 
 
-def _previews(targets: Iterable[_PinTarget], asked: Request) -> Iterator[str]:
-    each = asked.reporting.verbose
-    shown = (
-        tables.preview(one.pinned, one.part.resources, one.part.request.settings, each=each)
-        for one in targets
+def _previews(targets: Iterable[_PinTarget], request: Request) -> Iterator[str]:
+    each = request.reporting.verbose
+    previews = (
+        tables.preview(
+            target.pinned, target.part.resources, target.part.request.settings, each=each
+        )
+        for target in targets
     )
-    yield "".join(shown) or "nothing moved\n"
+    yield "".join(previews) or "nothing moved\n"
 
 
-def _targets(asked: Request, work: Work) -> list[_PinTarget]:
+def _targets(request: Request, work: Work) -> list[_PinTarget]:
     """What is to be pinned, each with its lock: a folder that is no kustomization may hold several."""
-    target = _target(asked)
+    target = _target(request)
     nothing = Pinned(lockfile.EMPTY, [], [], "")
-    path = asked.paths[0] if asked.paths else "."
-    several = not asked.reading.lock and (
-        asked.reading.kustomize == "never" or kustomization.find(path) is None
+    path = request.paths[0] if request.paths else "."
+    several = not request.reading.lock and (
+        request.reading.kustomize == "never" or kustomization.find(path) is None
     )
-    if not several or "-" in asked.paths:
-        return [_PinTarget(single(asked, work), target, nothing)]
+    if not several or "-" in request.paths:
+        return [_PinTarget(single(request, work), target, nothing)]
     targets = [
         _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
-        for part in fleet(asked, work)
+        for part in fleet(request, work)
     ]
-    return [one for one in targets if _is_pinned(one)] or targets[:1]
+    return [candidate for candidate in targets if _is_pinned(candidate)] or targets[:1]
 
 
 def _is_pinned(target: _PinTarget) -> bool:
     """Whether *target* has a VM or a lock, or cannot tell."""
     part = target.part
-    faulty = any(one.is_error for one in part.diagnostics)
+    faulty = any(diagnostic.is_error for diagnostic in part.diagnostics)
     return faulty or target.target in part.loaded.data or bool(pinning.vms(part.resources))
 
 
@@ -268,24 +319,29 @@ def _placed(diagnostics: Sequence[Diagnostic], dump: Documents) -> list[Diagnost
     """*diagnostics* of *dump* with places that mean the same in the report of another input."""
     known = Sources([document.origin for document in dump.documents], dump.data)
     placed = []
-    for one in diagnostics:
-        place = known.place(one.location)
+    for diagnostic in diagnostics:
+        place = known.place(diagnostic.location)
         location = Location(
-            one.resource, one.location.path, None, place.file, place.line, place.column
+            diagnostic.resource,
+            diagnostic.location.path,
+            None,
+            place.file,
+            place.line,
+            place.column,
         )
-        placed.append(one._replace(location=location))
+        placed.append(diagnostic._replace(location=location))
     return placed
 
 
-def _target(asked: Request) -> str:
+def _target(request: Request) -> str:
     """The file of the lock. Raises RefusedError where there is none."""
-    if asked.reading.lock:
-        return asked.reading.lock
-    path = asked.paths[0] if asked.paths else "."
+    if request.reading.lock:
+        return request.reading.lock
+    path = request.paths[0] if request.paths else "."
     if path != "-" and not os.path.lexists(path):
         message = f"cannot read {path}: {os.strerror(errno.ENOENT)}"
         raise refused(codes.UNREADABLE.at(Location(file=path), message))
-    if len(asked.paths) > 1 or not os.path.isdir(path):
+    if len(request.paths) > 1 or not os.path.isdir(path):
         message = "only a single folder has a lock of its own"
         raise refused(codes.USAGE.at(Location(), message, help="name the lock with --lock FILE"))
     target = os.path.normpath(os.path.join(path, LOCK))
@@ -294,13 +350,13 @@ def _target(asked: Request) -> str:
     return target
 
 
-def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnostic]:
+def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnostic]:
     cure = "run virt-render pin and commit the lock"
-    if "-" in asked.paths:
+    if "-" in request.paths:
         cure = f"pipe the same into virt-render pin --lock {target} - and commit the lock"
     expected = pinned.lock.pins or os.path.lexists(target)  # without VMs there need be no file
     same = pinned.lock.kubevirt == pinned.before  # another release may say it otherwise
-    if expected and same and not pinned.moves and not _is_written(target, _text(pinned), asked):
+    if expected and same and not pinned.moves and not _is_written(target, _text(pinned), request):
         message = f"{target} is not as virt-render pin writes it"
         yield codes.PIN_OUTDATED.at(Location(file=target), message, help=cure)
     for move in pinned.moves:
@@ -319,18 +375,18 @@ def _outdated(pinned: Pinned, target: str, asked: Request) -> Iterable[Diagnosti
         yield codes.PIN_OUTDATED.at(place, message, help=cure)
 
 
-def _moved(locks_: Sequence[tuple[str, Pinned]], asked: Request, *, titled: bool) -> str:
+def _moved(locks_: Sequence[tuple[str, Pinned]], request: Request, *, titled: bool) -> str:
     """A table of what moved, one each for several locks."""
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
-    each = asked.reporting.verbose
-    shown = [f"{name}\n" * titled + tables.moved(moves, each=each) for name, moves in moved]
-    return "\n".join(shown) or "nothing moved\n"
+    each = request.reporting.verbose
+    texts = [f"{name}\n" * titled + tables.moved(moves, each=each) for name, moves in moved]
+    return "\n".join(texts) or "nothing moved\n"
 
 
-def _files(locks_: Sequence[tuple[str, Pinned]], asked: Request) -> Files:
+def _files(locks_: Sequence[tuple[str, Pinned]], request: Request) -> Files:
     """The locks that are not written yet as they should be."""
     texts = [(target, _text(pinned)) for target, pinned in locks_]
-    changed = [(target, text) for target, text in texts if not _is_written(target, text, asked)]
+    changed = [(target, text) for target, text in texts if not _is_written(target, text, request)]
     names = " and ".join(target for target, _ in changed)
     done = f"{names} {'was' if len(changed) == 1 else 'were'} written"
     return Files(changed, done=done if changed else "the lock was right already")
@@ -340,40 +396,41 @@ def _text(pinned: Pinned) -> str:
     return _HEAD + writer.dump(lockfile.document(pinned.lock))
 
 
-def _is_written(target: str, text: str, asked: Request) -> bool:
+def _is_written(target: str, text: str, request: Request) -> bool:
     """Whether the lock is there as *text*; git may have given it other line ends."""
     if not os.path.exists(target):
         return False
-    present = files.read(target, target, asked.reading.limits.file_bytes)
+    present = files.read(target, target, request.reading.limits.file_bytes)
     return isinstance(present, bytes) and present.replace(b"\r\n", b"\n") == text.encode()
 
 
-def _resolve_all(asked: Request) -> Answer:
+def _resolve_all(request: Request) -> Answer:
     """Finish the merge of each lock below the path that git left half-merged, else of the one of the path itself."""
-    target = _target(asked)
+    target = _target(request)
     folder = os.path.dirname(target) or "."
     below = (
         []
-        if asked.reading.lock or os.path.lexists(target)
-        else walk.locks(folder, asked.reading.limits)
+        if request.reading.lock or os.path.lexists(target)
+        else walk.locks(folder, request.reading.limits)
     )
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []
-    for one in below or [target]:
-        resolved = _resolve(one, asked)
+    for file in below or [target]:
+        resolved = _resolve(file, request)
         if isinstance(resolved, Pinned):
-            merged.append((one, resolved))
+            merged.append((file, resolved))
         else:
             faults += resolved
-    told = [_moved([one], asked, titled=False) for one in merged]
-    return Answer(told, exit=status(faults), faults=faults, files=_files(merged, asked))
+    told = [_moved([lock], request, titled=False) for lock in merged]
+    files_ = _files(merged, request)
+    return Answer(told, exit=status(faults), faults=faults, files=files_, for_people=True)
 
 
-def _resolve(target: str, asked: Request) -> Pinned | list[Diagnostic]:
+def _resolve(target: str, request: Request) -> Pinned | list[Diagnostic]:
     """The two sides of an unfinished merge, merged by VM; or why not."""
     from render.system import git
 
-    sides = (_is_torn(target, asked) and git.committed_sides(target)) or git.sides(target)
+    sides = (_is_torn(target, request) and git.committed_sides(target)) or git.sides(target)
     if isinstance(sides, Diagnostic):
         return [sides]
     parsed: list[Lock] = []
@@ -403,19 +460,19 @@ def _resolve(target: str, asked: Request) -> Pinned | list[Diagnostic]:
     return Pinned(merged, moves, [], old.kubevirt)
 
 
-def _is_torn(target: str, asked: Request) -> bool:
+def _is_torn(target: str, request: Request) -> bool:
     """Whether the lock is one that git may have merged to without a conflict: well written, its contents not."""
-    data = files.read(target, target, asked.reading.limits.file_bytes)
+    data = files.read(target, target, request.reading.limits.file_bytes)
     faults = _parse(data, target)[1] if isinstance(data, bytes) else []
-    return bool(faults) and all(one.code == codes.LOCK_EDITED.number for one in faults)
+    return bool(faults) and all(fault.code == codes.LOCK_EDITED.number for fault in faults)
 
 
-def _parse(data: bytes, shown: str) -> tuple[Lock, list[Diagnostic]]:
+def _parse(data: bytes, file: str) -> tuple[Lock, list[Diagnostic]]:
     if not data.strip():
         return lockfile.EMPTY, []
-    contents = read(data, shown)
+    contents = read(data, file)
     faults = [fault for fault in contents.diagnostics if fault.is_error]
     if faults or len(contents.documents) != 1:
-        message = f"{shown} is not one {LOCK_KIND}"
-        return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=shown), message)]
-    return lockfile.read(contents.documents[0].body, Location(file=shown))
+        message = f"{file} is not one {LOCK_KIND}"
+        return lockfile.EMPTY, faults or [codes.LOCK_INVALID.at(Location(file=file), message)]
+    return lockfile.read(contents.documents[0].body, Location(file=file))

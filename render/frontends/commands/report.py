@@ -17,6 +17,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import fleet, render_part
 from render.machine import Machine
 from render.manifests.discover import tidy
+from render.model.nearest import did_you_mean
 from render.model.release import minor
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
@@ -34,17 +35,22 @@ from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
 
 
-def report(asked: Request, work: Work) -> Answer:
+def report(request: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
     from render.report.fleet import data
 
-    of_table = asked.own["format"] == "csv"
-    origin = PageOrigin() if of_table else origin_of(asked)  # a table does not say whence it comes
-    fleet_ = _fleet(asked, work)
+    of_table = request.own["format"] == "csv"
+    origin = (
+        PageOrigin() if of_table else origin_of(request)
+    )  # a table does not say whence it comes
+    fleet_ = _fleet(request, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
-    every = [*fleet_.findings, *(found for one in fleet_.machines for found in one.findings)]
+    every = [
+        *fleet_.findings,
+        *(found for machine in fleet_.machines for found in machine.findings),
+    ]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    match asked.own["format"]:
+    match request.own["format"]:
         case "json":
             written = data.as_json(fleet_, origin)
         case "csv":
@@ -56,60 +62,68 @@ def report(asked: Request, work: Work) -> Answer:
     return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(every))
 
 
-def used_by(asked: Request, work: Work) -> Answer:
+def used_by(request: Request, work: Work) -> Answer:
     """List the VMs that use a definition; none is an answer too, where the definition is there."""
-    name = asked.own["name"]
-    machines = _fleet(asked, work).machines
-    names = {ref.name for one in machines for ref in one.definitions.values()}
-    users = [(one, ref) for one in machines for ref in one.definitions.values() if ref.name == name]
+    name = request.own["name"]
+    machines = _fleet(request, work).machines
+    names = {ref.name for machine in machines for ref in machine.definitions.values()}
+    users = [
+        (machine, ref)
+        for machine in machines
+        for ref in machine.definitions.values()
+        if ref.name == name
+    ]
     defined = {
-        one.name for part in work.parts for one in part.resources if definitions.is_definition(one)
+        resource.name
+        for part in work.parts
+        for resource in part.resources
+        if definitions.is_definition(resource)
     }
     if not users and name not in defined:
-        from render.model.nearest import nearest
-
-        near = nearest(name, sorted(names | defined))
         message = f"no instancetype or preference {name} is here, and no VM uses one"
-        cure = f"did you mean {near}?" if near else ""
+        cure = did_you_mean(name, sorted(names | defined))
         return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
-    if asked.own["format"] == "json":
+    if request.own["format"] == "json":
         from render.report.fleet import data
 
         return Answer([data.users_as_json(name, users)], (), Exit.OK)
-    return Answer(_users(users) if users else [f"no VM uses {name}\n"], (), Exit.OK)
+    lines = _users(users) if users else [f"no VM uses {name}\n"]
+    return Answer(lines, (), Exit.OK, for_people=True)
 
 
 def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
     """A line a VM, in columns."""
     rows = [
         (
-            "/".join(filter(None, (one.resource.namespace, one.resource.name))),
+            "/".join(filter(None, (machine.resource.namespace, machine.resource.name))),
             f"{ref.kind} {ref.name}",
             hashes.suffix(ref.hash),
-            f"pinned ({', '.join(one.pins)})" if one.pins else "",
-            str(one.place) if one.place.file else one.kustomization,
+            f"pinned ({', '.join(machine.pins)})" if machine.pins else "",
+            str(machine.place) if machine.place.file else machine.kustomization,
         )
-        for one, ref in users
+        for machine, ref in users
     ]
     return [*table(sorted(rows))]
 
 
-def _fleet(asked: Request, work: Work) -> Fleet:
+def _fleet(request: Request, work: Work) -> Fleet:
     """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
-    named = {tidy(path) for path in asked.paths or (".",)}
+    named = {tidy(path) for path in request.paths or (".",)}
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
-    for part in fleet(asked._replace(settings=deciders.explaining(asked.settings)), work):
+    for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
         _demand(part, named)
         of_input, others, figures = _part(part, work, wording)
         machines += of_input
         findings += others
         if figures is not None and any(figures):
             capacity.append((part.loaded.folder, figures))
-    if any(part.loaded.documents for part in work.parts):  # a part of its own may well hold nothing
-        findings = [one for one in findings if one.diagnostic.code != codes.NO_OBJECTS.number]
+    # A page applies nothing: that there is no VM is an answer.
+    findings = [
+        finding for finding in findings if finding.diagnostic.code != codes.NO_OBJECTS.number
+    ]
     if len(capacity) == 1:
         capacity = [("", figures) for _, figures in capacity]
     return Fleet(machines, wording, merge(findings), capacity)
@@ -118,9 +132,9 @@ def _fleet(asked: Request, work: Work) -> Fleet:
 def _demand(part: FleetPart, named: Collection[str]) -> None:
     """Raise RefusedError where one of the paths *named* cannot be read."""
     faults = [
-        one
-        for one in part.diagnostics
-        if one.code == codes.UNREADABLE.number and tidy(one.location.file) in named
+        diagnostic
+        for diagnostic in part.diagnostics
+        if diagnostic.code == codes.UNREADABLE.number and tidy(diagnostic.location.file) in named
     ]
     if faults:
         raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
@@ -130,59 +144,64 @@ def _part(
     part: FleetPart, work: Work, wording: Wording
 ) -> tuple[list[FleetMachine], list[Finding], ClusterCapacity | None]:
     """The VMs of *part*, what is found about anything else there, and what pods ask for, if anything limits that."""
-    loaded, asked = part.loaded, part.request
+    loaded, request = part.loaded, part.request
     kustomization = loaded.folder if loaded.is_built else ""
     machines: list[FleetMachine] = []
 
     @cache  # only the rendering says which documents count: it chooses the lock
-    def given() -> Input:
-        return input_of(loaded, asked.around, asked.reading.limits)
+    def manifests() -> Input:
+        return input_of(loaded, request.around, request.reading.limits)
 
     def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, kustomization, wording, given()))
+        machines.append(_machine(machine, kustomization, wording, manifests()))
 
     rendered = render_part(part, work, _forget, observe)
-    machines += _refused(part, machines, kustomization, given())
-    findings = findings_of(loaded, filter(_counts, part.diagnostics), asked)
-    by_machine: dict[ResourceRef, list[Finding]] = {one.resource: [] for one in machines}
+    machines += _refused(part, machines, kustomization, manifests())
+    findings = findings_of(loaded, filter(_counts, part.diagnostics), request)
+    by_machine: dict[ResourceRef, list[Finding]] = {machine.resource: [] for machine in machines}
     others: list[Finding] = []
     for finding in findings:
         resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource else None
         (others if its is None else its).append(finding)
-    blamed = [one._replace(findings=tuple(merge(by_machine[one.resource]))) for one in machines]
+    blamed = [
+        machine._replace(findings=tuple(merge(by_machine[machine.resource])))
+        for machine in machines
+    ]
     return blamed, others, rendered.capacity
 
 
 def _refused(
-    part: FleetPart, known: Sequence[FleetMachine], kustomization: str, given: Input
+    part: FleetPart, known: Sequence[FleetMachine], kustomization: str, manifests: Input
 ) -> list[FleetMachine]:
     """The VMs of *part* whose manifests are refused, so that they are none of the *known* ones."""
     resources = filter(definitions.is_machine, part.resources)
-    seen = {one.resource for one in known}
-    release = next((one.release for one in known), "")
+    seen = {machine.resource for machine in known}
+    release = next((machine.release for machine in known), "")
     return [
-        FleetMachine(kustomization, one.ref, _beginning(one, given), None, release)
-        for one in resources
-        if one.ref not in seen
+        FleetMachine(kustomization, resource.ref, _beginning(resource, manifests), None, release)
+        for resource in resources
+        if resource.ref not in seen
     ]
 
 
-def _beginning(resource: Resource, given: Input) -> Place:
-    return given.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
+def _beginning(resource: Resource, manifests: Input) -> Place:
+    return manifests.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
     """Nobody wants the objects."""
 
 
-def _counts(one: Diagnostic) -> bool:
-    return one.severity is not Severity.INFO
+def _counts(diagnostic: Diagnostic) -> bool:
+    return diagnostic.severity is not Severity.INFO
 
 
-def _machine(machine: Machine, kustomization: str, wording: Wording, given: Input) -> FleetMachine:
+def _machine(
+    machine: Machine, kustomization: str, wording: Wording, manifests: Input
+) -> FleetMachine:
     resource = machine.resource
-    place = _beginning(resource, given)
+    place = _beginning(resource, manifests)
     release = minor(machine.context.release)
     if machine.failed:
         return FleetMachine(kustomization, resource.ref, place, None, release)
@@ -197,5 +216,5 @@ def _machine(machine: Machine, kustomization: str, wording: Wording, given: Inpu
         release,
         stamping.refs(machine),
         tuple(sorted(machine.pinned)),
-        wording.add(decisions, given, resource.ref, place),
+        wording.add(decisions, manifests, resource.ref, place),
     )

@@ -7,33 +7,37 @@ from render.diagnostics.diagnostic import Location
 from render.frontends.answer import Answer
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
+from render.model.nearest import did_you_mean
+from render.report import terminal
+from render.system.streams import STDOUT
 
 if TYPE_CHECKING:
     from render.diagnostics.explanations import Explanation
 
+#: How many columns texts have where there is room.
+_WIDTH = 100
 
-def rule(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
+
+def rule(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Explain a diagnostic, or list all."""
     from render.diagnostics.explanations import explanation
 
-    wanted = asked.own["code"].lower()
-    if asked.own["list"] or not wanted:
+    wanted = request.own["code"].lower()
+    if request.own["list"] or not wanted:
         rows = (f"{row.number}  {row.severity:<7}  {row.slug}\n" for row in codes.CODES.values())
         return Answer(rows)
     known = {name.lower(): row for row in codes.CODES.values() for name in (row.number, row.slug)}
     check = _check(wanted)
     code = known.get(wanted.partition("/")[0]) if "/" not in wanted or check else None
     if code is None:
-        from render.model.nearest import nearest
-
-        near = nearest(asked.own["code"], [*codes.CODES, *known, *checks.recorded()])
-        cure = f"did you mean {near}?" if near else "'virt-render rule --list' lists all"
-        fault = codes.USAGE.at(Location(), f"no diagnostic {asked.own['code']}", help=cure)
+        every = [*codes.CODES, *known, *checks.recorded()]
+        cure = did_you_mean(request.own["code"], every, "'virt-render rule --list' lists all")
+        fault = codes.USAGE.at(Location(), f"no diagnostic {request.own['code']}", help=cure)
         return Answer(faults=[fault])
-    explain = _as_json if asked.own["format"] == "json" else _explained
+    explain = _as_json if request.own["format"] == "json" else _explained
     answer = explain(code, explanation(code.number))
-    if check is not None and asked.own["format"] != "json":
-        answer = f"{check}\n{answer}"
+    if check is not None and request.own["format"] != "json":
+        answer = f"{terminal.fold(check, terminal.width(STDOUT))}\n{answer}"
     return Answer([answer])
 
 
@@ -74,6 +78,8 @@ def _options(code: codes.Code) -> str:
 def _explained(code: codes.Code, explained: "Explanation") -> str:
     import textwrap
 
+    wide = terminal.width(STDOUT)
+    columns = min(_WIDTH, wide or _WIDTH)
     meaning, example, message, cure, accepted = explained
     passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
     command = f"$ virt-render build {_options(code)}- <<EOF\n{example}EOF"
@@ -81,6 +87,6 @@ def _explained(code: codes.Code, explained: "Explanation") -> str:
     return (
         f"{code.number} {code.slug} ({code.severity}"
         + ("" if code.suppressible else ", cannot be suppressed")
-        + f")\n\n{textwrap.fill(meaning, 100)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
-        + f"says: {message}\n\n{textwrap.fill(cure, 100)}\n{passes}"
+        + f")\n\n{textwrap.fill(meaning, columns)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
+        + f"{terminal.fold(f'says: {message}', wide).rstrip()}\n\n{textwrap.fill(cure, columns)}\n{passes}"
     )

@@ -27,12 +27,12 @@ from render.settings import Settings
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
 
-def asked_at(asked: Request, path: str) -> Request:
-    """*asked* of *path*, with the configuration that counts there. Raises RefusedError where that is wrong."""
-    there = again(asked, path)
-    if there.faults.diagnostics:
-        raise refused(*there.faults.diagnostics, sources=there.faults.sources)
-    return there
+def asked_at(request: Request, path: str) -> Request:
+    """*request* of *path*, with the configuration that counts there. Raises RefusedError where that is wrong."""
+    at_path = again(request, path)
+    if at_path.faults.diagnostics:
+        raise refused(*at_path.faults.diagnostics, sources=at_path.faults.sources)
+    return at_path
 
 
 class Rendering(NamedTuple):
@@ -47,18 +47,18 @@ class Rendering(NamedTuple):
     settings: Settings
 
 
-def rendered(name: str, asked: Request, work: Work, *, whole: bool = True) -> Rendering:
-    """The VM *name* in what *asked* says; *whole*: also its VM form."""
-    return Snapshot(asked, work).of(name, whole=whole)
+def rendered(name: str, request: Request, work: Work, *, whole: bool = True) -> Rendering:
+    """The VM *name* in what *request* says; *whole*: also its VM form."""
+    return Snapshot(request, work).of(name, whole=whole)
 
 
 class Snapshot:
-    """What *asked* says at one time, rendered once for each form, however many of its VMs are looked at."""
+    """What *request* says at one time, rendered once for each form, however many of its VMs are looked at."""
 
-    def __init__(self, asked: Request, work: Work) -> None:
-        self._asked = asked
+    def __init__(self, request: Request, work: Work) -> None:
+        self._asked = request
         self._work = work
-        self._part = single(asked, work)
+        self._part = single(request, work)
         self._given = _machines(self._part.resources)
         self._forms: dict[str, _Form] = {}
 
@@ -74,7 +74,9 @@ class Snapshot:
         )
         _, vm = self._one(name, "vm", plain)
         supporting = [
-            one.body for one in self._part.loaded.documents if one.body.get("kind") in _BESIDE
+            document.body
+            for document in self._part.loaded.documents
+            if document.body.get("kind") in _BESIDE
         ]
         return Rendering(
             text,
@@ -119,15 +121,17 @@ def _unstamped(vm: Tree) -> Tree:
 
 
 def _one(
-    name: str, part: FleetPart, given: Mapping[str, Resource], form: _Form
+    name: str, part: FleetPart, machines: Mapping[str, Resource], form: _Form
 ) -> tuple[Tree | str, Tree]:
     diagnostics = form.diagnostics
-    wanted = fitting(name, given)
+    wanted = fitting(name, machines)
     if len(wanted) > 1:
         raise _ambiguous(name, wanted)
     if wanted:  # what is wrong with another VM is not what was asked
-        others = {one.ref for one in given.values()} - {given[wanted[0]].ref}
-        diagnostics = [one for one in diagnostics if one.location.resource not in others]
+        others = {machine.ref for machine in machines.values()} - {machines[wanted[0]].ref}
+        diagnostics = [
+            diagnostic for diagnostic in diagnostics if diagnostic.location.resource not in others
+        ]
     if status(diagnostics) is not Exit.OK:
         raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
     printed = form.machines
@@ -137,14 +141,20 @@ def _one(
         raise _ambiguous(name, meant)
     if not meant:
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
-    one = printed[meant[0]]
-    return form.texts[one.index], one.body
+    resource = printed[meant[0]]
+    return form.texts[resource.index], resource.body
 
 
 def _machines(resources: Iterable[Resource]) -> dict[str, Resource]:
     """The machines among *resources* by their names, and the first that each pool and replica set makes."""
-    machines = (one for one in map(replicas.machine_of, resources) if definitions.is_machine(one))
-    return {naming.name_of(one.written): one for one in machines if one.written.name}
+    machines = (
+        resource
+        for resource in map(replicas.machine_of, resources)
+        if definitions.is_machine(resource)
+    )
+    return {
+        naming.name_of(machine.written): machine for machine in machines if machine.written.name
+    }
 
 
 def _forms(vm: str) -> Iterator[str]:

@@ -39,10 +39,10 @@ _HASHED = frozenset({"ConfigMap", "Secret"})
 _NAMING = frozenset({"name", "secretName"})
 
 
-def verify(asked: Request, work: Work) -> Answer:
+def verify(request: Request, work: Work) -> Answer:
     """Say which machines were not rendered, or edited since; findings on stdout."""
     tally: Counter[tuple[str, str]] = Counter()
-    inputs = parts(asked, work)
+    inputs = parts(request, work)
     count = sum(len(part.loaded.documents) for part in inputs)
     work.begin("verify", f"verifying {counted(count, 'object')}")
     for part in inputs:
@@ -50,13 +50,13 @@ def verify(asked: Request, work: Work) -> Answer:
         generated = _generated(resources)
         for resource in resources:
             part.diagnostics += examined(
-                resource, tally, generated, allow_matchers=asked.own["allow_matchers"]
+                resource, tally, generated, allow_matchers=request.own["allow_matchers"]
             )
-    if not count and not asked.settings.allow_empty and not any(map(_has_error, inputs)):
+    if not count and not request.settings.allow_empty and not any(map(_has_error, inputs)):
         message = "no Kubernetes object in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
         return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
-    return Answer([_summary(tally)] if asked.reporting.format == "text" else ())
+    return Answer([_summary(tally)] if request.reporting.format == "text" else (), for_people=True)
 
 
 def _has_error(part: FleetPart) -> bool:
@@ -65,7 +65,9 @@ def _has_error(part: FleetPart) -> bool:
 
 def _generated(resources: Iterable[Resource]) -> dict[str, str]:
     """The names that kustomize has given a hash, and what they were before."""
-    names = (one.name for one in resources if not one.group and one.kind in _HASHED)
+    names = (
+        resource.name for resource in resources if not resource.group and resource.kind in _HASHED
+    )
     return {name: name[:-11] for name in names if _HASH.fullmatch(name[-11:])}
 
 
@@ -144,7 +146,7 @@ def _makes_machines(resource: Resource) -> bool:
     if not templates.is_template(resource):
         return False
     objects = templates.filled(resource, lambda _: None, NEWEST)
-    return any(definitions.is_machine(from_body(one.body, 0)) for one in objects)
+    return any(definitions.is_machine(from_body(filled.body, 0)) for filled in objects)
 
 
 def _state(resource: Resource) -> str:

@@ -32,12 +32,12 @@ class QuickFix(NamedTuple):
 
 def at(workspace: Workspace, file: str, lines: range) -> list[QuickFix]:
     """The fixes of the findings that begin on *lines* of *file*, where all that they edit is the folder's own."""
-    editable = Editable(workspace.asked.reading_from("."))
+    editable = Editable(workspace.request.reading_from("."))
     found: list[QuickFix] = []
     for rendered in workspace.parts.values():
         for finding in rendered.placed.findings:
-            shown, line, _ = workspace.place_of(finding)
-            if shown != file or line - 1 not in lines or not finding.diagnostic.fixes:
+            finding_file, line, _ = workspace.place_of(finding)
+            if finding_file != file or line - 1 not in lines or not finding.diagnostic.fixes:
                 continue
             placed = fixes.placed(finding.diagnostic, rendered.part.loaded)
             for fix in placed:
@@ -45,7 +45,7 @@ def at(workspace: Workspace, file: str, lines: range) -> list[QuickFix]:
                 if edits:
                     preferred = fix.safe and len(placed) == 1
                     found.append(QuickFix(fix.title, finding.diagnostic.code, preferred, edits))
-    return list({(one.title, one.code): one for one in found}.values())
+    return list({(quick_fix.title, quick_fix.code): quick_fix for quick_fix in found}.values())
 
 
 def _edits(
@@ -58,7 +58,7 @@ def _edits(
         if before is None or workspace.path_of(file) is None or editable.why_not(file):
             return {}
         data = before.encode("utf-8", "surrogatepass")
-        after = rewrite.rewritten(data, file, of_file, workspace.asked.reading.limits)
+        after = rewrite.rewritten(data, file, of_file, workspace.request.reading.limits)
         if isinstance(after, Unwritten):
             return {}
         edits[file] = between(before, after)

@@ -26,9 +26,16 @@ def serve(call: Call, environ: Mapping[str, str]) -> Exit:
         emit(_missing(error.name), STDERR)
         return Exit.USAGE
     call = call._replace(paths=(".",))
-    faults = [one for one in request(call, environ).faults.diagnostics if not one.location.file]
+    faults = [
+        diagnostic
+        for diagnostic in request(call, environ).faults.diagnostics
+        if not diagnostic.location.file
+    ]
     if faults:
-        emit("".join(f"virt-render: error {one.code}: {one.message}\n" for one in faults), STDERR)
+        emit(
+            "".join(f"virt-render: error {fault.code}: {fault.message}\n" for fault in faults),
+            STDERR,
+        )
         return Exit.USAGE
     protocol = os.fdopen(os.dup(STDOUT), "wb")
     os.dup2(STDERR, STDOUT)

@@ -45,7 +45,7 @@ def proposals(workspace: Workspace, cursor: Cursor) -> list[Proposal]:
         namespace = body_text(cursor, ("metadata", "namespace"))
         head: Tree = {"apiVersion": version, "kind": kind, "metadata": {"namespace": namespace}}
         found += _names(workspace, cursor, head, typing.path)
-    ranked = sorted(found, key=lambda one: not one.label.startswith(typing.prefix))
+    ranked = sorted(found, key=lambda proposal: not proposal.label.startswith(typing.prefix))
     return ranked[:_MOST]
 
 
@@ -89,7 +89,7 @@ def _names(workspace: Workspace, cursor: Cursor, head: Tree, path: FieldPath) ->
     for kind_class in KIND_CLASSES:
         if path[-2:] == (kind_class.word, "kind"):
             yield from (
-                Proposal(one, "value") for one in (kind_class.cluster, kind_class.namespaced)
+                Proposal(kind, "value") for kind in (kind_class.cluster, kind_class.namespaced)
             )
             return
         if path[-2:] == (kind_class.word, "name"):
@@ -98,12 +98,14 @@ def _names(workspace: Workspace, cursor: Cursor, head: Tree, path: FieldPath) ->
             return
     known = resources(workspace)
     for link in links.links(from_body(_skeleton(head, path), 0)):
-        for one in known if link.name == _NAMED else ():
+        for resource in known if link.name == _NAMED else ():
             if links.leads_to(
-                link._replace(name=one.name), one, workspace.asked.settings.namespace
+                link._replace(name=resource.name), resource, workspace.request.settings.namespace
             ):
                 yield Proposal(
-                    one.name, "name", f"{one.kind}, {one.origin.file if one.origin else ''}"
+                    resource.name,
+                    "name",
+                    f"{resource.kind}, {resource.origin.file if resource.origin else ''}",
                 )
 
 
@@ -117,23 +119,26 @@ def _skeleton(head: Tree, path: FieldPath) -> Tree:
 
 def _definitions(workspace: Workspace, head: Tree, kind: str) -> Iterator[Proposal]:
     """The definitions of *kind* that a matcher can name: of the folder, and then those of KubeVirt itself."""
-    namespace = workspace.asked.settings.namespace
+    namespace = workspace.request.settings.namespace
     own = head["metadata"]["namespace"] or namespace
     seen: set[str] = set()
-    for one in resources(workspace):
+    for resource in resources(workspace):
         if (
-            (one.group, one.kind) == (INSTANCETYPE_GROUP, kind)
-            and one.name not in seen
-            and _is_near(one, own, namespace)
+            (resource.group, resource.kind) == (INSTANCETYPE_GROUP, kind)
+            and resource.name not in seen
+            and _is_near(resource, own, namespace)
         ):
-            seen.add(one.name)
+            seen.add(resource.name)
             yield Proposal(
-                one.name, "name", amounts(one.spec), one.origin.file if one.origin else ""
+                resource.name,
+                "name",
+                amounts(resource.spec),
+                resource.origin.file if resource.origin else "",
             )
     for (known, name), spec in bundled.definitions(release(workspace)).items():
         if known == kind and name not in seen:
             yield Proposal(name, "name", amounts(spec), "of KubeVirt itself")
 
 
-def _is_near(one: Resource, own: str, namespace: str) -> bool:
-    return one.kind in CLUSTER_SCOPED or (one.namespace or namespace) == own
+def _is_near(resource: Resource, own: str, namespace: str) -> bool:
+    return resource.kind in CLUSTER_SCOPED or (resource.namespace or namespace) == own

@@ -33,14 +33,14 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
 
 def text(workspace: Workspace, cursor: Cursor, notes: Iterable[Note]) -> str:
     """What there is to say at *cursor*, as Markdown without a link, a command or a secret; *notes* are of its file."""
-    said = list(_codes(cursor, notes))
+    paragraphs = list(_codes(cursor, notes))
     at = here(cursor, resources(workspace))
     if at is not None and not _is_private(at.resource, at.path):
         matcher = _matcher(at.resource, at.path)
         if matcher is not None:
-            said += _sizes(workspace, at.resource, matcher)
-        said += _values(workspace, at.resource, at.path)
-    return "\n\n".join(said)
+            paragraphs += _sizes(workspace, at.resource, matcher)
+        paragraphs += _values(workspace, at.resource, at.path)
+    return "\n\n".join(paragraphs)
 
 
 def _is_private(resource: Resource, path: FieldPath) -> bool:
@@ -50,9 +50,9 @@ def _is_private(resource: Resource, path: FieldPath) -> bool:
 def _codes(cursor: Cursor, notes: Iterable[Note]) -> Iterator[str]:
     """What the codes of the findings at *cursor* mean, and the one that stands there."""
     meant = [
-        one.code
-        for one in notes
-        if one.span.line == cursor.line and one.span.start <= cursor.column <= one.span.end
+        note.code
+        for note in notes
+        if note.span.line == cursor.line and note.span.start <= cursor.column <= note.span.end
     ]
     field = field_at(cursor)
     if field is not None and field.value.startswith(PREFIX):
@@ -90,14 +90,17 @@ def _definition(
     workspace: Workspace, resource: Resource, kind: str, name: str
 ) -> Iterator[tuple[Tree, str]]:
     """The spec of the definition *name*, and where it stands: in the folder, or else with KubeVirt."""
-    namespace = workspace.asked.settings.namespace
+    namespace = workspace.request.settings.namespace
     own = resource.namespace or namespace
     known = False
-    for one in resources(workspace):
-        is_named = definitions.is_definition(one) and (one.kind, one.name) == (kind, name)
-        if is_named and ("Cluster" in kind or (one.namespace or namespace) == own):
+    for candidate in resources(workspace):
+        is_named = definitions.is_definition(candidate) and (candidate.kind, candidate.name) == (
+            kind,
+            name,
+        )
+        if is_named and ("Cluster" in kind or (candidate.namespace or namespace) == own):
             known = True
-            yield one.spec, one.origin.file if one.origin else ""
+            yield candidate.spec, candidate.origin.file if candidate.origin else ""
     shipped = bundled.definitions(release(workspace))
     if not known and (kind, name) in shipped:
         yield shipped[kind, name], "of KubeVirt itself"
@@ -105,24 +108,24 @@ def _definition(
 
 def release(workspace: Workspace) -> Version:
     """The KubeVirt release for which the folder is rendered."""
-    machines = (machine for one in workspace.parts.values() for machine in one.machines)
+    machines = (machine for rendered in workspace.parts.values() for machine in rendered.machines)
     first = next(machines, None)
     if first is not None:
         return first.context.release
-    return release_named(workspace.asked.settings.kubevirt) or NEWEST
+    return release_named(workspace.request.settings.kubevirt) or NEWEST
 
 
 def amounts(spec: Tree) -> str:
     """The vCPUs and the memory that a definition gives, or asks for at least."""
-    said = []
+    sizes = []
     for field, unit in (("cpu", "vCPU"), ("memory", "memory")):
-        given = tree.get(spec, field, "guest")
+        amount = tree.get(spec, field, "guest")
         required = tree.get(spec, "requirements", field, "guest")
-        if given is not None:
-            said.append(f"{given} {unit}")
+        if amount is not None:
+            sizes.append(f"{amount} {unit}")
         elif required is not None:
-            said.append(f"at least {required} {unit}")
-    return ", ".join(said) or "no size"
+            sizes.append(f"at least {required} {unit}")
+    return ", ".join(sizes) or "no size"
 
 
 def _values(workspace: Workspace, resource: Resource, path: FieldPath) -> Iterator[str]:
@@ -141,23 +144,25 @@ def _values(workspace: Workspace, resource: Resource, path: FieldPath) -> Iterat
     elif not (is_size or _matcher(resource, path)):
         return
     for rendered in _parts_with(workspace, resource)[:_MOST_PARTS]:
-        said = list(_of_part(rendered, resource, wanted))
+        lines = list(_of_part(rendered, resource, wanted))
         folder = rendered.part.loaded.folder
-        if said:
+        if lines:
             yield "\n".join(
-                (f"In {_plain(folder)}:\n" if rendered.part.loaded.is_built else "", *said)
+                (f"In {_plain(folder)}:\n" if rendered.part.loaded.is_built else "", *lines)
             ).strip()
 
 
 def _parts_with(workspace: Workspace, resource: Resource) -> list[RenderedPart]:
-    return [one for one in workspace.parts.values() if _index(one, resource) is not None]
+    return [
+        rendered for rendered in workspace.parts.values() if _index(rendered, resource) is not None
+    ]
 
 
 def _index(rendered: RenderedPart, resource: Resource) -> int | None:
     origin = resource.origin
-    for index, one in enumerate(rendered.part.loaded.documents):
-        there = one.origin
-        if origin and there[:3] == origin[:3]:
+    for index, document in enumerate(rendered.part.loaded.documents):
+        document_origin = document.origin
+        if origin and document_origin[:3] == origin[:3]:
             return index
     return None
 
@@ -172,33 +177,33 @@ def _of_part(rendered: RenderedPart, resource: Resource, wanted: FieldPath) -> I
     part = rendered.part
     chosen = [
         number
-        for number, one in enumerate(rendered.resources[: len(part.loaded.documents)])
-        if number == index or not definitions.is_machine(one)
+        for number, candidate in enumerate(rendered.resources[: len(part.loaded.documents)])
+        if number == index or not definitions.is_machine(candidate)
     ]
     documents = [part.loaded.documents[number] for number in chosen]
-    objects = [from_body(one.body, number, one.origin) for number, one in enumerate(documents)]
+    objects = [
+        from_body(document.body, number, document.origin)
+        for number, document in enumerate(documents)
+    ]
     position = chosen.index(index)
-    explained = next(
-        (
-            one
-            for one in deciders.explain(objects, part.request.settings)
-            if one.resource == objects[position].ref
-        ),
-        None,
-    )
+    told = deciders.explain(objects, part.request.settings)
+    explained = next((vm for vm in told if vm.resource == objects[position].ref), None)
     if explained is None or not explained.decisions:
         return
     if not wanted:
         size = size_of(_vmi(explained.decisions))
         yield f"starts with {size.vcpus} vCPU, {size.memory / 2**20:,.0f} MiB"
         return
-    given = _input(part.loaded, chosen, rendered)
-    below = [one for one in explained.decisions if one.field[: len(wanted)] == wanted]
-    for one in below[:_MOST_FIELDS]:
-        winner, *losers = trace(one, given)
-        yield f"- `{_code(one.text)}`: `{_code(brief(winner.contender.value))}`: {_plain(words(winner))}"
+    manifests = _input(part.loaded, chosen, rendered)
+    below = [
+        decision for decision in explained.decisions if decision.field[: len(wanted)] == wanted
+    ]
+    for decision in below[:_MOST_FIELDS]:
+        winner, *losers = trace(decision, manifests)
+        value = _code(brief(winner.contender.value))
+        yield f"- `{_code(decision.text)}`: `{value}`: {_plain(words(winner, decision.text))}"
         for each in losers:
-            yield f"  - lost: `{_code(brief(each.contender.value))}`: {_plain(words(each))}"
+            yield f"  - lost: `{_code(brief(each.contender.value))}`: {_plain(words(each, decision.text))}"
     if len(below) > _MOST_FIELDS:
         yield f"- and {len(below) - _MOST_FIELDS} more fields"
 
@@ -206,11 +211,11 @@ def _of_part(rendered: RenderedPart, resource: Resource, wanted: FieldPath) -> I
 def _vmi(decisions: Sequence[Decision]) -> Tree:
     """The fields of *decisions* that say how large a VMI is."""
     vmi: Tree = {}
-    for one in decisions:
-        if one.field[:2] == ("spec", "domain") and not any(
-            isinstance(step, int) for step in one.field
+    for decision in decisions:
+        if decision.field[:2] == ("spec", "domain") and not any(
+            isinstance(step, int) for step in decision.field
         ):
-            tree.put(vmi, one.field, one.winner.value)
+            tree.put(vmi, decision.field, decision.winner.value)
     return vmi
 
 
@@ -222,9 +227,11 @@ def _input(loaded: Documents, chosen: Sequence[int], rendered: RenderedPart) -> 
     def blame(index: int, path: FieldPath) -> tuple[str, int, int] | None:
         return loaded.blame(chosen[index], path) if index < len(chosen) else None
 
-    places = Sources([one.origin for one in documents], loaded.data, blame, quotes=False)
-    before = {number: one.before for number, one in enumerate(documents) if one.before}
-    return Input(places, [one.body for one in documents], before)
+    places = Sources([document.origin for document in documents], loaded.data, blame, quotes=False)
+    before = {
+        number: document.before for number, document in enumerate(documents) if document.before
+    }
+    return Input(places, [document.body for document in documents], before)
 
 
 def _plain(words_: str) -> str:

@@ -155,13 +155,13 @@ def selected(
     if not isinstance(selector, dict):
         return []
     reached = []
-    for one in machines:
-        vmi = _OF_VMI.get(one.kind) if one.group.endswith(KUBEVIRT) else None
+    for machine in machines:
+        vmi = _OF_VMI.get(machine.kind) if machine.group.endswith(KUBEVIRT) else None
         path = (*vmi[:-1], "metadata", "labels") if vmi else ()
-        labels = tree.get(one.body, *path) if path else None
-        same = (one.namespace or namespace) == (preset.namespace or namespace)
+        labels = tree.get(machine.body, *path) if path else None
+        same = (machine.namespace or namespace) == (preset.namespace or namespace)
         if same and isinstance(labels, dict) and _selects(selector, labels):
-            reached.append((one, path))
+            reached.append((machine, path))
     return reached
 
 

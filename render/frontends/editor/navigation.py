@@ -27,7 +27,9 @@ class ObjectField(NamedTuple):
 def resources(workspace: Workspace) -> list[Resource]:
     """The objects of the folder as their authors wrote them."""
     documents = workspace.plain().documents
-    return [from_body(one.body, index, one.origin) for index, one in enumerate(documents)]
+    return [
+        from_body(document.body, index, document.origin) for index, document in enumerate(documents)
+    ]
 
 
 def here(cursor: Cursor, known: Sequence[Resource]) -> ObjectField | None:
@@ -35,13 +37,13 @@ def here(cursor: Cursor, known: Sequence[Resource]) -> ObjectField | None:
     field = field_at(cursor)
     if field is None:
         return None
-    for one in known:
-        origin = one.origin
+    for resource in known:
+        origin = resource.origin
         if origin is None or (origin.file, origin.document) != (cursor.file, field.document):
             continue
         route = origin.route
         if field.path[: len(route)] == route:
-            return ObjectField(field, one, field.path[len(route) :])
+            return ObjectField(field, resource, field.path[len(route) :])
     return None
 
 
@@ -51,7 +53,7 @@ def definitions(workspace: Workspace, cursor: Cursor) -> list[Place]:
     at = here(cursor, known)
     if at is None:
         return []
-    namespace = workspace.asked.settings.namespace
+    namespace = workspace.request.settings.namespace
     found: dict[Place, None] = {}
     for link in links.links(at.resource):
         if not _is_at(link, at):
@@ -59,13 +61,13 @@ def definitions(workspace: Workspace, cursor: Cursor) -> list[Place]:
         if link.inner:
             found[_place(workspace, at.resource, link.inner)] = None
             continue
-        for one in known:
-            if links.leads_to(link, one, namespace):
-                found[_place(workspace, one, _NAME)] = None
+        for resource in known:
+            if links.leads_to(link, resource, namespace):
+                found[_place(workspace, resource, _NAME)] = None
     if links.names_a_label(at.path, at.resource):
-        for one in known:
-            if one.kind == links.PRESET and links.selected(one, [at.resource], namespace):
-                found[_place(workspace, one, _NAME)] = None
+        for resource in known:
+            if resource.kind == links.PRESET and links.selected(resource, [at.resource], namespace):
+                found[_place(workspace, resource, _NAME)] = None
     return list(found)
 
 
@@ -75,20 +77,20 @@ def references(workspace: Workspace, cursor: Cursor, *, declared: bool) -> list[
     at = here(cursor, known)
     if at is None:
         return []
-    namespace = workspace.asked.settings.namespace
+    namespace = workspace.request.settings.namespace
     meant = list(_meant(at, known, namespace))
     found: dict[Place, None] = {}
     for target in meant if declared else ():
         found[_place(workspace, target, _NAME)] = None
-    for one in known:
-        for link in links.links(one):
-            is_inner = bool(link.inner) and one is at.resource and link.inner == at.path
+    for resource in known:
+        for link in links.links(resource):
+            is_inner = bool(link.inner) and resource is at.resource and link.inner == at.path
             if is_inner or any(links.leads_to(link, target, namespace) for target in meant):
-                found[_place(workspace, one, link.path)] = None
+                found[_place(workspace, resource, link.path)] = None
     for target in meant:
         if target.kind == links.PRESET:
-            for one, path in links.selected(target, known, namespace):
-                found[_place(workspace, one, path)] = None
+            for resource, path in links.selected(target, known, namespace):
+                found[_place(workspace, resource, path)] = None
     return list(found)
 
 
@@ -97,7 +99,7 @@ def _meant(at: ObjectField, known: Sequence[Resource], namespace: str) -> Iterat
         yield at.resource
     for link in links.links(at.resource):
         if _is_at(link, at):
-            yield from (one for one in known if links.leads_to(link, one, namespace))
+            yield from (resource for resource in known if links.leads_to(link, resource, namespace))
 
 
 def _is_at(link: Link, at: ObjectField) -> bool:

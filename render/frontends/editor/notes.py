@@ -56,10 +56,10 @@ def by_file(workspace: Workspace) -> dict[str, tuple[Note, ...]]:
 
 
 def _note(finding: Finding, span: Span, elsewhere: Sequence[RelatedNote]) -> Note:
-    one = finding.diagnostic
-    name = one.check or codes.CODES[one.code].slug
-    message = f"{finding.text}\nhelp: {one.help}" if one.help else finding.text
-    return Note(span, str(one.severity), one.code, name, message, tuple(elsewhere))
+    diagnostic = finding.diagnostic
+    name = diagnostic.check or codes.CODES[diagnostic.code].slug
+    message = f"{finding.text}\nhelp: {diagnostic.help}" if diagnostic.help else finding.text
+    return Note(span, str(diagnostic.severity), diagnostic.code, name, message, tuple(elsewhere))
 
 
 def _span(

@@ -82,13 +82,15 @@ def _is_same(
         return False
     pairs = zip(documents, known.documents, strict=True)
     return read == known.read and all(
-        one is other or (one.body is other.body and one.origin == other.origin)
-        for one, other in pairs
+        document is other or (document.body is other.body and document.origin == other.origin)
+        for document, other in pairs
     )
 
 
 def _touches(findings: Iterable[Finding], changed: Collection[str]) -> bool:
-    return any(place.file in changed for one in findings for place in (one.place, *one.related))
+    return any(
+        place.file in changed for finding in findings for place in (finding.place, *finding.related)
+    )
 
 
 def _placed(
@@ -98,16 +100,16 @@ def _placed(
     changed: Collection[str],
 ) -> PlacedFindings:
     """The *diagnostics* of *part* with their places: as they are *known*, unless one is in a *changed* file."""
-    origins = [one.origin for one in (*part.loaded.documents, *part.request.around)]
+    origins = [document.origin for document in (*part.loaded.documents, *part.request.around)]
     by_content: dict[Hashable, Finding] = {}
     missing: dict[Hashable, Diagnostic] = {}
-    for one in worth_saying(map(as_note, diagnostics)):
-        key = _content(one, origins)
+    for fresh in worth_saying(map(as_note, diagnostics)):
+        key = _content(fresh, origins)
         finding = known.by_content.get(key)
         if finding is None or _touches([finding], changed):
-            missing[key] = one
+            missing[key] = fresh
         else:  # the same at another position
-            diagnostic = one._replace(message=finding.diagnostic.message)
+            diagnostic = fresh._replace(message=finding.diagnostic.message)
             by_content[key] = finding._replace(diagnostic=diagnostic)
     if missing:
         sources = Sources(origins, part.loaded.data, part.loaded.blame, quotes=False)
@@ -117,12 +119,12 @@ def _placed(
 
 def _content(diagnostic: Diagnostic, origins: Sequence[Origin]) -> Hashable:
     """What *diagnostic* says of which documents, whatever their positions in the input are."""
-    places = [diagnostic.location, *(one.location for one in diagnostic.related)]
+    places = [diagnostic.location, *(related.location for related in diagnostic.related)]
     if diagnostic.position is not None:
         places.append(diagnostic.position)
     return (
         diagnostic.code, diagnostic.check, diagnostic.severity, diagnostic.message, diagnostic.help,
-        tuple(_anchored(one, origins) for one in places),
+        tuple(_anchored(location, origins) for location in places),
     )  # fmt: skip
 
 

@@ -72,10 +72,10 @@ class EditorServer(LanguageServer):
         """Note which folders are open, and whether programs may be started for them."""
         options = params.initialization_options
         trusted = isinstance(options, dict) and options.get("trusted") is True
-        given = [one.uri for one in params.workspace_folders or ()]
-        if not given and params.root_uri:
-            given = [params.root_uri]
-        for uri in given:
+        folder_uris = [workspace_folder.uri for workspace_folder in params.workspace_folders or ()]
+        if not folder_uris and params.root_uri:
+            folder_uris = [params.root_uri]
+        for uri in folder_uris:
             folder = uris.to_fs_path(uri)
             if folder and os.path.isdir(folder):
                 workspace = Workspace(folder, self._call, self._environ, trusted=trusted)
@@ -89,7 +89,7 @@ class EditorServer(LanguageServer):
             for workspace in self.folders
             if path and (file := workspace.path_of(path)) is not None
         ]
-        return max(held, key=lambda one: len(one[0].folder), default=None)
+        return max(held, key=lambda pair: len(pair[0].folder), default=None)
 
     def open(self, uri: str, text: str) -> None:
         """From now on *text* counts for the file *uri*."""
@@ -176,7 +176,7 @@ class EditorServer(LanguageServer):
             with workspace.entered():
                 return function()
         except signals.OverdueError:
-            self._log(f"no answer within the deadline of {workspace.asked.called.deadline} s")
+            self._log(f"no answer within the deadline of {workspace.request.called.deadline} s")
         except OSError as error:
             self._log(f"cannot read {workspace.folder}: {error.strerror}")
         except Exception as error:
@@ -191,15 +191,15 @@ class EditorServer(LanguageServer):
 
     def tell(self, workspace: Workspace) -> None:
         """Publish the findings of *workspace* in the files of which something else is said than before."""
-        said = self._said.get(workspace.folder, {})
+        published = self._said.get(workspace.folder, {})
         found: Mapping[str, Sequence[Note]] = self.attempt(
-            workspace, lambda: notes.by_file(workspace), dict(said)
+            workspace, lambda: notes.by_file(workspace), dict(published)
         )
-        for file, several in notes.changed(said, found).items():
+        for file, several in notes.changed(published, found).items():
             lines = lines_of(workspace.text(file) or "")
-            shown = [self._diagnostic(workspace, lines, one) for one in several]
+            diagnostics = [self._diagnostic(workspace, lines, note) for note in several]
             uri = self.uri(workspace, file)
-            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
         self._said[workspace.folder] = found
 
     def notes_at(self, workspace: Workspace, file: str) -> Sequence[Note]:
@@ -337,7 +337,7 @@ def _did_save(server: EditorServer, params: types.DidSaveTextDocumentParams) -> 
 
 
 def _files_changed(server: EditorServer, params: types.DidChangeWatchedFilesParams) -> None:
-    server.read_later([one.uri for one in params.changes])
+    server.read_later([change.uri for change in params.changes])
 
 
 def _hover(server: EditorServer, params: types.HoverParams) -> types.Hover | None:
@@ -345,8 +345,8 @@ def _hover(server: EditorServer, params: types.HoverParams) -> types.Hover | Non
     if place is None:
         return None
     workspace, cursor = place
-    said = server.notes_at(workspace, cursor.file)
-    text = server.attempt(workspace, partial(hover.text, workspace, cursor, said), "")
+    file_notes = server.notes_at(workspace, cursor.file)
+    text = server.attempt(workspace, partial(hover.text, workspace, cursor, file_notes), "")
     if not text:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
@@ -389,13 +389,13 @@ def _completion(
     kinds = {"field": types.CompletionItemKind.Field, "name": types.CompletionItemKind.Reference}
     items = [
         types.CompletionItem(
-            one.label,
-            kind=kinds.get(one.kind, types.CompletionItemKind.EnumMember),
-            detail=one.detail or None,
-            documentation=one.documentation or None,
+            proposal.label,
+            kind=kinds.get(proposal.kind, types.CompletionItemKind.EnumMember),
+            detail=proposal.detail or None,
+            documentation=proposal.documentation or None,
             sort_text=f"{number:05}",
         )
-        for number, one in enumerate(found)
+        for number, proposal in enumerate(found)
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
@@ -413,25 +413,25 @@ def _code_action(
     found = server.attempt(workspace, partial(actions.at, workspace, file, lines), nothing)
     return [
         types.CodeAction(
-            one.title,
+            quick_fix.title,
             types.CodeActionKind.QuickFix,
             diagnostics=[
                 each
                 for each in params.context.diagnostics
-                if each.code == one.code and each.range.start.line in lines
+                if each.code == quick_fix.code and each.range.start.line in lines
             ],
-            is_preferred=one.is_preferred or None,
+            is_preferred=quick_fix.is_preferred or None,
             edit=types.WorkspaceEdit(
                 changes={
                     server.uri(workspace, edited): [
                         types.TextEdit(server.lines_range(workspace, edited, each), each.text)
                         for each in edits
                     ]
-                    for edited, edits in one.edits.items()
+                    for edited, edits in quick_fix.edits.items()
                 }
             ),
         )
-        for one in found
+        for quick_fix in found
     ] or None
 
 

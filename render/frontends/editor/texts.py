@@ -42,10 +42,10 @@ class KnownTexts(dict[tuple[bytes, Limits], Read]):
 
 def copied(loaded: Documents) -> Documents:
     """*loaded* for a rendering, which adds to its documents and findings."""
-    mine = copy(loaded)
-    mine.documents, mine.diagnostics = list(loaded.documents), list(loaded.diagnostics)
-    mine.borrowed = {}
-    return mine
+    duplicate = copy(loaded)
+    duplicate.documents, duplicate.diagnostics = list(loaded.documents), list(loaded.diagnostics)
+    duplicate.borrowed = {}
+    return duplicate
 
 
 def edited(loaded: Documents, file: str, text: str, reading: Reading) -> Documents | None:
@@ -63,14 +63,16 @@ def edited(loaded: Documents, file: str, text: str, reading: Reading) -> Documen
     fresh = Documents()
     buffers = Buffers({file: text})
     SourceIntake(reading._replace(buffers=buffers, known=None)).add(file, data, fresh, named=False)
-    old = [one for one in loaded.documents if one.origin.file == file]
-    if any(relevance.is_shared(one.body) for one in (*old, *fresh.documents)):
+    old = [document for document in loaded.documents if document.origin.file == file]
+    if any(relevance.is_shared(document.body) for document in (*old, *fresh.documents)):
         return None  # of a name that stands in several files the first counts
     changed = copied(loaded)
     place = _place(loaded.documents, file)
-    rest = [one for one in loaded.documents if one.origin.file != file]
+    rest = [document for document in loaded.documents if document.origin.file != file]
     changed.documents = [*rest[:place], *_same_trees(old, fresh.documents), *rest[place:]]
-    elsewhere = (one for one in loaded.diagnostics if one.location.file != file)
+    elsewhere = (
+        diagnostic for diagnostic in loaded.diagnostics if diagnostic.location.file != file
+    )
     changed.diagnostics = [*elsewhere, *fresh.diagnostics]
     changed.data.add_buffer(file, reading.limits.file_bytes, data)
     return changed
@@ -78,8 +80,8 @@ def edited(loaded: Documents, file: str, text: str, reading: Reading) -> Documen
 
 def _place(documents: Sequence[Document], file: str) -> int:
     """How many of *documents* stand before those of *file*."""
-    for number, one in enumerate(documents):
-        if one.origin.file >= file:
+    for number, document in enumerate(documents):
+        if document.origin.file >= file:
             return number
     return len(documents)
 
@@ -88,9 +90,9 @@ def _same_trees(old: Sequence[Document], new: Sequence[Document]) -> list[Docume
     """The *new* documents of a file, with the tree of an *old* one where that is equal."""
     left = list(old)
     documents = []
-    for one in new:
-        same = next((each for each in left if each.body == one.body), None)
+    for document in new:
+        same = next((each for each in left if each.body == document.body), None)
         if same is not None:
             left.remove(same)
-        documents.append(one if same is None else one._replace(body=same.body))
+        documents.append(document if same is None else document._replace(body=same.body))
     return documents

@@ -53,7 +53,7 @@ class Workspace:
         self._plain: Documents | None = None
 
     @property
-    def asked(self) -> Request:
+    def request(self) -> Request:
         """How the folder is read and rendered: what its configuration says counts when it is read."""
         if self._asked is None:
             self._asked = request(self._call, self._environ)
@@ -61,8 +61,9 @@ class Workspace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Paths are seen from the folder, inside of the deadline."""
-        with contextlib.chdir(self.folder), signals.deadline(self.asked.called.deadline):
+        """Paths are seen from the folder, inside of the deadline; each time it is a run of its own."""
+        self._asked = self.request.as_new_run()
+        with contextlib.chdir(self.folder), signals.deadline(self.request.called.deadline):
             yield
 
     def path_of(self, real: str) -> str | None:
@@ -75,7 +76,7 @@ class Workspace:
         real = os.path.realpath(os.path.join(self.folder, file))
         if real in self.buffers:
             return self.buffers[real]
-        data = read_file(real, file, self.asked.reading.limits.file_bytes)
+        data = read_file(real, file, self.request.reading.limits.file_bytes)
         return data.decode(errors="replace") if isinstance(data, bytes) else None
 
     def read(self, *, build: bool = True) -> None:
@@ -84,13 +85,13 @@ class Workspace:
             self._asked = None
         known = texts.KnownTexts(self._known)
         inputs = self._loaded(PROGRAMS if build else frozenset({GIT}), known)
-        layout, limits = self.asked.reading.layout, self.asked.reading.limits
+        layout, limits = self.request.reading.layout, self.request.reading.limits
         inputs[0].diagnostics += config.unmatched(layout, limits)
         known.forget()
         self._known = known
-        self._loose = next((one for one in inputs if not one.is_one_root), Documents())
+        self._loose = next((loaded for loaded in inputs if not loaded.is_one_root), Documents())
         if build:
-            self._built = [one for one in inputs if one.is_one_root]
+            self._built = [loaded for loaded in inputs if loaded.is_one_root]
         self._render(self._touched())
 
     def edit(self, file: str) -> None:
@@ -99,7 +100,7 @@ class Workspace:
         text = self.text(file)
         for loaded in self._built:
             if text is not None and file in loaded.data:
-                limit = self.asked.reading.limits.file_bytes
+                limit = self.request.reading.limits.file_bytes
                 loaded.data.add_buffer(file, limit, text.encode("utf-8", "surrogatepass"))
         changed = texts.edited(self._loose, file, text, self._reading()) if text else None
         if changed is not None:
@@ -140,30 +141,32 @@ class Workspace:
         return loading.load_all((".",), reading)
 
     def _reading(self) -> Reading:
-        layout = self.asked.reading.layout
-        return session.reading(self.asked, None)._replace(
+        layout = self.request.reading.layout
+        return session.reading(self.request, None)._replace(
             scope=Scope(layout.exclude, shared=layout.shared)
         )
 
     def _render(self, changed: Collection[str]) -> None:
         """Render what may have become something else now that the files *changed* say something else."""
-        asked = self.asked
+        request = self.request
         rendered: dict[tuple[str, bool], RenderedPart] = {}
         known, self.parts = self.parts, {}  # what is not finished has used it up
-        findings: list[Finding] = find(asked.faults.diagnostics, asked.faults.sources)
+        findings: list[Finding] = find(request.faults.diagnostics, request.faults.sources)
         if not findings:
-            inputs = [texts.copied(one) for one in (self._loose, *self._built)]
-            inputs = session.laid_out(inputs, asked)
-            neighbours = Neighbours(inputs, asked.reading.layout.shared)
+            inputs = [texts.copied(loaded) for loaded in (self._loose, *self._built)]
+            inputs = session.laid_out(inputs, request)
+            neighbours = Neighbours(inputs, request.reading.layout.shared)
             for loaded in inputs:
-                part = FleetPart(loaded, session.with_neighbours(asked, loaded, neighbours))
+                part = FleetPart(loaded, session.with_neighbours(request, loaded, neighbours))
                 key = loaded.folder, loaded.is_one_root
                 before = known.get(key)
-                rendered[key] = parts.render(part, asked.settings, before, changed)
+                rendered[key] = parts.render(part, request.settings, before, changed)
                 findings += rendered[key].placed.findings
         self.parts = rendered
         self.findings = merge(findings)
-        files = {place.file for one in self.findings for place in (one.place, *one.related)}
+        files = {
+            place.file for finding in self.findings for place in (finding.place, *finding.related)
+        }
         self._stamps = {file: _stamp(file) for file in files if file}
 
     def _touched(self) -> set[str]:

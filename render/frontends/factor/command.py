@@ -13,7 +13,8 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import parts, unread, unread_texts
-from render.model.naming import fitting
+from render.model.naming import fitting, spellings
+from render.model.nearest import did_you_mean
 from render.pipeline.factor import retirement, standins
 from render.pipeline.factor.answers import Factoring, PresetFactoring
 from render.pipeline.factor.fleet import FactorOptions, Factory, names
@@ -22,44 +23,47 @@ from render.pipeline.input import releases
 _STDIN = "-"
 
 
-def factor(asked: Request, work: Work) -> Answer:
+def factor(request: Request, work: Work) -> Answer:
     """Say what fits each VM below the paths; ``--write`` rewrites their files, ``--dry-run`` and ``--diff`` as if."""
-    writes = asked.own["write"] or asked.own["dry_run"] or asked.own["diff"]
-    if writes and _STDIN in asked.paths:
+    writes = request.own["write"] or request.own["dry_run"] or request.own["diff"]
+    if writes and _STDIN in request.paths:
         message = "standard input is no file that could be rewritten"
         raise refused(codes.USAGE.at(Location(), message, help="name files or folders"))
-    read = parts(asked, work)
+    read = parts(request, work)
     sound = [part for part in read if not unread(part) or unread_texts(part.loaded)]
-    _check_names(asked, sound)
-    factored = list(_factored(asked, sound, work))
+    _check_names(request, sound)
+    factored = list(_factored(request, sound, work))
     _keep_shared_presets(factored, read, sound)
-    editable = Editable(asked)
+    editable = Editable(request)
     if writes:
-        for one in factored:
-            work.begin("factor", f"proving what is written of {one.part.loaded.folder}")
-            one.written = written(one, asked, editable)
+        for factored_part in factored:
+            work.begin("factor", f"proving what is written of {factored_part.part.loaded.folder}")
+            factored_part.written = written(factored_part, request, editable)
     missing = [words for part in read if (words := unread(part))]
-    return Answer([_output(asked, factored)], (), files=_files(asked, factored), unread=missing)
+    return Answer(
+        [_output(request, factored)],
+        (),
+        files=_files(request, factored),
+        unread=missing,
+        for_people=not request.own["diff"] and request.own["format"] != "json",
+    )
 
 
-def _check_names(asked: Request, read: Sequence[FleetPart]) -> None:
+def _check_names(request: Request, read: Sequence[FleetPart]) -> None:
     """Refuse a VM that is asked for and is not there. Raises RefusedError."""
     known = {name for part in read for name in names(part.resources)}
-    for name in asked.own["only"]:
+    for name in request.own["only"]:
         if not fitting(name, known):
-            from render.model.nearest import nearest
-
-            near = nearest(name, sorted({*known, *(one.rpartition("/")[2] for one in known)}))
-            cure = f"did you mean {near}?" if near else ""
+            cure = did_you_mean(name, spellings(known))
             raise refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
 
 
-def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequence[FactoredPart]":
+def _factored(request: Request, read: Sequence[FleetPart], work: Work) -> "Sequence[FactoredPart]":
     options = FactorOptions(
-        asked.own["max_new"],
-        tuple(asked.own["only"]),
-        near=asked.own["near"],
-        restart=asked.own["restart"],
+        request.own["max_new"],
+        tuple(request.own["only"]),
+        near=request.own["near"],
+        restart=request.own["restart"],
     )
     factored = []
     for part in read:
@@ -68,7 +72,9 @@ def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequenc
         factoring: Factoring = Factory(part.resources, part.request.settings, options).factoring()
         options = options._replace(
             max_new=max(
-                0, options.max_new - len({_content(one.body) for one in factoring.definitions})
+                0,
+                options.max_new
+                - len({_content(definition.body) for definition in factoring.definitions}),
             )
         )
         if _may_be_other(factoring, unread_texts(part.loaded)):
@@ -80,45 +86,48 @@ def _factored(asked: Request, read: Sequence[FleetPart], work: Work) -> "Sequenc
 
 def _may_be_other(factoring: Factoring, unread: Sequence[bytes]) -> bool:
     """Whether one of the texts *unread* may hold another definition of a name that *factoring* gives to VMs."""
-    given = {
+    definition_names = {
         definition.name.encode()
-        for one in factoring.machines
-        for definition in (one.instancetype, one.preference)
+        for machine in factoring.machines
+        for definition in (machine.instancetype, machine.preference)
         if definition is not None
     }
-    return any(name in text for text in unread for name in given)
+    return any(name in text for text in unread for name in definition_names)
 
 
 def _keep_shared_presets(
     factored: Sequence[FactoredPart], read: Sequence[FleetPart], sound: Sequence[FleetPart]
 ) -> None:
     """Let presets stay that select machines of other parts, too; where one cannot be read, nobody knows."""
-    if not any(one.factoring.presets for one in factored):
+    if not any(factored_part.factoring.presets for factored_part in factored):
         return
     if len(sound) < len(read) or any(map(unread, sound)):
         others = None
     else:
         others = [(part, standins.of(part.resources)) for part in sound]
-    for one in factored:
+    for factored_part in factored:
         presets = tuple(
-            preset._replace(reason=preset.reason or _other_users(preset, one, others))
-            for preset in one.factoring.presets
+            preset._replace(reason=preset.reason or _other_users(preset, factored_part, others))
+            for preset in factored_part.factoring.presets
         )
-        one.factoring = one.factoring._replace(presets=presets)
+        factored_part.factoring = factored_part.factoring._replace(presets=presets)
 
 
 def _other_users(
     preset: PresetFactoring,
-    one: FactoredPart,
+    factored_part: FactoredPart,
     others: Sequence[tuple[FleetPart, standins.Held]] | None,
 ) -> str:
-    """A machine of the *others* that *preset*, of the part *one*, selects, in words; None of them: nobody knows."""
+    """A machine of the *others* that *preset*, of *factored_part*, selects, in words; None of them: nobody knows."""
     if others is None:
         return "not all of the input could be read"
-    resource, settings = one.part.resources[preset.index], one.part.request.settings
-    release = releases.target(one.part.resources, settings).release
+    resource, settings = (
+        factored_part.part.resources[preset.index],
+        factored_part.part.request.settings,
+    )
+    release = releases.target(factored_part.part.resources, settings).release
     for other, held in others:
-        if other is not one.part:
+        if other is not factored_part.part:
             users = retirement.users(resource, held, settings.namespace, release)
             for user in users:
                 return f"{held.written(user.index)[0].ref} of {other.loaded.folder} has its labels"
@@ -129,26 +138,36 @@ def _content(body: object) -> str:
     return repr(body["spec"]) if isinstance(body, dict) else ""
 
 
-def _output(asked: Request, factored: Sequence[FactoredPart]) -> str:
-    if asked.own["diff"]:
-        return patching.diff(_changes(factored))
-    write = report.as_json if asked.own["format"] == "json" else report.as_text
-    return write(factored, asked)
+def _output(request: Request, factored: Sequence[FactoredPart]) -> str:
+    if request.own["diff"]:
+        return patching.painted(_changes(factored))
+    write = report.as_json if request.own["format"] == "json" else report.as_text
+    return write(factored, request)
 
 
 def _changes(factored: Sequence[FactoredPart]) -> list[patching.FileChange]:
-    written_parts: list[WrittenPart] = [one.written for one in factored if one.written is not None]
+    written_parts: list[WrittenPart] = [
+        factored_part.written for factored_part in factored if factored_part.written is not None
+    ]
     return [
-        patching.FileChange(file, one.known.get(file, b"").decode(), text)
-        for one in written_parts
-        for file, text in sorted(one.texts.items())
+        patching.FileChange(file, written_part.known.get(file, b"").decode(), text)
+        for written_part in written_parts
+        for file, text in sorted(written_part.texts.items())
     ]
 
 
-def _files(asked: Request, factored: Sequence[FactoredPart]) -> Files | None:
-    if not asked.own["write"] or asked.own["dry_run"] or asked.own["diff"]:
+def _files(request: Request, factored: Sequence[FactoredPart]) -> Files | None:
+    if not request.own["write"] or request.own["dry_run"] or request.own["diff"]:
         return None
-    written_parts = [one.written for one in factored if one.written is not None]
-    texts = [(file, text) for one in written_parts for file, text in sorted(one.texts.items())]
-    known = [(file, data) for one in written_parts for file, data in one.known.items()]
+    written_parts = [
+        factored_part.written for factored_part in factored if factored_part.written is not None
+    ]
+    texts = [
+        (file, text)
+        for written_part in written_parts
+        for file, text in sorted(written_part.texts.items())
+    ]
+    known = [
+        (file, data) for written_part in written_parts for file, data in written_part.known.items()
+    ]
     return Files(texts, known)

@@ -32,7 +32,7 @@ from render.yaml.rewrite import Unwritten
 
 #: Where new definitions are written, beside what is built or in the folder of loose files.
 DEFINITIONS = "definitions.yaml"
-_BY_WORD = {one.word: one for one in KIND_CLASSES}
+_BY_WORD = {kind_class.word: kind_class for kind_class in KIND_CLASSES}
 _UNPLACED = "its manifest is made of several files, or is none that can be rewritten"
 
 
@@ -66,20 +66,20 @@ class FactoredPart:
         self.written: WrittenPart | None = None
 
 
-def written(one: FactoredPart, asked: Request, editable: Editable) -> WrittenPart:
-    """The texts with all edits of *one* against which nothing speaks. Nothing is written yet."""
-    return _PartWriting(one, asked, editable).run()
+def written(factored_part: FactoredPart, request: Request, editable: Editable) -> WrittenPart:
+    """The texts with all edits of *factored_part* against which nothing speaks. Nothing is written yet."""
+    return _PartWriting(factored_part, request, editable).run()
 
 
 class _PartWriting:
     """The VMs of a part that are being rewritten."""
 
-    def __init__(self, one: FactoredPart, asked: Request, editable: Editable) -> None:
-        self._part, self._factoring = one.part, one.factoring
-        self._asked, self._editable = asked, editable
+    def __init__(self, factored_part: FactoredPart, request: Request, editable: Editable) -> None:
+        self._part, self._factoring = factored_part.part, factored_part.factoring
+        self._asked, self._editable = request, editable
         self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}
-        self._edited_files = FileTexts(self._data, asked.reading.limits)
+        self._edited_files = FileTexts(self._data, request.reading.limits)
         self._edits: dict[MachineKey, tuple[FileEdit, ...]] = {}
         self._gone: dict[int, PresetFactoring] = {}
         self._renamed: dict[tuple[str, str], str] = {}
@@ -153,12 +153,12 @@ class _PartWriting:
 
     def _place(self, machine: MachineFactoring) -> None:
         key = machine.index, machine.path
-        operations = [edit_of(self._as_built(one)) for one in machine.edits]
+        operations = [edit_of(self._as_built(edit)) for edit in machine.edits]
         edits = edits_of(machine.index, operations, self._part.loaded)
         if self._part.loaded.filled or not edits:
             self._refused[key] = _UNPLACED
             return
-        why = next(filter(None, (self._editable.why_not(one.file) for one in edits)), "")
+        why = next(filter(None, (self._editable.why_not(edit.file) for edit in edits)), "")
         if why:
             self._refused[key] = why
         else:
@@ -178,8 +178,8 @@ class _PartWriting:
         """The folder that is built, or that holds all loose files of the VMs that are written."""
         if self._part.loaded.is_built:
             return self._part.loaded.folder
-        edits = (one for edits in self._edits.values() for one in edits)
-        folders = {os.path.dirname(os.path.abspath(one.file)) for one in edits}
+        edits = (edit for edits in self._edits.values() for edit in edits)
+        folders = {os.path.dirname(os.path.abspath(edit.file)) for edit in edits}
         return os.path.relpath(os.path.commonpath(folders)) if folders else os.curdir
 
     @property
@@ -190,21 +190,21 @@ class _PartWriting:
     def _definitions(self) -> Iterator[NewDefinition]:
         """The new definitions that VMs use which are written."""
         kept = {self._part.resources[index].ref for index, _ in self._edits}
-        for one in self._factoring.definitions:
-            users = tuple(ref for ref in one.users if ref in kept)
+        for definition in self._factoring.definitions:
+            users = tuple(ref for ref in definition.users if ref in kept)
             if users:
-                yield one._replace(users=users)
+                yield definition._replace(users=users)
 
     def _texts(self) -> "dict[str, str] | _Objections":
         """The new text of each file, or the VMs in files that have none, and why."""
         texts: dict[str, str] = {}
         machines: dict[str, list[MachineKey]] = {}
         for key, edits in self._edits.items():
-            for one in edits:
-                machines.setdefault(one.file, []).append(key)
+            for edit in edits:
+                machines.setdefault(edit.file, []).append(key)
         objections = _Objections()
         for file, keys in machines.items():
-            all_edits = (one for key in dict.fromkeys(keys) for one in self._edits[key])
+            all_edits = (edit for key in dict.fromkeys(keys) for edit in self._edits[key])
             rewritten = self._rewritten(file, all_edits)
             if isinstance(rewritten, str):
                 objections |= self._unwritten(file, keys) or dict.fromkeys(keys, rewritten)
@@ -217,17 +217,17 @@ class _PartWriting:
                 objections |= {(i, ()): f"{file}: {without.why}" for i in self._gone}
             else:
                 texts[file] = without
-        bodies = [one.body for one in self._definitions()]
+        bodies = [definition.body for definition in self._definitions()]
         why = self._add_definitions(bodies, texts) if bodies and not objections else ""
         if why:
-            named = {ref for one in self._definitions() for ref in one.users}
+            named = {ref for definition in self._definitions() for ref in definition.users}
             resources = self._part.resources
             objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
 
     def _rewritten(self, file: str, edits: Iterable[FileEdit]) -> dict[str, str] | str:
         """The new text of *file* with those of *edits* that are its own, or why there is none."""
-        return self._edited_files.after(by_file(one for one in edits if one.file == file))
+        return self._edited_files.after(by_file(edit for edit in edits if edit.file == file))
 
     def _unwritten(self, file: str, keys: Iterable[MachineKey]) -> dict[MachineKey, str]:
         """Those VMs of *file* that cannot be rewritten even alone, and why; the others may be."""
@@ -292,12 +292,12 @@ class _PartWriting:
         if isinstance(after, str):
             return _Objections(dict.fromkeys(self._edits, after))
         held = standins.of(self._part.resources)
-        first, second = ([one.body for one in held.resources], _with_stand_ins(after))
+        first, second = ([resource.body for resource in held.resources], _with_stand_ins(after))
         impacts = proof.impacts(first, second, self._part.request.settings)
         by_ref = dict(self._rewritten_machines(held))
         restarts = self._asked.own["restart"]
-        marks = {APPLIED + one.resource.name for one in self._gone.values()}
-        users = {ref for one in self._gone.values() for ref in one.users}
+        marks = {APPLIED + preset.resource.name for preset in self._gone.values()}
+        users = {ref for preset in self._gone.values() for ref in preset.users}
         found = _Objections()
         others: list[ResourceRef] = []
         for ref, impact in impacts.items():
@@ -324,43 +324,45 @@ class _PartWriting:
         self, held: standins.Held
     ) -> Iterator[tuple[ResourceRef, tuple[MachineKey, int]]]:
         """The VMs that are rewritten, with their keys and the numbers of their examples."""
-        for one in held.resources:
-            outer, path = held.written(one.index)
+        for resource in held.resources:
+            outer, path = held.written(resource.index)
             key = outer.index, path
             if key in self._edits:
-                stand_in = held.by_index.get(one.index)
-                yield one.ref, (key, stand_in.number if stand_in else 0)
+                stand_in = held.by_index.get(resource.index)
+                yield resource.ref, (key, stand_in.number if stand_in else 0)
 
     def _edited(self) -> list[Tree]:
         """The objects as they are then: texts say exactly this (`rewrite.rewritten`)."""
         operations: dict[int, list[Operation]] = {}
-        for one in self._factoring.machines:
-            if (one.index, one.path) in self._edits:
-                operations.setdefault(one.index, []).extend(one.edits)
+        for machine in self._factoring.machines:
+            if (machine.index, machine.path) in self._edits:
+                operations.setdefault(machine.index, []).extend(machine.edits)
         bodies = [
-            edited(one.body, operations[one.index]) if one.index in operations else one.body
-            for one in self._part.resources
-            if one.index not in self._gone
+            edited(resource.body, operations[resource.index])
+            if resource.index in operations
+            else resource.body
+            for resource in self._part.resources
+            if resource.index not in self._gone
         ]
-        return [*bodies, *(one.body for one in self._definitions())]
+        return [*bodies, *(definition.body for definition in self._definitions())]
 
     def _built(self, texts: dict[str, str]) -> list[Tree] | str:
         """What kustomize builds of the new *texts*, or why it does not."""
         contents = {os.path.realpath(file): text.encode() for file, text in texts.items()}
         with files.overlaid(contents):
             loaded = loading.load([self._folder], reading(self._part.request, None))
-        faults = [one for one in loaded.diagnostics if one.is_error]
+        faults = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
         defined = os.path.realpath(self._file)
         if faults:
             return f"kustomize would build it no more: {faults[0].message}"
         self._renamed = {
             (kind, name): built
-            for one in loaded.documents
-            if one.before is not None and os.path.realpath(one.origin.file) == defined
-            for kind, name, built in [_names(one)]
+            for document in loaded.documents
+            if document.before is not None and os.path.realpath(document.origin.file) == defined
+            for kind, name, built in [_names(document)]
             if name != built
         }
-        return [one.body for one in loaded.documents]
+        return [document.body for document in loaded.documents]
 
 
 class _Objections(dict[MachineKey, str]):
@@ -378,7 +380,7 @@ def _names(document: Document) -> tuple[str, str, str]:
 def _with_stand_ins(objects: Iterable[Tree]) -> list[Tree]:
     """*objects* with stand-ins for the VMs that some of them hold."""
     resources = [from_body(body, index) for index, body in enumerate(objects)]
-    return [one.body for one in standins.of(resources).resources]
+    return [resource.body for resource in standins.of(resources).resources]
 
 
 def _joined(before: str, added: str) -> str:

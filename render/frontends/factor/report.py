@@ -42,11 +42,11 @@ _MEANINGS = {
 }
 
 
-def as_text(factored: Sequence[FactoredPart], asked: Request) -> str:
+def as_text(factored: Sequence[FactoredPart], request: Request) -> str:
     """A paragraph a VM, the definitions that are added, and how many VMs came out how."""
     lines: list[str] = []
     for part in factored:
-        places = _FactoredPlaces(part, asked)
+        places = _FactoredPlaces(part, request)
         for machine in part.factoring.machines:
             if machine.outcome != "done":
                 lines += _machine_lines(machine, part, places)
@@ -65,7 +65,7 @@ def _machine_lines(
     yield f"{machine.outcome:<6} {machine.resource}{inside}  {places.of(machine)}"
     names = (machine.instancetype, machine.preference)
     if any(names):
-        yield f"  {', '.join(f'{one.kind} {one.name} ({_HOMES[one.home]})' for one in names if one)}"
+        yield f"  {', '.join(f'{name.kind} {name.name} ({_HOMES[name.home]})' for name in names if name)}"
         yield f"  {_given_up(machine)}"
     if machine.restarts:
         yield f"  the guest stays the same; {_restarts(machine)}"
@@ -99,14 +99,14 @@ def _restarts(machine: MachineFactoring) -> str:
 
 def _given_up(machine: MachineFactoring) -> str:
     """The fields that the VM need not have, as seen from the spec of its template."""
-    fields = (one.removeprefix(_SPEC) for one in machine.removed)
+    fields = (field.removeprefix(_SPEC) for field in machine.removed)
     return f"which bring {', '.join(fields)}" if machine.removed else "which bring nothing else"
 
 
 def _nearest_lines(nearest: Nearest) -> Iterator[str]:
     names = (nearest.instancetype, nearest.preference)
-    shown = ", ".join(f"{one.kind} {one.name} ({_HOMES[one.home]})" for one in names if one)
-    yield f"  nearest: {shown}: {', '.join(nearest.effects)}"
+    listing = ", ".join(f"{name.kind} {name.name} ({_HOMES[name.home]})" for name in names if name)
+    yield f"  nearest: {listing}: {', '.join(nearest.effects)}"
     for message in nearest.messages:
         yield f"    {message}"
     for change in nearest.changes:
@@ -142,8 +142,8 @@ def _preset_lines(
 
 
 def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
-    machines = [one for part in factored for one in part.factoring.machines]
-    counts = Counter(one.outcome for one in machines)
+    machines = [machine for part in factored for machine in part.factoring.machines]
+    counts = Counter(machine.outcome for machine in machines)
     added = sum(len(_definitions(part)) for part in factored)
     yield f"{counted(len(machines), 'VM')}, {counted(added, 'new definition')}"
     for outcome in OUTCOMES:
@@ -160,19 +160,19 @@ def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
 
 def _refused(part: FactoredPart) -> int:
     """How many VMs of *part* are not written."""
-    keys = {(one.index, one.path) for one in part.factoring.machines}
+    keys = {(machine.index, machine.path) for machine in part.factoring.machines}
     return len(keys & part.written.refused.keys()) if part.written else 0
 
 
-def as_json(factored: Sequence[FactoredPart], asked: Request) -> str:
+def as_json(factored: Sequence[FactoredPart], request: Request) -> str:
     """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
-    machines = [one for part in factored for one in part.factoring.machines]
-    counts = Counter(one.outcome for one in machines)
+    machines = [machine for part in factored for machine in part.factoring.machines]
+    counts = Counter(machine.outcome for machine in machines)
     document = {
         "formatVersion": FORMAT_VERSION,
         "counts": {outcome: counts[outcome] for outcome in OUTCOMES},
         "machines": [
-            _machine(machine, part, _FactoredPlaces(part, asked))
+            _machine(machine, part, _FactoredPlaces(part, request))
             for part in factored
             for machine in part.factoring.machines
         ],
@@ -180,14 +180,14 @@ def as_json(factored: Sequence[FactoredPart], asked: Request) -> str:
             {
                 "folder": part.part.loaded.folder,
                 "file": part.written.file if part.written is not None else None,
-                "manifest": one.body,
-                "users": [ref._asdict() for ref in one.users],
+                "manifest": definition.body,
+                "users": [ref._asdict() for ref in definition.users],
             }
             for part in factored
-            for one in _definitions(part)
+            for definition in _definitions(part)
         ],
         "presets": [
-            _preset(preset, part, _FactoredPlaces(part, asked))
+            _preset(preset, part, _FactoredPlaces(part, request))
             for part in factored
             for preset in part.factoring.presets
         ],
@@ -210,15 +210,15 @@ def _machine(
         "preference": _name(machine.preference),
         "removed": list(machine.removed),
         "restarts": machine.restarts,
-        "presets": [one._asdict() for one in machine.presets],
+        "presets": [preset._asdict() for preset in machine.presets],
         "reasons": [
             {
-                "word": one.word or None,
-                "message": one.message,
-                "field": _field(machine, one) or None,
-                **_place(places.of(machine, one)),
+                "word": reason.word or None,
+                "message": reason.message,
+                "field": _field(machine, reason) or None,
+                **_place(places.of(machine, reason)),
             }
-            for one in machine.reasons
+            for reason in machine.reasons
         ],
         "nearest": machine.nearest and _nearest(machine.nearest),
         "written": None if written is None else key in written.machines,
@@ -234,7 +234,7 @@ def _preset(
         "resource": preset.resource._asdict(),
         "folder": part.part.loaded.folder,
         **_place(places.of_object(preset.index)),
-        "users": [one._asdict() for one in preset.users],
+        "users": [ref._asdict() for ref in preset.users],
         "reason": preset.reason or None,
         "written": None if written is None else preset.index in written.dropped,
         "unwritten": None if written is None else written.refused.get((preset.index, ())),
@@ -262,10 +262,10 @@ def _place(place: Place) -> dict[str, Any]:
 class _FactoredPlaces:
     """Where the VMs of a part, and their fields, were written."""
 
-    def __init__(self, one: FactoredPart, asked: Request) -> None:
-        loaded = one.part.loaded
-        origins = [document.origin for document in (*loaded.documents, *asked.around)]
-        self._resources = one.part.resources
+    def __init__(self, factored_part: FactoredPart, request: Request) -> None:
+        loaded = factored_part.part.loaded
+        origins = [document.origin for document in (*loaded.documents, *request.around)]
+        self._resources = factored_part.part.resources
         self._sources = Sources(origins, loaded.data, loaded.blame, quotes=False)
 
     def of_object(self, index: int) -> Place:

@@ -20,7 +20,7 @@ from render.frontends.reporting import print_findings
 from render.frontends.request import config
 from render.frontends.request.commands import Call
 from render.frontends.request.layers import host_values, limits_of
-from render.frontends.request.options import HOST_OPTIONS
+from render.frontends.request.options import FUNCTION_SECONDS, HOST_OPTIONS
 from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
 from render.manifests import discover, kustomization, origins
@@ -31,16 +31,26 @@ from render.model.resource import ResourceRef, text_at
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
 from render.settings import OPTIONS, Layer, Source, is_name
+from render.system import signals
 from render.system.streams import STDOUT, emit, standard_input
 
 _RESOURCES = "resources"
-_HOST_FLAGS = {option.spelled(Source.FLAG): option for option in HOST_OPTIONS}
+_HOST_FLAGS = {option.spelled(Source.FLAG): option for option in (*HOST_OPTIONS, FUNCTION_SECONDS)}
 
 
 def answer(call: Call, environ: Mapping[str, str]) -> Exit:
     """Answer the message on stdin; *call* may carry flags, and of a legacy plugin the file of its configuration."""
     with Work() as work:
-        return _answer(call, environ, work)
+        seconds = host_values(_without_flags(call, environ), environ).values["deadline"]
+        try:
+            with signals.deadline(seconds):
+                return _answer(call, environ, work)
+        except signals.OverdueError:
+            message = f"the deadline of {seconds} s has passed while {work.doing}"
+            cure = "who runs kustomize may set VIRT_RENDER_DEADLINE in its environment"
+            overdue = find([codes.DEADLINE.at(Location(), message, help=cure)], Sources())
+            print_findings(overdue, request(call._replace(paths=(), flags={}), environ))
+            return Exit.DEADLINE
 
 
 def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
@@ -49,29 +59,29 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     presumed: list[Diagnostic] = []
     if plugin:  # its flags stand in its configuration, in the repository
         presumed = _presumptuous(call)
-        call = call._replace(flags={k: v for k, v in call.flags.items() if k not in _HOST_FLAGS})
+        call = _without_flags(call, environ)
     limits = limits_of(host_values(call, environ).values)
     message, faults = Message([], None, is_list=False), _unexpected(() if plugin else call.paths)
     if not faults:
         message, faults = receive(standard_input(), call.paths[0] if plugin else "", limits)
     layers, paths, misfits = _configured(message.config)
-    asked = request(call._replace(paths=()), environ, *layers)
+    parsed = request(call._replace(paths=()), environ, *layers)
     if faults:  # there is nothing to send back
-        print_findings(find(faults, Sources()), asked)
+        print_findings(find(faults, Sources()), parsed)
         return status(faults)
     misfits += _outside(paths)
-    misfits += (*presumed, *asked.faults.diagnostics)
+    misfits += (*presumed, *parsed.faults.diagnostics)
     if misfits:
-        return _refuse(message, find(misfits, asked.faults.sources), asked, status(misfits))
+        return _refuse(message, find(misfits, parsed.faults.sources), parsed, status(misfits))
     work.doing = f"reading {in_words(paths)}"
-    loaded = _load(message, paths, asked)
+    loaded = _load(message, paths, parsed)
     work.begin("render", rendering(loaded))
-    rendered, diagnostics = render_loaded(loaded, asked.reading_from("-", *paths))
-    diagnostics = [_repinned(one) for one in diagnostics]
-    findings = _findings(loaded, len(message.documents), diagnostics, asked, environ)
+    rendered, diagnostics = render_loaded(loaded, parsed.reading_from("-", *paths))
+    diagnostics = [_repinned(diagnostic) for diagnostic in diagnostics]
+    findings = _findings(loaded, len(message.documents), diagnostics, parsed, environ)
     outcome = status(diagnostics)
     if outcome is not Exit.OK:
-        return _refuse(message, findings, asked, outcome)
+        return _refuse(message, findings, parsed, outcome)
     books = Books(message.documents)
     bodies = rendered.resources if message.is_list else written(loaded, rendered)
     contents = [
@@ -79,9 +89,16 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
         for body, source in zip(bodies, rendered.sources, strict=True)
     ]
     emit(reply(message, contents, findings), STDOUT)
-    print_findings(findings, asked)
-    waived.tell(asked, [loaded])
+    print_findings(findings, parsed)
+    waived.tell(parsed, [loaded])
     return Exit.OK
+
+
+def _without_flags(call: Call, environ: Mapping[str, str]) -> Call:
+    """*call* without what the configuration of a legacy plugin, if that is what started us, may not decide."""
+    if not is_plugin(call.paths, environ):
+        return call
+    return call._replace(flags={k: v for k, v in call.flags.items() if k not in _HOST_FLAGS})
 
 
 def _repinned(diagnostic: Diagnostic) -> Diagnostic:
@@ -117,8 +134,8 @@ def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:
     ]
 
 
-def _refuse(message: Message, findings: Sequence[Finding], asked: Request, outcome: Exit) -> Exit:
-    print_findings(findings, asked)
+def _refuse(message: Message, findings: Sequence[Finding], request: Request, outcome: Exit) -> Exit:
+    print_findings(findings, request)
     if message.is_list:
         unchanged = [document.body for document in message.documents]
         emit(reply(message, unchanged, findings), STDOUT)
@@ -161,7 +178,10 @@ def _typed(key: str, value: Any) -> Any:
     """The *value* of the option *key* in a ConfigMap, which holds texts: lists are taken apart at blanks."""
     if not isinstance(value, str):
         return value
-    option = next((one for one in OPTIONS if one.spelled(Source.FUNCTION_CONFIG) == key), None)
+    option = next(
+        (candidate for candidate in OPTIONS if candidate.spelled(Source.FUNCTION_CONFIG) == key),
+        None,
+    )
     if key == _RESOURCES or (option and option.many):
         return value.split()
     is_flag = option is not None and option.kind == "flag"
@@ -179,11 +199,11 @@ def _is_path(value: Any) -> bool:
     return isinstance(value, str) and value != "" and is_name(value)
 
 
-def _load(message: Message, paths: Sequence[str], asked: Request) -> Documents:
+def _load(message: Message, paths: Sequence[str], request: Request) -> Documents:
     """The objects of *message* and those below *paths*, in one input."""
     loaded = Documents()
     if paths:
-        loaded = loading.load(paths, reading(asked, None)._replace(before=message.size))
+        loaded = loading.load(paths, reading(request, None)._replace(before=message.size))
     loaded.documents[:0] = message.documents
     return loaded
 
@@ -192,7 +212,7 @@ def _findings(
     loaded: Documents,
     sent: int,
     diagnostics: Sequence[Diagnostic],
-    asked: Request,
+    request: Request,
     environ: Mapping[str, str],
 ) -> list[Finding]:
     """*diagnostics* with places in the files that kustomize read, as seen from where it was started.
@@ -200,19 +220,19 @@ def _findings(
     kustomize starts a function in the folder of the kustomization that names it, so that one is followed to the
     sources of the first *sent* documents, as ``build`` does.
     """
-    said = diagnostics if asked.reporting.verbose else worth_saying(diagnostics)
-    if not said:
+    reported = diagnostics if request.reporting.verbose else worth_saying(diagnostics)
+    if not reported:
         return []
     bounds = discover.boundary(os.path.realpath("."))
-    reach = kustomization.reach(".", asked.reading.limits, allow_remote=True, bounds=bounds)
+    reach = kustomization.reach(".", request.reading.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
-        loaded.data.add_file(file, asked.reading.limits.file_bytes)
-    traced = origins.trace(".", loaded.documents[:sent], reach, asked.reading.limits)
+        loaded.data.add_file(file, request.reading.limits.file_bytes)
+    traced = origins.trace(".", loaded.documents[:sent], reach, request.reading.limits)
     places = [
-        None if one.origin.file == STDIN else one.origin
-        for one in (*traced, *loaded.documents[sent:], *asked.beside.catalog)
+        None if document.origin.file == STDIN else document.origin
+        for document in (*traced, *loaded.documents[sent:], *request.beside.catalog)
     ]
-    findings = merge(find(said, Sources(places, loaded.data)))
+    findings = merge(find(reported, Sources(places, loaded.data)))
     start = os.path.realpath(environ.get("PWD", "."))
     below = os.path.relpath(os.getcwd(), start)
     if below == "." or below.startswith(".."):

@@ -19,9 +19,9 @@ NAMES_FILE = "kubevirt-names.yaml"
 _LINES = f"openapi:\n  path: {SCHEMA_FILE}\nconfigurations:\n- {NAMES_FILE}\n"
 
 
-def init(asked: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
+def init(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
     """Write both files, and print the lines for the kustomization beside them."""
-    folder, force = asked.paths[0], asked.own["force"]
+    folder, force = request.paths[0], request.own["force"]
     faults: list[Diagnostic] = []
     files_: list[tuple[str, str]] = []
     for name, content in contents().items():

@@ -60,8 +60,8 @@ def receive(
         return Message([], None, is_list=not config_file), [data]
     if fault := excess(STDIN, len(data), limits):
         return Message([], None, is_list=not config_file), [fault]
-    stream = read(data, STDIN, limits)
-    faults = [one for one in stream.diagnostics if one.is_error]
+    stream = read(data, STDIN, limits, limits.budget.aliases if limits.budget else None)
+    faults = [diagnostic for diagnostic in stream.diagnostics if diagnostic.is_error]
     if config_file:
         config, unread = _plugin_config(config_file, limits)
         return Message(stream.documents, config, is_list=False, size=len(data)), [*faults, *unread]
@@ -99,7 +99,7 @@ def _plugin_config(path: str, limits: Limits) -> tuple[Tree | None, list[Diagnos
     contents = read(data, os.path.basename(path), limits)
     body = contents.documents[0].body if contents.documents else {}
     config = {key: value for key, value in body.items() if key not in _PLUGIN_KEYS}
-    return config, [one for one in contents.diagnostics if one.is_error]
+    return config, [diagnostic for diagnostic in contents.diagnostics if diagnostic.is_error]
 
 
 def reply(
@@ -113,7 +113,8 @@ def reply(
         body["functionConfig"] = message.config
     if findings:
         versions = {
-            from_body(one.body, 0).ref: one.body.get("apiVersion") for one in message.documents
+            from_body(document.body, 0).ref: document.body.get("apiVersion")
+            for document in message.documents
         }
         body["results"] = [_result(finding, versions) for finding in findings]
     return writer.dump(body)
@@ -146,9 +147,9 @@ class Books:
     def __init__(self, documents: Iterable[Document]) -> None:
         self._notes: dict[tuple[str, str, str, str], Tree] = {}
         for document in documents:
-            one = from_body(document.body, 0)
+            resource = from_body(document.body, 0)
             annotations = get(document.body, "metadata", "annotations")
-            self._notes[one.group, one.kind, one.namespace, one.name] = {
+            self._notes[resource.group, resource.kind, resource.namespace, resource.name] = {
                 key: value
                 for key, value in (annotations.items() if isinstance(annotations, dict) else ())
                 if key.startswith(_BOOKKEEPING)
@@ -160,9 +161,14 @@ class Books:
         A VMI is made of the VM of its name. What is new (a copy under another name) must not carry the notes of
         another object.
         """
-        one = from_body(body, 0)
-        key = (one.group, one.kind, one.namespace, one.name)
-        former = (KUBEVIRT, one.kind.removesuffix("Instance"), one.namespace, one.name)
+        resource = from_body(body, 0)
+        key = (resource.group, resource.kind, resource.namespace, resource.name)
+        former = (
+            KUBEVIRT,
+            resource.kind.removesuffix("Instance"),
+            resource.namespace,
+            resource.name,
+        )
         bookkeeping = self._notes.get(key, self._notes.get(former, {}))
         metadata = body.get("metadata") or {}
         own = {

@@ -40,8 +40,8 @@ def parse(argv: Sequence[str]) -> Call | None:
             value = next(words, "")
         if not value or (value.startswith("-") and value != "-"):
             return None
-        given = flags.get(f"--{option.name}")
-        earlier = given if isinstance(given, tuple) else ()
+        previous = flags.get(f"--{option.name}")
+        earlier = previous if isinstance(previous, tuple) else ()
         flags[f"--{option.name}"] = (*earlier, value) if option.many else value
     return Call(command, tuple(paths), flags)
 

@@ -30,6 +30,7 @@ from render.frontends.request.options import (
     FORCE,
     FORMAT,
     FROM,
+    FUNCTION_SECONDS,
     HISTORY_FORMAT,
     HOST_OPTIONS,
     LIMIT,
@@ -150,8 +151,12 @@ class Command(NamedTuple):
         if len(self.options) <= _MANY:
             return self.options
         special = {option.name for _, options in SECTIONS for option in options}
-        own = [one for one in self.options if one.name not in special and one not in _COMMON]
-        known = {one.name: one for one in self.options}
+        own = [
+            option
+            for option in self.options
+            if option.name not in special and option not in _COMMON
+        ]
+        known = {option.name: option for option in self.options}
         common = [known[name] for name in _USUAL if name in known and known[name] not in own]
         return (*own, *common)[: max(_MANY, len(own))]
 
@@ -223,7 +228,7 @@ _ROWS: tuple[Command, ...] = (
         config is a RenderConfig; see docs/kustomize.md.
         """,
         (_PATHS,),
-        (*OPTIONS, *HOST_OPTIONS, CONFIG, VERBOSE),
+        (*OPTIONS, FUNCTION_SECONDS, *HOST_OPTIONS, CONFIG, VERBOSE),
         by_machine=True,
         hosted=True,
     ),
@@ -348,7 +353,7 @@ _ROWS: tuple[Command, ...] = (
     ),
     Command(
         "migrate",
-        "commands.migrate:migrate",
+        "migration.command:migrate",
         """Rewrite the files below PATH: older API versions and deprecated fields give way to their successors.
 
         Comments and order are kept. What each VM becomes is compared before and after, and no change is made by which

@@ -93,7 +93,7 @@ def _link_out(path: str) -> Diagnostic | None:
 def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> ConfigFile:
     """The configuration *path*, in which nothing leads out of *bounds* (``""``: it may) and the folders *trusted*."""
     documents, diagnostics, data = _documents(path, limits)
-    origins = tuple(one.origin for one in documents)
+    origins = tuple(document.origin for document in documents)
     loaded = ConfigFile((), Layout(), diagnostics, path, origins, {path: data})
     if diagnostics:
         return loaded
@@ -175,7 +175,7 @@ def _layout(layer: Layer, top: str) -> tuple[Layout, tuple[Diagnostic, ...]]:
             message = f"has {len(value):,} patterns, and may have {_MOST_PATTERNS:,}"
             faults.append(codes.INVALID_SETTING.at(layer.at(key), message))
         elif isinstance(value, list) and all(
-            isinstance(one, str) and one.strip("/") for one in value
+            isinstance(pattern, str) and pattern.strip("/") for pattern in value
         ):
             globs[key] = Globs(top, tuple(value))
         else:
@@ -252,7 +252,7 @@ def rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
         value = values.get(key)
         if isinstance(value, list):
             values[key] = [
-                os.path.join(folder, one) if _is_path(option, one) else one for one in value
+                os.path.join(folder, entry) if _is_path(option, entry) else entry for entry in value
             ]
         elif _is_path(option, value):
             values[key] = os.path.join(folder, values[key])
@@ -262,11 +262,11 @@ def rebased(spec: Mapping[str, Any], folder: str) -> dict[str, Any]:
 def as_written(key: str, value: Any, folder: str) -> Any:
     """The *value* of *key* in a configuration file in *folder* as its author wrote it, or might have."""
     if isinstance(value, list):
-        return [as_written(key, one, folder) for one in value]
+        return [as_written(key, entry, folder) for entry in value]
     options = (option for option in OPTIONS if option.spelled(Source.FILE) == key)
     return (
         os.path.relpath(value, folder or ".")
-        if any(_is_path(one, value) for one in options)
+        if any(_is_path(option, value) for option in options)
         else value
     )
 
@@ -285,7 +285,7 @@ def cluster_config(path: str, limits: Limits) -> ObjectFiles:
     documents, diagnostics, data = _documents(path, limits)
     if diagnostics:
         return ObjectFiles((), diagnostics, {path: data} if is_ours(path) else {})
-    resources = [one for one in documents if _holds_settings(one.body)]
+    resources = [document for document in documents if _holds_settings(document.body)]
     if len(resources) != 1:
         message = (
             f"{path} holds {len(resources)} KubeVirt or HyperConverged objects and should hold one"
@@ -295,8 +295,8 @@ def cluster_config(path: str, limits: Limits) -> ObjectFiles:
 
 
 def _holds_settings(body: Tree) -> bool:
-    one = resource.from_body(body, 0)
-    return (one.group, one.kind) in resource.SETTINGS_HOLDERS
+    holder = resource.from_body(body, 0)
+    return (holder.group, holder.kind) in resource.SETTINGS_HOLDERS
 
 
 def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
@@ -307,8 +307,8 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     from render.manifests.sources.reading import Reading
 
     inputs = read_all(paths, Reading(limits, kustomize="never"))
-    faults = tuple(one for one in inputs.diagnostics if one.is_error)
-    files_ = {one.location.file for one in faults if one.location.file in inputs.data}
+    faults = tuple(diagnostic for diagnostic in inputs.diagnostics if diagnostic.is_error)
+    files_ = {fault.location.file for fault in faults if fault.location.file in inputs.data}
     data = {file: inputs.data[file] for file in files_ if is_ours(file)}
     return ObjectFiles(tuple(inputs.documents), faults, data)
 
@@ -330,8 +330,8 @@ def cluster_objects(paths: Sequence[str], limits: Limits) -> ObjectFiles:
 
 
 def _is_of_cluster(document: Document) -> bool:
-    one = resource.from_body(document.body, 0)
-    return (one.group, one.kind) in _OF_CLUSTER
+    cluster_object = resource.from_body(document.body, 0)
+    return (cluster_object.group, cluster_object.kind) in _OF_CLUSTER
 
 
 def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnostic, ...], bytes]:
@@ -343,5 +343,8 @@ def _documents(path: str, limits: Limits) -> tuple[list[Document], tuple[Diagnos
     if isinstance(data, Diagnostic):
         return [], (data,), b""
     contents = read(data, path, limits)
-    faults = (one._replace(code=codes.INVALID_SETTING.number) for one in contents.diagnostics)
-    return contents.documents, tuple(one for one in faults if one.is_error), data
+    faults = (
+        diagnostic._replace(code=codes.INVALID_SETTING.number)
+        for diagnostic in contents.diagnostics
+    )
+    return contents.documents, tuple(fault for fault in faults if fault.is_error), data

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.nearest import nearest
 from render.settings import ENVIRONMENT_PREFIX, Option, Source
 
 _ARGOCD_PREFIX = "ARGOCD_ENV_"
 # What Kubernetes sets in every container beside a Service whose name begins with virt-render.
 _OF_A_SERVICE = r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$"
-_OTHERS = ("DEBUG", "REQUIRE_TOOLS")
+_OTHERS = ("DEBUG", "REQUIRE_TOOLS", "REQUIRE_BROWSER")
 
 
 def plain(environ: Mapping[str, str], options: Iterable[Option]) -> dict[str, str]:
@@ -29,8 +30,6 @@ def misspelt(environ: Mapping[str, str], options: Iterable[Option]) -> Iterator[
         word = name.removeprefix(ENVIRONMENT_PREFIX)
         if word in (name, *known) or not environ[name] or re.search(_OF_A_SERVICE, f"_{word}"):
             continue
-        from render.model.nearest import nearest
-
         if near := nearest(word, known):
             message = (
                 f"unknown environment variable {name}; did you mean {ENVIRONMENT_PREFIX}{near}?"

@@ -17,14 +17,16 @@ from render.yaml.budget import Limits
 class Layers(NamedTuple):
     """What was said of a *call*.
 
-    *host* is what is decided of the options beside those of a rendering. *file* is the configuration, *repository* that
-    at the root of the repository, the same one where there is no other; *application* is what an Argo CD Application
-    says, *written* what stands in files: the function config and the configuration. *faults* are those of parameters.
+    *host* is what is decided of the options beside those of a rendering, *limits* what input may cost by that. *file*
+    is the configuration, *repository* that at the root of the repository, the same one where there is no other;
+    *application* is what an Argo CD Application says, *written* what stands in files: the function config and the
+    configuration. *faults* are those of parameters.
     """
 
     call: Call
     environ: Mapping[str, str]
     host: Chosen
+    limits: Limits
     file: ConfigFile
     repository: ConfigFile
     application: tuple[Layer, ...]
@@ -37,26 +39,21 @@ class Layers(NamedTuple):
         return bool(self.host.values.get("config"))
 
     @property
-    def limits(self) -> Limits:
-        """The limits on what is read."""
-        return limits_of(self.host.values)
-
-    @property
     def trusted(self) -> list[str]:
         """The folders into which settings may lead."""
         return _folders(self.host.values)
 
 
-def layers_of(call: Call, environ: Mapping[str, str], given: tuple[Layer, ...]) -> Layers:
-    """What was said of *call*; *given* is the function config that kustomize hands over."""
+def layers_of(call: Call, environ: Mapping[str, str], call_layers: tuple[Layer, ...]) -> Layers:
+    """What was said of *call*; *call_layers* is the function config that kustomize hands over."""
     command = COMMANDS[call.command]
     faults: list[Diagnostic] = []
     if DEADLINE in command.options:
         from render.frontends.request import parameters
 
         layer, faults = parameters.parameters(environ)
-        given = (*given, layer)
-    host = host_values(call, environ, *given)
+        call_layers = (*call_layers, layer)
+    host = host_values(call, environ, *call_layers)
     limits = limits_of(host.values)
     file = ConfigFile()
     if CONFIG in command.options:
@@ -64,14 +61,15 @@ def layers_of(call: Call, environ: Mapping[str, str], given: tuple[Layer, ...]) 
     repository = config.of_repository(call.paths, limits) if command.whole else file
     if not repository.path or (file.path and os.path.samefile(file.path, repository.path)):
         repository = file
-    function_config = (one for one in given if one.source is Source.FUNCTION_CONFIG)
+    function_config = (layer for layer in call_layers if layer.source is Source.FUNCTION_CONFIG)
     return Layers(
         call,
         environ,
         host,
+        limits,
         file,
         repository,
-        tuple(_parameters(environ, *given)),
+        tuple(_parameters(environ, *call_layers)),
         (*function_config, *file.layers),
         tuple(faults),
     )
@@ -99,7 +97,7 @@ def rendering_options(layers: Layers) -> Chosen:
     chosen.values.update(
         (name.replace("-", "_"), value)
         for name, value in COMMANDS[layers.call.command].defaults
-        if name not in chosen.asked
+        if name not in chosen.named
     )
     if any(_strays(layers)):  # nothing of them is read, not to say what stands there
         chosen.values.update(cluster_config="", lock="", catalog=("none",), values=())
@@ -117,7 +115,7 @@ def refused_layers(layers: Layers) -> Iterator[Diagnostic]:
 
 def _strays(layers: Layers) -> Iterator[Diagnostic]:
     """Paths of Applications and function configs that lead out of the repository."""
-    configs = (one for one in layers.written if one.source is Source.FUNCTION_CONFIG)
+    configs = (layer for layer in layers.written if layer.source is Source.FUNCTION_CONFIG)
     for layer in (*_of_rendering(layers), *configs):
         yield from config.strays(layer, layers.trusted)
 
@@ -132,14 +130,14 @@ def own_options(call: Call) -> tuple[Option, ...]:
     return tuple(option for option in COMMANDS[call.command].options if option not in OPTIONS)
 
 
-def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen:
+def host_values(call: Call, environ: Mapping[str, str], *call_layers: Layer) -> Chosen:
     """What is decided of the options that *call* has beside those of a rendering."""
     own = own_options(call)
     flags = {option.spelled(Source.FLAG) for option in own}
     names = {option.name for option in (*HOST_OPTIONS, DEADLINE)}
     variables = tuple(option for option in own if option.name in names)
-    said = _parameters(environ, *given) if DEADLINE in own else []
-    applications = [_split(layer, deadline=True) for layer in said]
+    application_layers = _parameters(environ, *call_layers) if DEADLINE in own else []
+    applications = [_split(layer, deadline=True) for layer in application_layers]
     return decide(
         (
             Layer(Source.FLAG, {k: v for k, v in call.flags.items() if k in flags}),
@@ -150,9 +148,9 @@ def host_values(call: Call, environ: Mapping[str, str], *given: Layer) -> Chosen
     )
 
 
-def _parameters(environ: Mapping[str, str], *given: Layer) -> list[Layer]:
+def _parameters(environ: Mapping[str, str], *call_layers: Layer) -> list[Layer]:
     """What an Argo CD Application says: its parameters, then its variables."""
-    parameters = [layer for layer in given if layer.source is Source.PARAMETER]
+    parameters = [layer for layer in call_layers if layer.source is Source.PARAMETER]
     variables = environment.application(environ)
     also = (DEADLINE.spelled(Source.ENVIRONMENT),)
     return [*parameters, Layer(Source.ENVIRONMENT, variables, others=also)]
@@ -220,8 +218,8 @@ def _deadline_above_maximum(
     most = values.get("max_deadline", 0)
     for layer in layers:
         key = DEADLINE.spelled(layer.source)
-        asked = str(layer.values.get(key, ""))
-        if asked.isdecimal() and (len(asked) > len(str(most)) or int(asked) > most):
+        seconds = str(layer.values.get(key, ""))
+        if seconds.isdecimal() and (len(seconds) > len(str(most)) or int(seconds) > most):
             yield INVALID_SETTING.at(
                 layer.at(key),
                 f"{layer.source.value} {key}: more than the {most} seconds that are allowed",
@@ -230,8 +228,6 @@ def _deadline_above_maximum(
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
-    """The limits among the values of host options."""
-    usual = Limits()
-    return Limits(
-        **{name: values.get(f"max_{name}", getattr(usual, name)) for name in Limits._fields}
-    )
+    """The limits among the values of host options, all of which are left."""
+    usual = Limits()._asdict()
+    return Limits(**{name: values.get(f"max_{name}", usual[name]) for name in usual}).of_run()

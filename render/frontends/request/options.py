@@ -54,6 +54,13 @@ HOST_OPTIONS: tuple[Option, ...] = (
         metavar="N",
     ),
     Option(
+        "max-builds", "number", Limits().builds, "kustomizations and charts that one run builds", metavar="N",
+    ),
+    Option(
+        "max-build-seconds", "number", Limits().build_seconds,
+        "seconds of a processor that kustomize and helm take together in one run", metavar="N",
+    ),
+    Option(
         "locked", "text", "",
         "options that no Application, repository or function config may set, separated by commas: pins,deadline",
         metavar="NAME,...",
@@ -127,6 +134,8 @@ MOST_SECONDS = DEADLINE._replace(
     default=0, help="stop after so many seconds, say what was being done, and print nothing"
 )
 """The same where nobody waits: without a default."""
+
+FUNCTION_SECONDS = MOST_SECONDS._replace(default=300)
 
 EDIT_SECONDS = DEADLINE._replace(default=30, help="leave an edit unjudged after so many seconds")
 

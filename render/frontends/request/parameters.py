@@ -22,35 +22,37 @@ def parameters(environ: Mapping[str, str]) -> tuple[Layer, list[Diagnostic]]:
     values: dict[str, Any] = {}
     layer = Layer(Source.PARAMETER, values, others=(DEADLINE.spelled(Source.PARAMETER),))
     known = {option.spelled(Source.PARAMETER) for option in (*OPTIONS, DEADLINE)}
-    given = environ.get(PARAMETERS)
-    if not given:
+    text = environ.get(PARAMETERS)
+    if not text:
         return layer, []
     try:
-        announced = json.loads(given)
+        announced = json.loads(text)
     except (ValueError, RecursionError) as error:
         return layer, [_unfit(f"{PARAMETERS} is not JSON: {error}")]
     if announced is None:
         return layer, []
-    if not isinstance(announced, list) or not all(isinstance(one, dict) for one in announced):
+    if not isinstance(announced, list) or not all(
+        isinstance(parameter, dict) for parameter in announced
+    ):
         return layer, [_unfit(f"{PARAMETERS} is not a list of parameters")]
     faults: list[Diagnostic] = []
-    for one in announced:
-        name = one.get("name")
-        fault = _misgiven(one, values)
+    for parameter in announced:
+        name = parameter.get("name")
+        fault = _misgiven(parameter, values)
         if fault:
             faults.append(_unfit(fault))
             continue
-        value = one.get("array") or one.get("string")
+        value = parameter.get("array") or parameter.get("string")
         if value or name not in known:
             values[name] = value or ""
     return layer, faults
 
 
-def _misgiven(one: Mapping[str, Any], before: Mapping[str, Any]) -> str:
-    """What is wrong with the parameter *one* after those *before*, ``""`` if nothing is."""
+def _misgiven(parameter: Mapping[str, Any], before: Mapping[str, Any]) -> str:
+    """What is wrong with *parameter* after those *before*, ``""`` if nothing is."""
     lists = (option.spelled(Source.PARAMETER) for option in OPTIONS if option.many)
-    name = one.get("name")
-    kinds = [kind for kind in _VALUES if one.get(kind) is not None]
+    name = parameter.get("name")
+    kinds = [kind for kind in _VALUES if parameter.get(kind) is not None]
     if not isinstance(name, str) or not name:
         return f"{PARAMETERS} holds a parameter without a name"
     if name in before:

@@ -84,13 +84,13 @@ class ReadingRequest(NamedTuple):
 class SettingsRequest(NamedTuple):
     """What beside *values* of settings is known of them.
 
-    *asked* are the names of those that somebody asked for; *files* the files and folders that they name, *catalog* the
+    *named* are those that somebody asked for, by name; *files* the files and folders that they name, *catalog* the
     documents of the catalogue among them, in the order of the settings, and *cluster* the one with the settings of the
     cluster, if any. *configured*: what the configuration files of the repository say, by key; *waivers*: what of that,
     and of what an Application says, makes less be looked at.
     """
 
-    asked: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     catalog: tuple[Document, ...] = ()
     cluster: tuple[Document, ...] = ()
@@ -153,18 +153,29 @@ class Request(NamedTuple):
         call = self.called.call._replace(paths=paths)
         return self._replace(called=self.called._replace(call=call))
 
+    def in_run_of(self, other: "Request") -> "Request":
+        """The same as a part of the run of *other*: both start programs from one budget."""
+        return self._limited(other.reading.limits.of_state())
+
+    def as_new_run(self) -> "Request":
+        """The same with all that it may cost left."""
+        return self._limited(self.reading.limits.of_run())
+
+    def _limited(self, limits: Limits) -> "Request":
+        return self._replace(reading=self.reading._replace(limits=limits))
+
     @property
     def around(self) -> tuple[Document, ...]:
         """The documents that count after those of the input."""
         return (*self.beside.catalog, *self.beside.cluster)
 
 
-def request(call: Call, environ: Mapping[str, str], *given: Layer) -> Request:
+def request(call: Call, environ: Mapping[str, str], *call_layers: Layer) -> Request:
     """Let all sources decide *call*: flags, parameters, environment, function config, file, in this order.
 
-    *given*: the function config that kustomize hands over.
+    *call_layers*: the function config that kustomize hands over.
     """
-    layers = layers_of(call, environ, given)
+    layers = layers_of(call, environ, call_layers)
     host = layers.host.values
     chosen = rendering_options(layers)
     options = chosen.values
@@ -200,7 +211,7 @@ def _beside(layers: Layers, chosen: Chosen, objects: _SettingsObjects) -> Settin
     )  # fmt: skip
     files = tuple(filter(None, named))
     return SettingsRequest(
-        chosen.asked,
+        chosen.named,
         files,
         objects.catalog.documents,
         objects.cluster.documents,
@@ -281,7 +292,7 @@ def _reading(layers: Layers, options: Mapping[str, Any]) -> ReadingRequest:
 def _settings(
     options: Mapping[str, Any], host: Mapping[str, Any], objects: _SettingsObjects
 ) -> Settings:
-    body: Tree | None = next((one.body for one in objects.cluster.documents), None)
+    body: Tree | None = next((document.body for document in objects.cluster.documents), None)
     word: Catalog = "none" if "none" in options["catalog"] else "bundled"
     values = {name: options[name] for name in options if name not in _OF_READING}
     values |= {
@@ -327,20 +338,21 @@ def _call_faults(layers: Layers, misdirected: Sequence[Diagnostic]) -> Iterator[
     yield from layers.faults
 
 
-def again(asked: Request, *paths: str) -> Request:
+def again(base: Request, *paths: str) -> Request:
     """The same request for other *paths*, whose own configuration counts."""
-    return request(asked.called.call._replace(paths=paths), asked.called.environ)
+    then = request(base.called.call._replace(paths=paths), base.called.environ)
+    return then.in_run_of(base)
 
 
-def _pairs(given: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for text in given:
+def _pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for text in texts:
         name, equals, value = text.partition("=")
         if name and equals:
             yield name, value
 
 
-def _unpaired(given: Iterable[str]) -> Iterator[Diagnostic]:
-    for text in given:
+def _unpaired(texts: Iterable[str]) -> Iterator[Diagnostic]:
+    for text in texts:
         if not any(_pairs([text])):
             message = f"--set {text}: no name and value"
             yield USAGE.at(Location(), message, help="write --set NAME=VALUE")
@@ -348,8 +360,8 @@ def _unpaired(given: Iterable[str]) -> Iterator[Diagnostic]:
 
 def _exclusive(call: Call) -> Iterator[Diagnostic]:
     """Options of *call* of which only one may be given."""
-    for one, other in COMMANDS[call.command].excludes:
-        flags = [option.spelled(Source.FLAG) for option in (one, other)]
+    for first, other in COMMANDS[call.command].excludes:
+        flags = [option.spelled(Source.FLAG) for option in (first, other)]
         if all(call.flags.get(flag) for flag in flags):
             yield USAGE.at(Location(), f"{flags[0]} and {flags[1]} exclude each other")
 
@@ -394,5 +406,8 @@ def with_objects(catalog: Catalog, documents: Sequence[Document]) -> Catalog:
     """*catalog*, a value of the settings, with the objects of *documents* after those that it has."""
     if not documents:
         return catalog
-    given = [catalog] if isinstance(catalog, str) else catalog
-    return [*(one for one in given if one != "bundled"), *(one.body for one in documents)]
+    entries = [catalog] if isinstance(catalog, str) else catalog
+    return [
+        *(entry for entry in entries if entry != "bundled"),
+        *(document.body for document in documents),
+    ]

@@ -28,12 +28,12 @@ def waivers_of(layers: Layers, values: Mapping[str, Any]) -> Iterator[Waiver]:
 
 
 def waivers_of_flags(
-    given: Mapping[str, Any], file: str, flags: Container[str]
+    settings: Mapping[str, Any], file: str, flags: Container[str]
 ) -> Iterator[Waiver]:
-    """What *file* waives that has settings *given* as flags, unless *flags* of who runs the program decide it."""
+    """What *file* waives that has *settings* as flags, unless *flags* of who runs the program decide it."""
     for option in OPTIONS:
         flag = option.spelled(Source.FLAG)
-        value = given.get(flag)
+        value = settings.get(flag)
         if value in option.waives and flag not in flags:
             yield Waiver(option.spelled(Source.FILE), value, file)
 

@@ -69,10 +69,10 @@ def _node(launch: Launch) -> str:
 def _attached(launch: Launch, owner: Tree) -> list[Tree]:
     """The volumes with a claim that the pod *owner* does not have."""
     known = {volume["name"] for volume in owner["spec"]["volumes"]}
-    given = [volume for volume in launch.volumes if claim_name(volume)]
+    volumes = [volume for volume in launch.volumes if claim_name(volume)]
     for more in _UTILITY(launch.release):
-        given += more(launch)
-    return [volume for volume in given if volume.get("name") not in known]
+        volumes += more(launch)
+    return [volume for volume in volumes if volume.get("name") not in known]
 
 
 def _utility_volumes(launch: Launch) -> list[Tree]:
@@ -167,9 +167,11 @@ def _is_mounted(launch: Launch, name: str) -> bool:
     )
 
 
-def _with_own(given: list[Tree]) -> list[Tree]:
-    tolerations = sorted([*_OWN_TOLERATIONS, *given], key=lambda one: one.get("key") or "")
-    return [one for one, _ in groupby(tolerations)]
+def _with_own(inherited: list[Tree]) -> list[Tree]:
+    tolerations = sorted(
+        [*_OWN_TOLERATIONS, *inherited], key=lambda toleration: toleration.get("key") or ""
+    )
+    return [toleration for toleration, _ in groupby(tolerations)]
 
 
 _TOLERATIONS: Form[Callable[[list[Tree]], list[Tree]]] = form(

@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import boxed, discover
+from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.discover import HelmRelease
@@ -22,8 +23,8 @@ from render.yaml.reader import Document
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
-    from render.system.box import Boxes
-    from render.system.processes import Steps
+    from render.system.box import Allowance
+    from render.system.processes import Steps, Task
 
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
@@ -41,7 +42,11 @@ _CHATTER = re.compile(
 """What helm says beside why it failed."""
 #: What helm says of a chart that renders with no values at all; what comes of running its templates may depend on them.
 _BROKEN = re.compile(
-    r"(?:^|: )(?:Error: (?:parse error at \(|cannot load |validation: chart\.metadata)|stopped(?: after |: it needs ))",
+    r"(?:^|: )(?:Error: (?:parse error at \(|cannot load |validation: chart\.metadata)|not started: "
+    r"|stopped(?: after |: it needs ))"
+    # Helm looks a template up before it looks at values.
+    r"|: no template \".*\" associated with template "
+    r"| is not in the repository of the chart ",
     re.MULTILINE,
 )
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
@@ -81,45 +86,53 @@ def faults(
 
     *wanted*: what else of the repository belongs to the chart.
     """
+    texts = release.text_files(folder)
+    values = (*release.values, *texts.values())
+    beside = [file for dependency in wanted for file in layout.chart_files(dependency.folder)]
+    every = (*layout.chart_files(folder), *beside, *values)
+    present = (file for file in every if file in values or os.path.isfile(file))
+    return [*_misnamed(folder, texts), *_unfit(folder, present, release, limits)]
+
+
+def _misnamed(folder: str, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Which of the *names* of values are none."""
+    for name in map(discover.printable, names):
+        if not _KEYS.fullmatch(name):
+            cure = "keys of letters, digits, _ and -, with dots between them"
+            yield _refused(folder, f"{name} is no name of a value", cure)
+
+
+def _unfit(
+    folder: str, every: Iterable[str], release: HelmRelease, limits: Limits
+) -> Iterator[Diagnostic]:
+    """Which of the files are missing, lie outside of the repository, or are too large, each or together."""
     real = os.path.realpath(folder)
-    beside = [file for one in wanted for file in layout.chart_files(one.folder)]
-    values = (*release.values, *release.text_files(folder).values())
     allowed = (discover.boundary(real) or real,)
-    diagnostics = [
-        _refused(
-            folder,
-            f"{name} is no name of a value",
-            "keys of letters, digits, _ and -, with dots between them",
-        )
-        for name in map(discover.printable, release.text_files(folder))
-        if not _KEYS.fullmatch(name)
-    ]
-    total = sum(len(one.text) for one in release.texts)
-    for file in (*layout.chart_files(folder), *beside, *values):
-        shown = discover.printable(file)
+    total = sum(len(values.text) for values in release.texts)
+    for file in every:
+        name = discover.printable(file)
         if not os.path.isfile(file):
-            if file in values:
-                message = f"cannot read the values file {shown}: no such file"
-                diagnostics.append(
-                    _refused(shown, message, "values come from files of the repository")
-                )
+            message = f"cannot read the values file {name}: no such file"
+            yield _refused(name, message, "values come from files of the repository")
             continue
         if not discover.inside(os.path.realpath(file), allowed):
-            message = f"{shown} is not in the repository of the chart {folder}"
-            diagnostics.append(_refused(shown, message, "put a copy into the repository"))
+            message = f"{name} is not in the repository of the chart {folder}"
+            yield _refused(name, message, "put a copy into the repository")
             continue
-        size = _size(file, limits.total_bytes) if file.endswith(".tgz") else os.path.getsize(file)
+        is_packed = file.endswith(".tgz")
+        size = _size(file, limits.total_bytes) if is_packed else os.path.getsize(file)
         total += size
-        if size > limits.file_bytes and not file.endswith(".tgz"):
-            message = f"{shown} has {size:,} bytes, more than {limits.file_bytes:,}"
+        if size > limits.file_bytes and not is_packed:
+            message = f"{name} has {size:,} bytes, more than {limits.file_bytes:,}"
             cure = "raise --max-file-bytes if it is meant to be read"
-            diagnostics.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
+            yield codes.LIMIT_EXCEEDED.at(Location(file=name), message, help=cure)
         if total > limits.total_bytes:
-            message = f"the chart {folder} is larger than {limits.total_bytes:,} bytes: stopped at {shown}"
+            message = (
+                f"the chart {folder} is larger than {limits.total_bytes:,} bytes: stopped at {name}"
+            )
             cure = "raise --max-total-bytes if all of it is meant to be read"
-            diagnostics.append(codes.LIMIT_EXCEEDED.at(Location(file=shown), message, help=cure))
-            break
-    return diagnostics
+            yield codes.LIMIT_EXCEEDED.at(Location(file=name), message, help=cure)
+            return
 
 
 def _refused(file: str, message: str, cure: str) -> Diagnostic:
@@ -141,67 +154,89 @@ def _size(packed: str, most: int) -> int:
     return size
 
 
-def template(  # noqa: PLR0913 - what a chart depends on
+def template(
     folder: str,
     program: str,
     release: HelmRelease,
-    limits: Limits,
-    *,
-    most: int,
-    is_box_required: bool = False,
-    boxes: "Boxes | None" = None,
+    bounds: ProgramBounds,
     wanted: Sequence[Dependency] = (),
 ) -> "Steps[bytes | Diagnostic]":
     """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
 
-    Once it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. It is
-    one of those in *boxes*, and shares its memory with them.
+    Once it has printed more than the *bounds* allow it is stopped, and the answer is a byte longer than that. *wanted*:
+    what else of the repository belongs to the chart.
     """
-    from render.system.box import Allowance
-    from render.system.processes import Task
-
-    top = discover.boundary(os.path.realpath(folder)) or folder
-    seen = [top], [os.path.join(top, ".git")]
-    allowance = Allowance(limits.chart_bytes, limits.chart_seconds, is_box_required)
+    allowance = _allowance(bounds)
     try:
         with (
             boxed.explained(program),
-            boxed.opened(program, folder, seen, allowance, boxes) as inside,
+            boxed.opened(program, folder, _seen(folder), allowance, bounds.boxes) as inside,
         ):
-            handed = _handed_over(folder, release, inside.home, limits)
+            handed = _handed_over(folder, release, inside.home, bounds.limits)
             if isinstance(handed, Diagnostic):
                 return handed
             chart = _laid_out(folder, release, wanted, inside.home)
-            folders = (folder, *(one.folder for one in wanted))
-            files_ = [file for one in folders for file in layout.chart_files(one)]
+            folders = (folder, *(dependency.folder for dependency in wanted))
+            every = [file for each in folders for file in layout.chart_files(each)]
+            words = [os.path.realpath(program), *_words(every, chart, release, handed)]
             done = yield from boxed.run(
-                inside,
-                Task(
-                    [os.path.realpath(program), *_words(files_, chart, release, handed)],
-                    folder=folder,
-                    environ=environment(os.environ, inside.home),
-                    seconds=_PATIENCE * limits.chart_seconds,
-                    most=most,
-                ),
+                inside, _task(words, folder, inside.home, bounds), bounds.limits
             )
     except boxed.UnfinishedError as error:
         return _failure(folder, *error.args)
-    if done.returncode == 0 or len(done.stdout) > most:
+    if done.returncode == 0 or len(done.stdout) > bounds.most:
         return done.stdout
+    copies = {} if chart == "." else {chart: folder}
+    for file, copy in (*handed.values, *handed.texts.values()):
+        copies[copy] = discover.printable(file)
+    return _ended(done, folder, copies, release, bounds.limits)
+
+
+def _allowance(bounds: ProgramBounds) -> "Allowance":
+    """What helm may have."""
+    from render.system.box import Allowance
+
+    limits = bounds.limits
+    return Allowance(limits.chart_bytes, limits.chart_seconds, bounds.is_box_required)
+
+
+def _task(words: list[str], folder: str, home: str, bounds: ProgramBounds) -> "Task":
+    """What the *words* start in *folder*, with a *home* of its own."""
+    from render.system.processes import Task
+
+    return Task(
+        words,
+        folder=folder,
+        environ=environment(os.environ, home),
+        seconds=_PATIENCE * bounds.limits.chart_seconds,
+        most=bounds.most,
+    )
+
+
+def _ended(
+    done: "CompletedProcess[bytes]",
+    folder: str,
+    copies: Mapping[str, str],
+    release: HelmRelease,
+    limits: Limits,
+) -> Diagnostic:
+    """Why helm, which is *done*, made nothing of the chart in *folder*; it knows it by the names of *copies*."""
     exceeded = _exceeded(done, limits)
     if exceeded:
         return _failure(folder, *exceeded)
-    said = boxed.words(done.stderr.decode("utf-8", "replace"))
-    said = said.replace(chart, folder) if chart != "." else said
-    for file, copy in (*handed.values, *handed.texts.values()):
-        said = said.replace(copy, discover.printable(file))
-    said = _CHATTER.sub("", said).strip()
-    from render.manifests import concealment
-
+    words = boxed.words(done.stderr.decode("utf-8", "replace"))
+    for copy, file in copies.items():
+        words = words.replace(copy, file)
     reach = Reach()
     reach.others += [discover.join(folder, "values.yaml"), *release.values]
-    said = concealment.shortened(said, concealment.secret_parts(reach, limits), boxed.SHOWN)
-    return _failure(folder, said or f"exit status {done.returncode}")
+    words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits)
+    return _failure(folder, words or f"exit status {done.returncode}")
+
+
+def _seen(folder: str) -> tuple[list[str], list[str]]:
+    """What helm sees for the chart in *folder*, and what of that is empty to it."""
+    top = discover.boundary(os.path.realpath(folder)) or folder
+    return [top], [os.path.join(top, ".git")]
 
 
 def _laid_out(folder: str, release: HelmRelease, wanted: Sequence[Dependency], home: str) -> str:
@@ -216,11 +251,11 @@ def _laid_out(folder: str, release: HelmRelease, wanted: Sequence[Dependency], h
 def _exceeded(done: "CompletedProcess[bytes]", limits: Limits) -> tuple[str, str] | None:
     """Which of its *limits* ended helm, and what to do; None where none did."""
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        shown = f"stopped after {limits.chart_seconds} seconds of a processor"
-        return shown, "raise --max-chart-seconds if it is worth more"
+        reason = f"stopped after {limits.chart_seconds} seconds of a processor"
+        return reason, "raise --max-chart-seconds if it is worth more"
     if _NO_MEMORY.search(done.stderr):
-        shown = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
-        return shown, "raise --max-chart-bytes if it is worth more"
+        reason = f"stopped: it needs more than {limits.chart_bytes:,} bytes of memory"
+        return reason, "raise --max-chart-bytes if it is worth more"
     return None
 
 
@@ -315,12 +350,14 @@ def _names_nothing(value: Any) -> bool:
     )
 
 
-def _failure(folder: str, said: str, cure: str = "") -> Diagnostic:
-    if _NO_DEPENDENCY in said:
+def _failure(folder: str, message: str, cure: str = "") -> Diagnostic:
+    if _NO_DEPENDENCY in message:
         cure = "commit what it depends on: helm dependency build puts it into charts/"
-    elif any(words in said for words in ("nil pointer", "execution error", "values don't meet")):
+    elif any(words in message for words in ("nil pointer", "execution error", "values don't meet")):
         cure = "name the values files with --values, or as values in .virt-render.yaml"
-    return codes.HELM_FAILED.at(Location(file=folder), f"helm template {folder}: {said}", help=cure)
+    return codes.HELM_FAILED.at(
+        Location(file=folder), f"helm template {folder}: {message}", help=cure
+    )
 
 
 def wants_dependency(diagnostic: Diagnostic) -> bool:
@@ -360,9 +397,9 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
 
 def _template(folder: str, path: str, wanted: Sequence[Dependency]) -> str:
     """The file that helm calls *path* of the chart in *folder*."""
-    for one in sorted(wanted, key=lambda dependency: -len(dependency.below)):
-        if path.startswith(f"{one.below}/"):
-            return os.path.join(one.folder, path.removeprefix(f"{one.below}/"))
+    for dependency in sorted(wanted, key=lambda dependency: -len(dependency.below)):
+        if path.startswith(f"{dependency.below}/"):
+            return os.path.join(dependency.folder, path.removeprefix(f"{dependency.below}/"))
     return discover.join(folder, path)
 
 

@@ -70,7 +70,8 @@ def _is_vendored(folder: str, name: str) -> bool:
     except OSError:
         return False
     return any(
-        one == name or (one.startswith(f"{name}-") and one.endswith(".tgz")) for one in names
+        entry == name or (entry.startswith(f"{name}-") and entry.endswith(".tgz"))
+        for entry in names
     )
 
 
@@ -97,10 +98,10 @@ def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bo
     Without the chart's own values, unless it *has_defaults*. Raises OSError.
     """
     _lay(folder, to)
-    for one in wanted:
-        target = os.path.join(to, one.below)
+    for dependency in wanted:
+        target = os.path.join(to, dependency.below)
         if not os.path.lexists(target):
-            _lay(one.folder, target)
+            _lay(dependency.folder, target)
     if not has_defaults:
         values = os.path.join(to, "values.yaml")
         if os.path.lexists(values):

@@ -30,7 +30,7 @@ _MOST_SHAPES = 64
 
 
 class FilledChart:
-    """What helm has made of a chart: those of the *built* documents that are printed as *shown*, in *output*.
+    """What helm has made of a chart: those of the *built* documents that are printed as *display_name*, in *output*.
 
     *values* are the files that fill the chart in, and *stated* the values in objects: the last one wins.
     """
@@ -43,13 +43,13 @@ class FilledChart:
     def __init__(
         self,
         built: Sequence[Document],
-        shown: str,
+        display_name: str,
         output: bytes,
         values: tuple[Sequence[str], Sequence[ValuesText]],
         limits: Limits,
     ) -> None:
         self._built = built
-        self._shown = shown
+        self._shown = display_name
         self._output = output
         self._values, self._stated = values
         self._limits = limits
@@ -75,7 +75,7 @@ class FilledChart:
             return []
         names = set(_VALUE.findall(line[2])) if line else set()
         known = self._value(names.pop().split(".")[1:]) if len(names) == 1 else None
-        files_ = dict.fromkeys((*self._values, *(one.origin.file for one in self._stated)))
+        files_ = dict.fromkeys((*self._values, *(stated.origin.file for stated in self._stated)))
         return [known] if known else [(file, 0, 0) for file in files_]
 
     def _of(self, index: int) -> Document | None:
@@ -88,7 +88,7 @@ class FilledChart:
         from render.yaml import positions
 
         for stated in reversed(self._stated):
-            bodies = [one.body for one in read(stated.text, "", self._limits).documents]
+            bodies = [document.body for document in read(stated.text, "", self._limits).documents]
             above = tree.get(bodies[0], *keys[:-1]) if bodies else None
             if isinstance(above, dict) and keys[-1] in above:
                 data, _ = self._parsed(stated.origin.file)
@@ -127,7 +127,9 @@ class FilledChart:
         if not self._printed:
             self._printed = self._output.decode(errors="replace").splitlines()
             origins = (document.printed for document in self._built)
-            self._starts = sorted({one.line for one in origins if one and one.file == self._shown})
+            self._starts = sorted(
+                {origin.line for origin in origins if origin and origin.file == self._shown}
+            )
         data = files.read(file, file, self._limits.file_bytes)
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()
         later = self._starts[bisect_right(self._starts, start) :][:1] or [len(self._printed) + 1]

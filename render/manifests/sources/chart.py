@@ -13,7 +13,7 @@ from render.manifests.charts.templating import FilledChart
 from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources import programs
-from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
+from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses.use import FolderUse
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def is_filled(intake: SourceIntake, chart: str) -> bool:
     """Whether helm runs on *chart*, though nobody has named it."""
-    return intake.reading.helm != "never" and _holds_kubevirt(intake, chart)
+    return intake.reading.helm != "never" and intake.texts.in_chart(chart)
 
 
 def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
@@ -46,7 +46,7 @@ def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadO
 
 def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
     """Render a discovered chart; skip it if rendering fails for missing values."""
-    if not _holds_kubevirt(intake, folder):
+    if not intake.texts.in_chart(folder):
         return read_nothing
     filled: ReadOutput = read_nothing
     if intake.reading.helm != "never":
@@ -91,11 +91,6 @@ def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
     into.unseen["chart that cannot be filled in"] += 1
 
 
-def _holds_kubevirt(intake: SourceIntake, chart: str) -> bool:
-    """Whether the templates of *chart* may hold an object of KubeVirt's."""
-    return intake.texts.anywhere(os.path.join(chart, "templates"))
-
-
 def _filled(
     intake: SourceIntake, installation: _Installation, wanted: Sequence[Dependency]
 ) -> "Steps[bytes | list[Diagnostic]]":
@@ -111,11 +106,8 @@ def _filled(
         folder,
         program,
         release,
-        intake.limits,
-        most=room(intake.limits, intake.total),
-        is_box_required=reading.is_box_required,
-        boxes=intake.boxes,
-        wanted=wanted,
+        programs.bounds(intake),
+        wanted,
     )
     return [output] if isinstance(output, Diagnostic) else output
 
@@ -135,22 +127,23 @@ def _read_filled(
         into.unbuilt.extend(output)
         return
     output = intake.cut(output)
-    shown = installation.printed
-    if not intake.fits(shown, output, into):
+    display_name = installation.printed
+    if not intake.fits(display_name, output, into):
         return
-    printed = intake.printed(shown, output, into)
+    printed = intake.printed(display_name, output, into)
     usual = (discover.join(folder, "values.yaml"),) if release.has_defaults else ()
     values = (*usual, *release.values)
-    filled = FilledChart(into.documents, shown, output, (values, release.texts), intake.limits)
+    filled = FilledChart(
+        into.documents, display_name, output, (values, release.texts), intake.limits
+    )
     into.blamed.append(filled.position)
     into.filled.append(filled)
     into.documents.extend(helm.trace(folder, output, printed, wanted))
-    stated = dict.fromkeys(one.origin.file for one in release.texts)
+    stated = dict.fromkeys(values_text.origin.file for values_text in release.texts)
     for file in (discover.join(folder, discover.CHART_FILE), *values, *stated):
         if os.path.isfile(file):
             into.data.add_file(file, intake.limits.file_bytes)
-    if into.has_lock:
-        intake.lock_of(folder, into)
+    intake.lock_of(folder, into)
 
 
 def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Documents) -> None:

@@ -1,8 +1,8 @@
 """Files, streams and what programs print, as documents: within the limits of one run, each text once."""
 
 import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -14,11 +14,13 @@ from render.manifests.relevance import Texts
 from render.manifests.sources.reading import Reading
 from render.model.tree import Tree
 from render.system import files
-from render.yaml.budget import Budget, Limits
+from render.yaml.budget import Limits
 from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
+    from render.manifests.origins import Known as KnownSources
     from render.system.box import Boxes
+    from render.yaml.budget import Budget
 
 STDIN = "<stdin>"
 ReadOutput = Callable[[], None]
@@ -29,22 +31,21 @@ def read_nothing() -> None:
     """There is no output to read."""
 
 
-def room(limits: Limits, before: int = 0) -> int:
-    """How many bytes a stream may have after *before* bytes of other input: it counts as one file."""
+def room(limits: Limits) -> int:
+    """How many bytes a stream may have after what has been read: it counts as one file."""
+    before = limits.budget.bytes if limits.budget else 0
     return max(0, min(limits.file_bytes, limits.total_bytes - before))
 
 
-def excess(shown: str, size: int, limits: Limits, before: int = 0) -> Diagnostic | None:
-    """Which limit *size* bytes of *shown* break, after *before* bytes of other input."""
+def excess(display_name: str, size: int, limits: Limits, before: int = 0) -> Diagnostic | None:
+    """Which limit *size* bytes of *display_name* break, after *before* bytes of other input."""
     if size > limits.file_bytes:
-        return files.too_large(shown, limits.file_bytes)
+        return files.too_large(display_name, limits.file_bytes)
     if before + size > limits.total_bytes:
         limit = limits.total_bytes
-        message = (
-            f"the input is larger than the limit of {limit} bytes in total: stopped at {shown}"
-        )
+        message = f"the input is larger than the limit of {limit} bytes in total: stopped at {display_name}"
         return codes.LIMIT_EXCEEDED.at(
-            Location(file=shown),
+            Location(file=display_name),
             message,
             help="if all of it is meant to be read, raise --max-total-bytes",
         )
@@ -65,28 +66,28 @@ class SourceIntake:
     """One run: how it reads, and what was read so far.
 
     *anything*: files that were named need not hold manifests. *boxes*: of the programs that run side by
-    side. *total* counts bytes, *seen* has what was read, by its resolved name. *charts* are those that were found;
-    *lockless* the users of a folder that has others too, so that its lock is nobody's.
+    side. *seen* has what was read, by its resolved name. *charts* are those that were found.
     """
 
     __slots__ = (
-        "anything", "boxes", "budget", "charts", "kustomizations", "limits", "lockless", "reading", "scope", "seen",
-        "texts", "total",
+        "anything", "boxes", "budget", "charts", "kustomizations", "limits", "reading", "scope", "seen",
+        "sources", "texts",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, *, anything: bool = False) -> None:
         self.reading = reading
-        self.limits = reading.limits
+        self.limits = reading.limits if reading.limits.budget else reading.limits.of_run()
         self.scope = reading.scope
         self.anything = anything
         self.boxes: Boxes | None = None
         self.charts: list[str] = []
-        self.lockless: set[str] = set()
-        self.texts = Texts(reading.limits)
-        self.budget = Budget(reading.limits.alias_nodes)
+        self.texts = Texts(self.limits)
+        self.budget = cast("Budget", self.limits.budget)
+        self.budget.begin_input()
+        self.budget.bytes = reading.before
         self.kustomizations: Known = {}
+        self.sources: KnownSources = {}
         self.seen: set[str] = set()
-        self.total = reading.before
 
     @property
     def is_lenient(self) -> bool:
@@ -105,17 +106,18 @@ class SourceIntake:
             return diagnostic
         return skipped(diagnostic.location.file, diagnostic.message)
 
-    def fits(self, shown: str, data: bytes, into: Documents) -> bool:
+    def fits(self, display_name: str, data: bytes, into: Documents) -> bool:
         """Count *data* towards the total; the first one too much is reported, the rest is left unread."""
-        before, self.total = self.total, self.total + len(data)
-        fault = excess(shown, len(data), self.limits, before)
+        before = self.budget.bytes
+        self.budget.bytes += len(data)
+        fault = excess(display_name, len(data), self.limits, before)
         if fault and before <= self.limits.total_bytes:
             into.diagnostics.append(fault)
         return fault is None
 
     def cut(self, output: bytes) -> bytes:
         """*output* as long as a program would have printed it that began only now."""
-        return output[: room(self.limits, self.total) + 1]
+        return output[: room(self.limits) + 1]
 
     def file(self, file: str, into: Documents, *, named: bool) -> None:
         """Take the documents of *file*, if it may hold any that count."""
@@ -149,8 +151,8 @@ class SourceIntake:
     ) -> None:
         """Take the documents that count of files without a word of KubeVirt's, as long as there is room for them."""
         for file, data in texts:
-            if excess(file, len(data), self.limits, self.total) is None:
-                self.total += len(data)
+            if excess(file, len(data), self.limits, self.budget.bytes) is None:
+                self.budget.bytes += len(data)
                 self._note(file, data, into)
                 into.add(
                     document
@@ -162,7 +164,7 @@ class SourceIntake:
         """Take the documents of standard input."""
         if self.is_repeated("-"):
             return
-        data = piped(self.reading.stdin, room(self.limits, self.total))
+        data = piped(self.reading.stdin, room(self.limits))
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
         elif self.fits(STDIN, data, into):
@@ -176,48 +178,62 @@ class SourceIntake:
             if leads_out(lock):
                 into.diagnostics.append(outside(lock))
             else:
+                self.seen.discard(os.path.realpath(lock))  # others may fill in the same folder
                 self.file(lock, into, named=True)
 
-    def printed(self, shown: str, output: bytes, into: Documents) -> list[Document]:
+    def printed(self, display_name: str, output: bytes, into: Documents) -> list[Document]:
         """Those documents of a program's *output* that count; *into* keeps it, and what is wrong with it."""
-        into.data.add_stream(shown, output)
-        contents = read(output, shown, self.limits, self.budget)
-        documents, diagnostics = objects.sift(contents, output, shown, named=True)
+        into.data.add_stream(display_name, output)
+        contents = read(output, display_name, self.limits, self.budget.aliases)
+        documents, diagnostics = objects.sift(contents, output, display_name, named=True)
         if self.scope is not None:
             diagnostics, _ = relevance.of_kubevirt(diagnostics, output)
-        into.diagnostics.extend(diagnostics)
+        self._tell(diagnostics, display_name, into)
         return self._counting(documents)
 
-    def _parse(self, data: bytes, shown: str, into: Documents, *, named: bool) -> None:
-        contents = self._read(data, shown)
-        documents, diagnostics = objects.sift(contents, data, shown, named=named)
+    def _parse(self, data: bytes, display_name: str, into: Documents, *, named: bool) -> None:
+        contents = self._read(data, display_name)
+        documents, diagnostics = objects.sift(contents, data, display_name, named=named)
         if self.scope is not None and self.scope.drop:
             into.add(self._counting(documents))
-            tekton = sum(relevance.is_parameter_of_tekton(one.body) for one in documents)
+            tekton = sum(relevance.is_parameter_of_tekton(document.body) for document in documents)
             into.unseen.update(
                 {"Tekton object with a VM in its parameters": tekton} if tekton else {}
             )
         else:
             into.documents.extend(documents)
-        if self.scope is not None and os.path.basename(shown) != LOCK:
+        if self.scope is not None and os.path.basename(display_name) != LOCK:
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
             into.unseen.update({"Jinja or Go template": templates} if templates else {})
-        into.diagnostics.extend(diagnostics)
+        self._tell(diagnostics, display_name, into)
 
-    def _read(self, data: bytes, shown: str) -> Read:
-        """What *data*, the text of the file *shown*, holds; what is known already is not parsed again."""
+    def _tell(self, diagnostics: Sequence[Diagnostic], display_name: str, into: Documents) -> None:
+        """Keep *diagnostics* about *display_name* as long as the run has room for errors, and count the others."""
+        room_for = self.budget.has_room_for_error
+        kept = [diagnostic for diagnostic in diagnostics if not diagnostic.is_error or room_for()]
+        into.diagnostics.extend(kept)
+        if len(kept) < len(diagnostics):
+            message = f"and {len(diagnostics) - len(kept):,} more errors in {display_name}"
+            place = Location(file=display_name)
+            into.diagnostics.append(
+                codes.LIMIT_EXCEEDED.at(place, message, help="mend those that are shown first")
+            )
+
+    def _read(self, data: bytes, display_name: str) -> Read:
+        """What *data*, the text of the file *display_name*, holds; what is known already is not parsed again."""
         known = self.reading.known
         if known is None:
-            return read(data, shown, self.limits, self.budget)
-        contents = known.get((data, self.limits))
+            return read(data, display_name, self.limits, self.budget.aliases)
+        limits = self.limits.plain
+        contents = known.get((data, limits))
         if contents is None:
-            contents = read(data, shown, self.limits, self.budget)
+            contents = read(data, display_name, self.limits, self.budget.aliases)
             if not contents.diagnostics:
-                known[data, self.limits] = contents
+                known[data, limits] = contents
             return contents
-        self.budget.read(len(data))
+        self.budget.aliases.read(len(data))
         documents = [
-            document._replace(origin=document.origin._replace(file=shown))
+            document._replace(origin=document.origin._replace(file=display_name))
             for document in contents.documents
         ]
         return Read(documents, [])

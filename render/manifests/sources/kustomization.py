@@ -11,8 +11,9 @@ from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach, find, load, reach
+from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
-from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing, room
+from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError
 from render.manifests.uses.kustomize_edit import KustomizationEdit
@@ -42,13 +43,14 @@ def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutp
 def _building(
     intake: SourceIntake, top: str, into: Documents, use: FolderUse | None = None
 ) -> "Steps[ReadOutput]":
-    reached = _reach(intake, top)
+    edit = use.edit if use is not None else None
+    reached = _reach(intake, top, edit.components if edit is not None else ())
     into.bases = frozenset(reached.folders)
     for file in (*reached.kustomizations, *reached.resources, *reached.others):
         into.data.add_file(file, intake.limits.file_bytes)
     changed: Mapping[str, bytes] = {}
-    if use is not None and use.edit is not None:
-        changed = _edited(use.edit, top, reached, intake.limits)
+    if edit is not None:
+        changed = _edited(edit, top, reached, intake.limits)
     output = reached.diagnostics or (yield from _built(intake, top, reached, changed))
     return lambda: _read_built(intake, top, reached, output, into, use)
 
@@ -58,14 +60,14 @@ def _edited(
 ) -> Mapping[str, bytes]:
     """What the kustomization of *top* says after *edit*, by its resolved name; *reached* learns what that adds."""
     file = find(top)
-    documents = load(file, limits)[0] if file else []
+    documents = load(file, limits).documents if file else []
     if file is None or len(documents) != 1:
         return {}  # kustomize says why
     before, after = edit.affixes()
     reached.prefixes.append(before)
     reached.suffixes.append(after)
     reached.others += edit.files
-    body = kustomize_edit.edited(documents[0].body, edit)
+    body = kustomize_edit.edited(documents[0].body, edit, top)
     return {os.path.realpath(file): writer.dump(body).encode()}
 
 
@@ -86,20 +88,27 @@ def built_to(intake: SourceIntake, top: str) -> bytes | None:
     return output if isinstance(output, bytes) else None
 
 
-def _reach(intake: SourceIntake, top: str) -> Reach:
-    """What the kustomization in *top* reads, and what speaks against building it."""
+def _reach(intake: SourceIntake, top: str, components: Sequence[str] = ()) -> Reach:
+    """What the kustomization in *top* reads, with *components*, and what speaks against building it."""
     return reach(
         top,
         intake.limits,
         allow_remote=intake.reading.allow_remote,
         bounds=boundary(os.path.realpath(top)),
         known=intake.kustomizations,
+        components=components,
     )
 
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
     """Whether the kustomization *tried* is one that others build, with helm, and that this is no error."""
     return intake.is_lenient and any(map(kustomize.wants_helm, tried.unbuilt))
+
+
+def is_for_plugin(intake: SourceIntake, tried: Documents) -> bool:
+    """Whether the kustomization *tried* is one that others build, with programs of their own, and holds no VM."""
+    wants = intake.is_lenient and any(map(kustomize.wants_plugin, tried.unbuilt))
+    return wants and not intake.texts.any_of_machines(tried.data.files())
 
 
 def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
@@ -117,18 +126,11 @@ def _built(
     program = programs.binary(programs.KUSTOMIZE, reading.kustomize, top)
     if isinstance(program, Diagnostic):
         return [program]
-    output = yield from kustomize.building(
-        top,
-        program,
-        reached,
-        intake.limits,
-        most=room(intake.limits, intake.total),
-        allow_remote=reading.allow_remote,
-        is_box_required=reading.is_box_required,
-        lock=reading.lock,
-        boxes=intake.boxes,
-        changed=changed,
+    remote, lock = reading.allow_remote, reading.lock
+    build = KustomizeBuild(
+        top, program, reached, programs.bounds(intake), remote, lock, changed=changed
     )
+    output = yield from kustomize.building(build)
     return [output] if isinstance(output, Diagnostic) else output
 
 
@@ -145,19 +147,22 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
         into.unbuilt.extend(output)
         return
     output = intake.cut(output)
-    shown = f"{top} (kustomize build{f', {use.title}' if use else ''})"
+    display_name = f"{top} (kustomize build{f', {use.title}' if use else ''})"
     printed = _substituted(use, output, into, intake.limits) if use else output
-    if printed is not None and intake.fits(shown, printed, into):
-        documents = intake.printed(shown, printed, into)
-        before = _before(documents, output, shown, intake.limits) if use else documents
-        traced = origins.trace(top, before, reached, intake.limits)
+    if printed is not None and intake.fits(display_name, printed, into):
+        documents = intake.printed(display_name, printed, into)
+        before = _before(documents, output, display_name, intake.limits) if use else documents
+        traced = origins.trace(top, before, reached, intake.limits, intake.sources)
         into.documents.extend(
-            document._replace(origin=one.origin, printed=document.origin, before=one.before)
-            for document, one in zip(documents, traced, strict=True)
+            document._replace(
+                origin=traced_document.origin,
+                printed=document.origin,
+                before=traced_document.before,
+            )
+            for document, traced_document in zip(documents, traced, strict=True)
         )
-        into.blamed.append(patches.blame(into.documents, shown, reached, intake.limits))
-    if into.has_lock:
-        intake.lock_of(top, into)
+        into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
+    intake.lock_of(top, into)
 
 
 def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:
@@ -196,7 +201,7 @@ def _is_disabled(text: str, limits: Limits) -> bool:
     """Whether the object in *text* asks for being left as it is."""
     if _SWITCH not in text:
         return False
-    bodies = [one.body for one in read(text.encode(), "", limits).documents]
+    bodies = [document.body for document in read(text.encode(), "", limits).documents]
     return any(
         get(body, "metadata", key, _SWITCH) == "disabled"
         for body in bodies
@@ -205,8 +210,10 @@ def _is_disabled(text: str, limits: Limits) -> bool:
 
 
 def _before(
-    documents: Sequence[Document], output: bytes, shown: str, limits: Limits
+    documents: Sequence[Document], output: bytes, display_name: str, limits: Limits
 ) -> list[Document]:
     """What each of *documents* was in the *output* before anything was substituted."""
-    known = {one.origin[1:3]: one for one in read(output, shown, limits).documents}
-    return [known.get(one.origin[1:3], one) for one in documents]
+    known = {
+        document.origin[1:3]: document for document in read(output, display_name, limits).documents
+    }
+    return [known.get(document.origin[1:3], document) for document in documents]

@@ -55,6 +55,7 @@ def load(
             _finish(_building(intake, top, into))
         if not into.documents and not tops:
             _fill_only(intake, path, unread.charts, into, roots)
+    into.diagnostics += _unread_beside(intake)
     return into
 
 
@@ -85,22 +86,41 @@ def load_all(
         if not reading.programs >= BUILDERS:
             _leave(intake, unread, loose)
             continue
-        empty = [
-            *(Documents(folder=folder, whole=whole) for folder in unread.kustomizations),
-            *(Documents(folder=folder, whole=whole) for folder in unread.charts),
-            *(Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses),
-        ]
+        empty = _empty(unread, loose, whole=whole)
         for into in empty:
-            into.has_lock = into.user not in intake.lockless
-            if into.folder in loose.remotes:
-                into.remotes[into.folder] = loose.remotes[into.folder]
             _watched(watch, into)
         inputs += (
             tried
             for tried in _made(intake, unread, empty)
             if _is_input(intake, tried, path, unread, loose)
         )
+    loose.diagnostics += _unread_beside(intake)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
+
+
+def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:
+    """That not every kustomization, or who fills in charts, could be read: then nobody knows what was passed over."""
+    beside = intake.budget.beside
+    if beside.is_exceeded:
+        yield codes.LIMIT_EXCEEDED.at(
+            Location(),
+            f"the aliases of kustomizations and of what else is read beside the objects expand to more than"
+            f" {beside.values:,} values",
+            help="write them without aliases, or raise --max-alias-nodes",
+        )
+
+
+def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
+    """The inputs that are to be made of what is *unread*, beside the *loose* files."""
+    empty = [
+        *(Documents(folder=folder, whole=whole) for folder in unread.kustomizations),
+        *(Documents(folder=folder, whole=whole) for folder in unread.charts),
+        *(Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses),
+    ]
+    for into in empty:
+        if into.folder in loose.remotes:
+            into.remotes[into.folder] = loose.remotes[into.folder]
+    return empty
 
 
 def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:
@@ -110,7 +130,9 @@ def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:
         ("Helm chart", walk.filled(intake, unread.charts)),
     ):
         into.unseen[what] += len(folders)
-        into.diagnostics += (skipped(one, "nobody may start a program here") for one in folders)
+        into.diagnostics += (
+            skipped(folder, "nobody may start a program here") for folder in folders
+        )
 
 
 def _is_input(
@@ -136,6 +158,11 @@ def _is_input(
     if built.is_for_helm(intake, tried):
         loose.unseen["helmCharts kustomization"] += 1
         why = "kustomize would have to run helm for it"
+        loose.diagnostics.append(skipped(tried.folder, why))
+        return False
+    if built.is_for_plugin(intake, tried):
+        loose.unseen["kustomization with plugins of others"] += 1
+        why = "kustomize would have to run a plugin for it"
         loose.diagnostics.append(skipped(tried.folder, why))
         return False
     return True

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from render.diagnostics.codes import HELM_MISSING, KUSTOMIZE_MISSING, Code
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.manifests.boxed import ProgramBounds
+from render.manifests.sources.intake import SourceIntake, room
 
 
 class FolderProgram(NamedTuple):
@@ -28,6 +30,12 @@ HELM = FolderProgram(
     HELM_MISSING,
     "install it, name it with --helm PATH, or leave charts alone with --helm never",
 )
+
+
+def bounds(intake: SourceIntake) -> ProgramBounds:
+    """What the next program is held to, whose output becomes part of *intake*."""
+    most = room(intake.limits)
+    return ProgramBounds(intake.limits, most, intake.reading.is_box_required, intake.boxes)
 
 
 def binary(wanted: FolderProgram, setting: str, folder: str) -> str | Diagnostic:

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -124,36 +124,52 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     tops, named = kustomization.survey(
         discovered.kustomizations, intake.limits, intake.kustomizations
     )
-    charts = intake.charts = discovered.charts
-    wanted: list[str] = []
-    locks_of_charts = {discover.join(chart, LOCK) for chart in filled(intake, charts)}
-    for file, real in discovered.files:
-        if file in locks_of_charts:
-            continue  # read with the chart, whose lock it is
-        if real in named:
-            into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
-        elif not intake.is_repeated(real):
-            wanted.append(file)
+    intake.charts = discovered.charts
+    wanted = _loose(intake, discovered, named, into)
     if intake.scope is None:
         for file in wanted:
             intake.file(file, into, named=False)
-        return Unread([] if plain else tops, charts)
+        return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     _name_unlisted(intake, discovered, into)
-    reaches = {
-        top: kustomization.reach(top, intake.limits, allow_remote=True, known=intake.kustomizations)
-        for top in (() if plain else tops)
-    }
-    if not intake.reading.allow_remote:
-        into.remotes.update({top: reach.remotes for top, reach in reaches.items() if reach.remotes})
+    reaches = _reaches(intake, () if plain else tops, into)
     reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
         unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
-    unread = Unread(reached, charts)
+    unread = Unread(reached, discovered.charts)
     return _used(intake, folder, _Asking(wanted, asking, reaches), unread, into)
+
+
+def _loose(
+    intake: SourceIntake, discovered: Discovery, named: Mapping[str, str], into: Documents
+) -> list[str]:
+    """The files that are read by themselves: neither *named* by a kustomization, nor read with a chart, nor before."""
+    loose: list[str] = []
+    locks_of_charts = {discover.join(chart, LOCK) for chart in filled(intake, discovered.charts)}
+    for file, real in discovered.files:
+        if file in locks_of_charts:
+            continue  # read with the chart, whose lock it is
+        if real in named:
+            into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
+        elif not intake.is_repeated(real):
+            loose.append(file)
+    return loose
+
+
+def _reaches(
+    intake: SourceIntake, tops: Iterable[str], into: Documents
+) -> dict[str, kustomization.Reach]:
+    """What the kustomizations *tops* read; which of it is remote and stays unread is said in *into*."""
+    limits, known = intake.limits, intake.kustomizations
+    reaches = {
+        top: kustomization.reach(top, limits, allow_remote=True, known=known) for top in tops
+    }
+    if not intake.reading.allow_remote:
+        into.remotes.update({top: reach.remotes for top, reach in reaches.items() if reach.remotes})
+    return reaches
 
 
 def _name_unlisted(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
@@ -221,8 +237,6 @@ def _used(
     for use in found.uses:
         users.setdefault(os.path.realpath(use.folder), []).append(use)
         into.diagnostics.append(skipped(use.folder, _reason(use)))
-    for several in users.values():
-        intake.lockless.update(use.title for use in several if len(several) > 1)
     is_asked = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
     charts = [chart for chart in unread.charts if is_asked or os.path.realpath(chart) not in users]
     tops = [top for top in unread.kustomizations if os.path.realpath(top) not in users]

@@ -148,8 +148,8 @@ class _Generating:
                     base[key] = parameters
                 elif key in base:
                     # Argo CD merges structs of Go so that what is empty overrides nothing.
-                    said = {k: v for k, v in parameters.items() if v or not self._is_go}
-                    base[key] = merged((dict(base[key]), said))
+                    present = {k: v for k, v in parameters.items() if v or not self._is_go}
+                    base[key] = merged((dict(base[key]), present))
         yield from base.values()
 
     def _in_git(self, options: _Parameters, outer: _Parameters) -> Iterator[_Parameters]:
@@ -159,13 +159,13 @@ class _Generating:
             raise UnevaluatedError(
                 "ApplicationSet whose generator asks another repository"
             ) from None
-        folders = [one for _, one in mappings(options, "directories")]
+        folders = [directory for _, directory in mappings(options, "directories")]
         prefix = text_at(options, "pathParamPrefix")
         values = options.get("values")
         for path, content in (
             ((folder, {}) for folder in self._folders(folders))
             if folders
-            else self._files([one for _, one in mappings(options, "files")])
+            else self._files([file for _, file in mappings(options, "files")])
         ):
             of_path = self._of_path(path, prefix, is_file=not folders)
             known = {**(content if self._is_go else _flat(content)), **of_path}
@@ -226,9 +226,9 @@ def _globs(top: str, patterns: Sequence[_Parameters]) -> tuple[Globs, Globs]:
     """What *patterns* want below *top*, and what they do not."""
     wanted, unwanted = (
         tuple(
-            f"/{text_at(one, 'path').strip('/')}"
-            for one in patterns
-            if text_at(one, "path") and bool(one.get("exclude")) is excluded
+            f"/{text_at(pattern, 'path').strip('/')}"
+            for pattern in patterns
+            if text_at(pattern, "path") and bool(pattern.get("exclude")) is excluded
         )
         for excluded in (False, True)
     )

@@ -46,13 +46,18 @@ def uses(
     source = get(body, "spec", "source")
     sources = several or ([(("source",), source)] if isinstance(source, dict) else [])
     application = _Application(
-        document, body, title or named(document), [one for _, one in sources], home, base
+        document,
+        body,
+        title or named(document),
+        [application_source for _, application_source in sources],
+        home,
+        base,
     )
-    for path, one in sources:
+    for path, application_source in sources:
         try:
-            use = application.use(("spec", *path), one)
+            use = application.use(("spec", *path), application_source)
         except ElsewhereError:
-            if values.may_hold_machines(one.get("helm")):
+            if values.may_hold_machines(application_source.get("helm")):
                 reason = "Application of a chart from elsewhere with VMs in its values"
                 yield UnevaluatedError(reason)
         except UnevaluatedError as error:
@@ -107,10 +112,9 @@ class _Application(NamedTuple):
             return None
         edit = kustomize_edit.edit_of(source["kustomize"], folder, self.home)
         if edit is not None:
-            for document in kustomization.load(file, self.home.limits)[0]:
-                kustomize_edit.edited(
-                    document.body, edit
-                )  # where kustomize refuses that, it is said here
+            for document in kustomization.load(file, self.home.limits).documents:
+                # Where kustomize refuses that, it is said here.
+                kustomize_edit.edited(document.body, edit, folder)
         return edit
 
     def _overridden(self, source: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
@@ -162,7 +166,9 @@ class _Application(NamedTuple):
         if not name.startswith("$"):
             return self.home.file(name, folder)
         ref, _, path = name[1:].partition("/")
-        addresses = [text_at(one, "repoURL") for one in self.sources if text_at(one, "ref") == ref]
+        addresses = [
+            text_at(source, "repoURL") for source in self.sources if text_at(source, "ref") == ref
+        ]
         if not addresses:
             raise UnevaluatedError(reason, f"no source is called {ref}: {name}")
         try:
@@ -182,12 +188,14 @@ class _Application(NamedTuple):
             yield ValuesText(text, origin, (*path, "values"), has_places=False)
         parameters: Tree = {}
         for is_text in (False, True):
-            for _, one in mappings(helm, "parameters"):
-                if bool(one.get("forceString")) is is_text:
-                    value = text_at(one, "value")
+            for _, parameter in mappings(helm, "parameters"):
+                if bool(parameter.get("forceString")) is is_text:
+                    value = text_at(parameter, "value")
                     if "$ARGOCD_" in value:
                         raise UnevaluatedError("parameter with a variable of Argo CD", value)
-                    values.put_parameter(parameters, text_at(one, "name"), value, is_text=is_text)
+                    values.put_parameter(
+                        parameters, text_at(parameter, "name"), value, is_text=is_text
+                    )
         if parameters:
             text = values.as_text(parameters)
             yield ValuesText(text, origin, (*path, "parameters"), has_places=False)

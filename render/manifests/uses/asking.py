@@ -72,8 +72,8 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         if known.asks(apart[number], apart, config_maps) and (output := build.prints()) is not None:
             documents = read(output, f"{build.top} (kustomize build)", limits).documents
             traced = origins.trace(build.top, documents, build.reach, limits)
-            apart[number] = [one for one in traced if _is_asking(one)]
-            config_maps += (one for one in traced if _is_config_map(one))
+            apart[number] = [document for document in traced if _is_asking(document)]
+            config_maps += (document for document in traced if _is_config_map(document))
     return known.all(apart, config_maps)
 
 
@@ -124,7 +124,9 @@ class _Evaluation:
             yield from argocd.uses(document, self._home, self._base)
             return
         try:
-            for body in applicationset.applications(document.body, self._home, self._limits):
+            # All first: of a set that makes more than it may, nothing is filled in.
+            made = [*applicationset.applications(document.body, self._home, self._limits)]
+            for body in made:
                 name = text_at(body.get("metadata"), "name")
                 title = f"Application {name} of {named(document)}"
                 yield from argocd.uses(document, self._home, self._base, body, title)

@@ -117,18 +117,18 @@ def _release(
     if get(spec, "postRenderers"):
         raise UnevaluatedError("HelmRelease with postRenderers")
     files = texts(chart, "valuesFiles") or list(filter(None, [text_at(chart, "valuesFile")]))
-    shown = [home.folder(file) for file in files]
+    value_files = [home.folder(file) for file in files]
     usual = discover.join(folder, "values.yaml")
-    base = base._replace(has_defaults=not shown or usual in shown)
+    base = base._replace(has_defaults=not value_files or usual in value_files)
     if chart.get("ignoreMissingValuesFiles"):
-        shown = [file for file in shown if os.path.lexists(file)]
+        value_files = [file for file in value_files if os.path.lexists(file)]
     inline, is_complete = _values(document, around)
     metadata, name = document.body.get("metadata"), text_at(document.body.get("metadata"), "name")
     target = text_at(spec, "targetNamespace")
     release = base._replace(
         name=text_at(spec, "releaseName") or (f"{target}-{name}" if target else name),
         namespace=target or text_at(metadata, "namespace") or base.namespace,
-        values=tuple(file for file in shown if file != usual or not base.has_defaults),
+        values=tuple(file for file in value_files if file != usual or not base.has_defaults),
         texts=inline,
     )
     return FolderUse(
@@ -209,8 +209,8 @@ def _namespace(document: Document) -> str:
 
 def _nearest(documents: Sequence[Document], namespace: str) -> Document | None:
     """Of *documents* of one name the one in *namespace*; a kustomization may give one to those that name none."""
-    exact = [one for one in documents if _namespace(one) == namespace]
+    exact = [document for document in documents if _namespace(document) == namespace]
     if exact:
         return exact[0]
-    fitting = [one for one in documents if not namespace or not _namespace(one)]
+    fitting = [document for document in documents if not namespace or not _namespace(document)]
     return fitting[0] if len(fitting) == 1 else None

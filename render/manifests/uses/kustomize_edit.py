@@ -3,15 +3,18 @@
 Upstream: argo-cd util/kustomize/kustomize.go (Build); kustomize/commands/edit of kustomize.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import UnevaluatedError, mappings
+from render.manifests.uses.use import UnevaluatedError, mappings, texts
 from render.model.resource import text_at
 from render.model.tree import Tree
 
+#: What makes a path a pattern for ``kustomize edit``.
+_PATTERN = frozenset("*?[")
 _AFFIXES = ("namePrefix", "nameSuffix")
 _TEXTS = (*_AFFIXES, "namespace")
 #: What is added to maps of the kustomization, and the option by which it may replace what is there.
@@ -24,10 +27,14 @@ _WITHOUT_EFFECT = frozenset(
 
 
 class KustomizationEdit(NamedTuple):
-    """What an Application edits in a kustomization: its *options*, and the *files* that its patches stand in."""
+    """What an Application edits in a kustomization: its *options*, and the *files* that its patches stand in.
+
+    *components* are the folders that it adds.
+    """
 
     options: Mapping[str, Any]
     files: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
 
     def affixes(self) -> tuple[str, str]:
         """What is put before and behind names."""
@@ -47,7 +54,7 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
     }
     if not counting:
         return None
-    unknown = sorted(counting.keys() - {*_TEXTS, *_ADDED, "patches"})
+    unknown = sorted(counting.keys() - {*_TEXTS, *_ADDED, "patches", "components"})
     if unknown:
         raise UnevaluatedError(f"Application with kustomize {', '.join(unknown)}")
     if options.get("commonAnnotationsEnvsubst") and "$" in str(options.get("commonAnnotations")):
@@ -61,11 +68,23 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
             files.append(home.file(path, folder))
         elif not text_at(patch, "patch"):
             raise UnevaluatedError("Application with a patch that says nothing")
-    return KustomizationEdit(options, tuple(files))
+    return KustomizationEdit(options, tuple(files), tuple(_components(options, folder, home)))
 
 
-def edited(body: Tree, edit: KustomizationEdit) -> Tree:
-    """The kustomization *body* as *edit* leaves it. Raises UnevaluatedError where kustomize refuses that."""
+def _components(options: Any, folder: str, home: Home) -> Iterator[str]:
+    """The folders of the components that *options* add; ``kustomize edit`` passes over those that are not there."""
+    for path in texts(options, "components"):
+        if is_remote(path):
+            raise UnevaluatedError("Application with a component from elsewhere", path)
+        if _PATTERN.intersection(path):
+            raise UnevaluatedError("Application with a pattern of components", path)
+        component = home.file(path, folder)
+        if os.path.isdir(component):
+            yield component
+
+
+def edited(body: Tree, edit: KustomizationEdit, folder: str) -> Tree:
+    """The kustomization *body* of *folder* after *edit*. Raises UnevaluatedError where kustomize refuses that."""
     options = edit.options
     changed = {**body, **{key: text_at(options, key) for key in _TEXTS if text_at(options, key)}}
     for key, force in _ADDED.items():
@@ -83,16 +102,21 @@ def edited(body: Tree, edit: KustomizationEdit) -> Tree:
         if known.keys() & pairs.keys() and not options.get(force):
             raise UnevaluatedError(f"Application whose {key} its kustomization has already")
         changed[key] = {**known, **pairs}
-    patches = [_patch(one) for _, one in mappings(options, "patches")]
+    patches = [_patch(patch) for _, patch in mappings(options, "patches")]
     if patches:
         changed["patches"] = [*(changed.get("patches") or ()), *patches]
+    if edit.components:
+        added = (os.path.relpath(component, folder) for component in edit.components)
+        changed["components"] = list(dict.fromkeys((*(changed.get("components") or ()), *added)))
     return changed
 
 
-def _patch(given: Mapping[str, Any]) -> Tree:
-    """The patch *given* with the fields that Argo CD knows: kustomize would take others for them, in any case."""
-    patch: Tree = {key: text_at(given, key) for key in ("patch", "path") if text_at(given, key)}
+def _patch(declared: Mapping[str, Any]) -> Tree:
+    """The *declared* patch with the fields that Argo CD knows: kustomize would take others for them, in any case."""
+    patch: Tree = {
+        key: text_at(declared, key) for key in ("patch", "path") if text_at(declared, key)
+    }
     for key in ("target", "options"):
-        if isinstance(given.get(key), dict):
-            patch[key] = given[key]
+        if isinstance(declared.get(key), dict):
+            patch[key] = declared[key]
     return patch

@@ -72,13 +72,13 @@ class Home:
             raise UnevaluatedError(
                 "path out of the repository", f"{path} leads out of the repository"
             )
-        return self.shown(target)
+        return self.display_name(target)
 
     def is_inside(self, file: str) -> bool:
         """Whether *file* is in the repository, links followed."""
         return inside(os.path.realpath(file), [self.top])
 
-    def shown(self, target: str) -> str:
+    def display_name(self, target: str) -> str:
         """How the absolute path *target* is shown."""
         below = os.path.relpath(target, self._real)
         if below.split("/", maxsplit=1)[0] == "..":

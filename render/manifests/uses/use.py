@@ -35,11 +35,6 @@ class FolderUse(NamedTuple):
     assumptions: tuple[str, ...] = ()
     edit: "KustomizationEdit | None" = None
 
-    @property
-    def shown(self) -> str:
-        """The folder and who uses it so."""
-        return f"{self.folder} ({self.title})"
-
 
 class UnevaluatedError(Exception):
     """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular."""

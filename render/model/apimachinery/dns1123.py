@@ -56,6 +56,6 @@ def as_label(text: str, *, dots: bool = False) -> str:
     """What *text* was meant to be as a label, or with *dots* as a subdomain; ``""`` where nothing is left of it."""
     most = _LONGEST_SUBDOMAIN if dots else _LONGEST_LABEL
     allowed = _OF_LABEL | {"."} if dots else _OF_LABEL
-    meant = "".join(one if one in allowed else " " for one in text.lower())
+    meant = "".join(character if character in allowed else " " for character in text.lower())
     label = "-".join(meant.split())[:most].strip("-.")
     return "" if (subdomain_faults if dots else label_faults)(label) else label

@@ -38,8 +38,8 @@ def nanoseconds(text: str) -> int:
         total += int(fraction or "0") * unit // 10 ** len(fraction)
         end = part.end()
     if end < len(rest) or not rest or total > 2**63 - 1:
-        shown = text.replace("\\", "\\\\").replace('"', '\\"')
-        raise DurationError(f'time: invalid duration "{shown}"')
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        raise DurationError(f'time: invalid duration "{escaped}"')
     return sign * total
 
 
@@ -54,10 +54,10 @@ def text(length: int) -> str:
                 return f"{sign}{_decimal(rest, size)}{unit}"
     minutes, rest = divmod(rest, 60 * 10**9)
     hours, minutes = divmod(minutes, 60)
-    shown = f"{_decimal(rest, 10**9)}s"
+    seconds_text = f"{_decimal(rest, 10**9)}s"
     if hours:
-        return f"{sign}{hours}h{minutes}m{shown}"
-    return f"{sign}{minutes}m{shown}" if minutes else f"{sign}{shown}"
+        return f"{sign}{hours}h{minutes}m{seconds_text}"
+    return f"{sign}{minutes}m{seconds_text}" if minutes else f"{sign}{seconds_text}"
 
 
 def _decimal(length: int, unit: int) -> str:

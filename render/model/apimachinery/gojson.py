@@ -78,8 +78,8 @@ class _Scanner:
         found = self.text[self.at : self.at + 1]
         if not found:
             raise GoJSONError("unexpected end of JSON input")
-        shown = {"'": "'\\''", '"': "'\"'"}.get(found) or f"'{quoted(found)[1:-1]}'"
-        raise GoJSONError(f"invalid character {shown} {where}")
+        character = {"'": "'\\''", '"': "'\"'"}.get(found) or f"'{quoted(found)[1:-1]}'"
+        raise GoJSONError(f"invalid character {character} {where}")
 
     def _value(self, depth: int) -> Any:
         if depth > _DEEPEST:
@@ -204,7 +204,7 @@ def _typed(value: Any, go_type: GoType, place: str, faults: list[str]) -> Any:
     if isinstance(go_type, Struct) and isinstance(value, _Pairs):
         struct: dict[str, Any] = {}
         for key, item in value:
-            name = next((one for one in go_type.fields if one.lower() == key.lower()), None)
+            name = next((field for field in go_type.fields if field.lower() == key.lower()), None)
             name = key if key in go_type.fields else name
             if name is not None:
                 below = f"{place}.{name}" if place else f"{go_type.name.rpartition('.')[2]}.{name}"

@@ -56,7 +56,7 @@ def value_faults(value: str) -> tuple[str, ...]:
 
 def as_value(text: str) -> str:
     """What *text* was meant to be as the value of a label; ``""`` where nothing is left of it."""
-    meant = "".join(one if one in _OF_NAME else " " for one in text)
+    meant = "".join(character if character in _OF_NAME else " " for character in text)
     return "-".join(meant.split())[:_LONGEST].strip("-_.")
 
 

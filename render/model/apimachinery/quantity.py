@@ -116,11 +116,11 @@ def _binary(text: str, sign: int, digits: tuple[str, str], exponent: int) -> Qua
         exact = text if magnitude % 8 else ""
         return Quantity(sign * number, 0, BINARY, exact)
     number, scale = _whole_nanos(magnitude << exponent, -len(fraction))
-    one = 10**-scale
-    capped = number > _INT64_MAX * one
+    unit = 10**-scale
+    capped = number > _INT64_MAX * unit
     if capped:
-        number, scale, one = _INT64_MAX, 0, 1
-    quantity_format = DECIMAL if 0 < number < one else BINARY
+        number, scale, unit = _INT64_MAX, 0, 1
+    quantity_format = DECIMAL if 0 < number < unit else BINARY
     return Quantity(sign * number, scale, quantity_format, small=capped)
 
 

@@ -47,8 +47,8 @@ def parsed(text: str) -> Tree:
     expressions = []
     rest = text.strip()
     while rest:
-        one, rest = _requirement(rest)
-        expressions.append(one)
+        requirement, rest = _requirement(rest)
+        expressions.append(requirement)
         rest = rest.lstrip()
         if not rest:
             break
@@ -87,7 +87,10 @@ def _values(text: str) -> tuple[list[str], str]:
 
 def _word(text: str) -> tuple[str, str]:
     """What *text* begins with up to what means something in a selector, and the rest without blanks before it."""
-    end = next((at for at, one in enumerate(text) if one.isspace() or one in ",()=!<>"), len(text))
+    end = next(
+        (at for at, character in enumerate(text) if character.isspace() or character in ",()=!<>"),
+        len(text),
+    )
     return text[:end], text[end:].lstrip()
 
 
@@ -104,18 +107,20 @@ def compiled(selector: Tree, release: Version) -> Holds:
     wanted = selector.get("matchLabels") or {}
     for key, value in wanted.items():
         _refuse(_label_faults(key, (value,)))
-    expressions = [_expression(given, release) for given in selector.get("matchExpressions") or ()]
+    expressions = [
+        _expression(expression, release) for expression in selector.get("matchExpressions") or ()
+    ]
     return lambda labels: (
         all(labels.get(key) == value for key, value in wanted.items())
         and all(holds(labels) for holds in expressions)
     )
 
 
-def _expression(given: Tree, release: Version) -> Holds:
+def _expression(expression: Tree, release: Version) -> Holds:
     """Upstream: k8s.io/apimachinery/pkg/labels/selector.go (NewRequirement)."""
-    key, values = given.get("key", ""), given.get("values") or ()
+    key, values = expression.get("key", ""), expression.get("values") or ()
     listing = variant(_LISTINGS, release)
-    match given.get("operator", ""):
+    match expression.get("operator", ""):
         case "In" | "NotIn" as operator:
             fault = f"{listing(values)}: for 'in', 'notin' operators, values set can't be empty"
             _refuse(_label_faults(key, values, "" if values else fault))

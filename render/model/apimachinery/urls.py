@@ -46,22 +46,22 @@ class URL(NamedTuple):
 
     def __str__(self) -> str:
         """The URL as Go prints it."""
-        shown = f"{self.scheme}:" if self.scheme else ""
+        url = f"{self.scheme}:" if self.scheme else ""
         if self.opaque:
-            shown += self.opaque
+            url += self.opaque
         else:
-            shown += self._authority()
+            url += self._authority()
             path = _escaped_again(self.path, self.raw_path, _OF_PATH)
             if path and path[0] != "/" and self.host:
-                shown += "/"
-            if not shown and ":" in path.partition("/")[0]:
-                shown = "./"
-            shown += path
+                url += "/"
+            if not url and ":" in path.partition("/")[0]:
+                url = "./"
+            url += path
         if self.has_query or self.query:
-            shown += f"?{self.query}"
+            url += f"?{self.query}"
         if self.fragment:
-            shown += f"#{_escaped_again(self.fragment, self.raw_fragment, _OF_FRAGMENT)}"
-        return shown.encode("latin-1").decode(errors="replace")
+            url += f"#{_escaped_again(self.fragment, self.raw_fragment, _OF_FRAGMENT)}"
+        return url.encode("latin-1").decode(errors="replace")
 
     def _authority(self) -> str:
         has_authority = bool(self.host) or self.user is not None
@@ -139,8 +139,8 @@ def _authority(scheme: str, authority: str) -> tuple[str | None, str]:
     if not all((_is_word(character) or character in _USER_INFO) for character in info):
         raise URLError("invalid userinfo")
     name, colon, password = info.partition(":")
-    shown = _escape(_unescape(name), _OF_USER)
-    return (f"{shown}:{_escape(_unescape(password), _OF_USER)}" if colon else shown), host
+    user = _escape(_unescape(name), _OF_USER)
+    return (f"{user}:{_escape(_unescape(password), _OF_USER)}" if colon else user), host
 
 
 def _host(scheme: str, host: str) -> str:
@@ -165,15 +165,15 @@ def _ip_literal(text: str) -> str:
 
     address, mark, zone = text.partition("%25")
     unescaped = _unescape_host(address)
-    shown = unescaped + _unescape_host(mark + zone, of_zone=True)
-    plain, percent, name = shown.partition("%")
+    host = unescaped + _unescape_host(mark + zone, of_zone=True)
+    plain, percent, name = host.partition("%")
     try:
         IPv6Address(plain)
     except ValueError:
         raise URLError("invalid host") from None
     if percent and not name:
         raise URLError("invalid host")
-    return shown
+    return host
 
 
 def _check_port(text: str) -> None:
@@ -213,12 +213,16 @@ def _escaped_again(text: str, written: str, kept: frozenset[str]) -> str:
     """*text* as it was *written*, if that is a valid way to write it."""
     if text == "*" and kept is _OF_PATH:
         return text
-    is_valid = all(_is_kept(one, kept) or one in _SUB_DELIMITERS for one in written)
+    is_valid = all(
+        _is_kept(character, kept) or character in _SUB_DELIMITERS for character in written
+    )
     return written if written and is_valid else _escape(text, kept)
 
 
 def _escape(text: str, kept: frozenset[str]) -> str:
-    return "".join(one if _is_kept(one, kept) else f"%{ord(one):02X}" for one in text)
+    return "".join(
+        character if _is_kept(character, kept) else f"%{ord(character):02X}" for character in text
+    )
 
 
 def _is_kept(character: str, kept: frozenset[str]) -> bool:

@@ -40,4 +40,4 @@ def is_on(name: str, listed: frozenset[str], disabled: frozenset[str], release: 
 def default_from(name: str) -> str:
     """The first release (``1.9``) in which a gate is on without being listed, ``""`` where it is in none."""
     none: frozenset[str] = frozenset()
-    return next((minor(one) for one in VERSIONS if is_on(name, none, none, one)), "")
+    return next((minor(release) for release in VERSIONS if is_on(name, none, none, release)), "")

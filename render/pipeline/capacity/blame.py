@@ -49,8 +49,8 @@ def by_field(
 ) -> list[Blamed]:
     """*refusals* of the *pod* of *vmi* by the field that brought them, in their order."""
     groups: dict[PodField, list[PodRefusal]] = {}
-    for one in refusals:
-        groups.setdefault(_field(one, vmi, pod, configuration), []).append(one)
+    for refusal in refusals:
+        groups.setdefault(_field(refusal, vmi, pod, configuration), []).append(refusal)
     return [Blamed(field, tuple(dict.fromkeys(same))) for field, same in groups.items()]
 
 
@@ -165,8 +165,8 @@ def _amount(part: str, name: str, vmi: Tree) -> FieldPath:
     if name.startswith(HUGE):
         return (*_DOMAIN, "memory", "hugepages", "pageSize")
     # Two amounts that contradict each other: the one that the VM sets is to be mended.
-    for one in (part, *({"requests", "limits"} - {part})):
-        path = (*_DOMAIN, "resources", one, name)
+    for section in (part, *({"requests", "limits"} - {part})):
+        path = (*_DOMAIN, "resources", section, name)
         if tree.get(vmi, *path) is not None:
             return path
     for kind in ("gpus", "hostDevices"):
@@ -181,7 +181,7 @@ def _port(number: int, rest: FieldPath, vmi: Tree) -> FieldPath:
     for index, interface in enumerate(tree.get(vmi, *_DEVICES, "interfaces") or ()):
         ports = interface.get("ports") or ()
         if number < len(ports):
-            field = tuple("port" if one == "containerPort" else one for one in rest)
+            field = tuple("port" if step == "containerPort" else step for step in rest)
             return _present(vmi, (*_DEVICES, "interfaces", index, "ports", number, *field))
         number -= len(ports)
     return ()
@@ -236,8 +236,10 @@ def _of_support(container: Tree, path: FieldPath, vmi: Tree, configuration: Tree
                 return PodField(("spec", "volumes", index, "name"))
     if path[:1] == ("resources",):
         kind = next((kind for beginning, kind in _SUPPORT if name.startswith(beginning)), "")
-        for index, one in enumerate(configuration.get("supportContainerResources") or ()):
-            if one.get("type") == kind:
+        for index, support_container in enumerate(
+            configuration.get("supportContainerResources") or ()
+        ):
+            if support_container.get("type") == kind:
                 return PodField(setting=("supportContainerResources", index))
     if name.startswith("hook-sidecar-"):
         return PodField((*_ANNOTATIONS, _HOOKS))

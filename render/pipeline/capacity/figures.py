@@ -69,9 +69,9 @@ def _of_use(use: PodUse) -> CapacityGroup:
 def _limited(group: CapacityGroup, rules: NamespaceRules | None) -> CapacityGroup:
     """*group* with what the quotas of its namespace that look at all pods grant it: the least of them."""
     granted = [
-        quota.hard(one.body)
-        for one in (rules.quotas if rules else ())
-        if not quota.scoped(one.body)
+        quota.hard(limiting.body)
+        for limiting in (rules.quotas if rules else ())
+        if not quota.scoped(limiting.body)
     ]
     return group._replace(
         cpu=group.cpu._replace(limit=_least(granted, _CPU, 1000)),
@@ -81,10 +81,10 @@ def _limited(group: CapacityGroup, rules: NamespaceRules | None) -> CapacityGrou
 
 def _least(granted: Iterable[Amounts], name: str, unit: int) -> int | None:
     limits = [
-        int(amounts.number(one[key]) * unit)
-        for one in granted
+        int(amounts.number(grant[key]) * unit)
+        for grant in granted
         for key in (name, f"requests.{name}")
-        if key in one
+        if key in grant
     ]
     return min(limits, default=None)
 
@@ -95,16 +95,16 @@ def _of_quota(resource: Resource, namespace: str, uses: Iterable[PodUse]) -> Ite
     startable = quotas.steady((use for use in its if not use.always), resource.index)
     for name, hard in sorted(quota.hard(resource.body).items()):
         most = amounts.number(hard)
-        parts = [amounts.number_of(one, name) for one in (always, startable)]
-        shown = [amounts.text_of(one, name) for one in (always, startable)]
+        parts = [amounts.number_of(demand, name) for demand in (always, startable)]
+        texts = [amounts.text_of(demand, name) for demand in (always, startable)]
         share = [float(part / most) if most else float(part > 0) for part in parts]
         yield QuotaFigure(
             namespace,
             resource.name,
             name,
             amounts.text_of({name: hard}, name),
-            shown[0],
-            shown[1],
+            texts[0],
+            texts[1],
             share[0],
             share[1],
             tuple(

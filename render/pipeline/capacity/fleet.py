@@ -18,7 +18,7 @@ from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
 from render.model.tree import Tree
-from render.pipeline.capacity import blame, figures, namespaces, quotas, watch
+from render.pipeline.capacity import blame, figures, namespaces, quotas, reasons
 from render.pipeline.capacity.blame import Blamed
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
 from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
@@ -42,11 +42,20 @@ class Capacity:
 
     def __init__(self, context: Context, resources: Sequence[Resource]) -> None:
         self._context = context
-        limiting = [one for one in resources if one.kind in watch.LIMITING and not one.group]
+        limiting = [
+            resource
+            for resource in resources
+            if resource.kind in reasons.LIMITING and not resource.group
+        ]
         self._rules = namespaces.rules(limiting, context.settings.namespace)
-        self._nodes = nodes.nodes(one.body for one in limiting if one.kind == "Node")
+        self._nodes = nodes.nodes(resource.body for resource in limiting if resource.kind == "Node")
         self._judge = PodJudge(
-            context, [one for one in resources if decoding.unreadable(one.kind, one.body) is None]
+            context,
+            [
+                resource
+                for resource in resources
+                if decoding.unreadable(resource.kind, resource.body) is None
+            ],
         )
         self._alike = AlikeNamespaces(resources, self._rules, context.settings.namespace)
         self._judged: dict[_PodKey, PodJudgement | None] = {}
@@ -82,8 +91,8 @@ class Capacity:
         if judged is None:
             return False
         self._namespaces.add(machine.namespace)
-        for one in judged.invalid:
-            self._found.append(self._invalid(machine, key, one))
+        for blamed in judged.invalid:
+            self._found.append(self._invalid(machine, key, blamed))
         if judged.violations:
             self._found.append(self._insecure(machine, key, judged.violations))
         if judged.refusal:
@@ -129,8 +138,8 @@ class Capacity:
                 yield _not_read(resource, fault)
         yield from self._found
         for namespace, uses in self._uses.items():
-            for one in self._rules.get(namespace, _FREE).quotas:
-                yield from quotas.exceeded(one, uses, self._lifting_of_quota)
+            for resource_quota in self._rules.get(namespace, _FREE).quotas:
+                yield from quotas.exceeded(resource_quota, uses, self._lifting_of_quota)
 
     def figures(self) -> ClusterCapacity:
         """What the pods ask for, against what there is; of VMs that nothing limits, nothing."""
@@ -147,7 +156,7 @@ class Capacity:
             place = source.place(found.field.setting)
             related.append(Related(f"{source.resource.ref} sets {setting}", place))
         doubt = self._doubt_of_release(
-            key, lambda other: found.field in {one.field for one in other.invalid}
+            key, lambda other: found.field in {blamed.field for blamed in other.invalid}
         )
         return POD.at(
             at(machine.resource.written, blame.place(found.field, machine)),
@@ -164,12 +173,14 @@ class Capacity:
         rules = self._rules[machine.namespace]
         words = ", ".join(map(str, found))
         level = f"{rules.level}:{rules.version}"
-        assumed = self._assumes() and all(one.reason == "seccompProfile" for one in found)
+        assumed = self._assumes() and all(
+            violation.reason == "seccompProfile" for violation in found
+        )
         doubt = _doubt("seccompConfiguration") if assumed else ""
         doubt = doubt or self._doubt_of_release(key, lambda other: bool(other.violations))
         related = []
         if rules.namespace is not None:
-            place = at(rules.namespace, ("metadata", "labels", watch.ENFORCE))
+            place = at(rules.namespace, ("metadata", "labels", reasons.ENFORCE))
             related.append(Related(f"the namespace enforces {rules.level}", place))
         return POD_SECURITY.at(
             at(machine.resource.written, _blamed(machine, found)),
@@ -338,8 +349,8 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -
     devices = dict(domain.get("devices") or {})
     if devices.get("interfaces"):
         devices["interfaces"] = [
-            {key: value for key, value in one.items() if key != "macAddress"}
-            for one in devices["interfaces"]
+            {key: value for key, value in interface.items() if key != "macAddress"}
+            for interface in devices["interfaces"]
         ]
     spec["domain"] = {
         **domain,
@@ -352,7 +363,7 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -
     }
     annotations = tree.get(machine.vmi, "metadata", "annotations")
     resource = machine.resource
-    odd = resource.name if is_doubtful and watch.is_odd_name(resource.name) else ""
+    odd = resource.name if is_doubtful and reasons.is_odd_name(resource.name) else ""
     place = bool(resource.holders), odd
     return json.dumps((annotations, spec, resource.kind, place), default=str)
 
@@ -396,7 +407,7 @@ def _blamed(machine: Machine, found: Iterable[PodViolation]) -> FieldPath:
     """The field of the VM that brings what the namespace forbids: a volume, if one is named."""
     if machine.resource.holder is not None:
         return ()
-    words = " ".join(one.detail for one in found if "volume" in one.reason)
+    words = " ".join(violation.detail for violation in found if "volume" in violation.reason)
     volumes = tree.get(machine.decoded, *machine.vmi_path, "volumes") or ()
     for index, volume in enumerate(volumes):
         if f'"{volume.get("name")}"' in words:

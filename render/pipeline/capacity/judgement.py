@@ -61,12 +61,16 @@ class PodJudge:
 
     def __init__(self, context: Context, resources: Sequence[Resource]) -> None:
         self._context = context
-        self._runtimes = {one.name: one.body for one in resources if one.kind == "RuntimeClass"}
+        self._runtimes = {
+            resource.name: resource.body
+            for resource in resources
+            if resource.kind == "RuntimeClass"
+        }
         self._default_class = next(
             (
-                one.name
-                for one in resources
-                if one.kind == "PriorityClass" and one.body.get("globalDefault") is True
+                resource.name
+                for resource in resources
+                if resource.kind == "PriorityClass" and resource.body.get("globalDefault") is True
             ),
             "",
         )
@@ -98,31 +102,13 @@ class PodJudge:
             security.violations(spec, rules.level, rules.version) if rules.namespace else ()
         )
         judged = PodJudgement(vmi, violations=violations, size=size_of(vmi))
-        beside = [self._admitted(one["spec"]) for one in _attachments(launch)]
-        specs = [limits.filled_by_all(one, rules.limit_ranges) for one in (spec, *beside)]
-        for one in specs:
-            refusal = next(_refusals({**launch.pod, "spec": one}, rules.limit_ranges), None)
+        beside = [self._admitted(attachment["spec"]) for attachment in _attachments(launch)]
+        specs = [limits.filled_by_all(each, rules.limit_ranges) for each in (spec, *beside)]
+        for each in specs:
+            refusal = next(_refusals({**launch.pod, "spec": each}, rules.limit_ranges), None)
             if refusal is not None:
                 return judged._replace(refusal=refusal)
-        in_scope = [
-            [each for each in specs if quota.matches(one.body, each)] for one in rules.quotas
-        ]
-        for index, limiting in enumerate(rules.quotas):
-            for each in in_scope[index]:
-                missing = quota.unspoken(limiting.body, each)
-                if missing:
-                    return judged._replace(unspoken=(index, missing))
-        is_counted = any(in_scope)
-        return judged._replace(
-            usage={
-                index: amounts.sums(map(quota.usage, each))
-                for index, each in enumerate(in_scope)
-                if each
-            },
-            requests=amounts.sums(amounts.of_pod(one, "requests") for one in specs),
-            moves=tree.get(vmi, "spec", "evictionStrategy") == "LiveMigrate",
-            shares=shares(specs, sums(launch.launch, launch.pod)) if is_counted else {},
-        )
+        return _counted(judged, launch, specs, rules.quotas)
 
     def _admitted(self, spec: Tree) -> Tree:
         """A pod *spec* with what the API server fills in from the objects of the input."""
@@ -136,12 +122,34 @@ class PodJudge:
         return spec
 
 
+def _counted(
+    judged: PodJudgement, launch: Launched, specs: Sequence[Tree], quotas: Sequence[Resource]
+) -> PodJudgement:
+    """*judged* with what its pods, which say *specs*, count against the *quotas*, or what one of these misses."""
+    in_scope = [[spec for spec in specs if quota.matches(each.body, spec)] for each in quotas]
+    for index, limiting in enumerate(quotas):
+        for spec in in_scope[index]:
+            missing = quota.unspoken(limiting.body, spec)
+            if missing:
+                return judged._replace(unspoken=(index, missing))
+    return judged._replace(
+        usage={
+            index: amounts.sums(map(quota.usage, counted))
+            for index, counted in enumerate(in_scope)
+            if counted
+        },
+        requests=amounts.sums(amounts.of_pod(spec, "requests") for spec in specs),
+        moves=tree.get(judged.vmi, "spec", "evictionStrategy") == "LiveMigrate",
+        shares=shares(specs, sums(launch.launch, launch.pod)) if any(in_scope) else {},
+    )
+
+
 def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[int, str]]:
     """What is refused of a pod once LimitRanges have filled it in, and by which: by the API server first."""
     spec = made["spec"]
-    for one in pod.refusals(made) if limit_ranges else ():
-        group, index = one.path[1:3]
-        words = str(one).partition(f"{group}[{index}].")[2]
+    for refusal in pod.refusals(made) if limit_ranges else ():
+        group, index = refusal.path[1:3]
+        words = str(refusal).partition(f"{group}[{index}].")[2]
         yield 0, f"container {spec[group][index]['name']}: {words}"
     for index, limit_range in enumerate(limit_ranges):
         text = limits.refusal(spec, limit_range.body)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from render.model import tree
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.pipeline.capacity.watch import ENFORCE
+from render.pipeline.capacity.reasons import ENFORCE
 from render.room import decoding, security
 from render.room.decoding import Unreadable
 
@@ -37,21 +37,21 @@ class NamespaceRules(NamedTuple):
 def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRules]:
     """What limits pods, by namespace; *default* is that of objects without one."""
     found: dict[str, NamespaceRules] = {}
-    for one in resources:
-        name = one.name if one.kind == "Namespace" else one.namespace or default
+    for resource in resources:
+        name = resource.name if resource.kind == "Namespace" else resource.namespace or default
         known = found.get(name, NamespaceRules())
-        fault = _fault(one)
+        fault = _fault(resource)
         if fault is not None:
-            found[name] = known._replace(unreadable=(*known.unreadable, (one, fault)))
-        elif one.kind == "ResourceQuota":
-            found[name] = known._replace(quotas=(*known.quotas, one))
-        elif one.kind == "LimitRange":
-            found[name] = known._replace(limit_ranges=(*known.limit_ranges, one))
-        elif one.kind == "Namespace":
-            level = _label(one, ENFORCE)
+            found[name] = known._replace(unreadable=(*known.unreadable, (resource, fault)))
+        elif resource.kind == "ResourceQuota":
+            found[name] = known._replace(quotas=(*known.quotas, resource))
+        elif resource.kind == "LimitRange":
+            found[name] = known._replace(limit_ranges=(*known.limit_ranges, resource))
+        elif resource.kind == "Namespace":
+            level = _label(resource, ENFORCE)
             if level not in {"", "privileged"}:
-                version = _label(one, _VERSION) or security.LATEST
-                found[name] = known._replace(namespace=one, level=level, version=version)
+                version = _label(resource, _VERSION) or security.LATEST
+                found[name] = known._replace(namespace=resource, level=level, version=version)
     return found
 
 
@@ -67,11 +67,11 @@ class AlikeNamespaces:
         self._rules = rules
         self._labels: dict[str, Tree] = {}
         self._of_networks: set[str] = set()
-        for one in resources:
-            if one.kind == "Namespace" and not one.group:
-                self._labels[one.name] = tree.get(one.body, "metadata", "labels") or {}
-            elif one.kind == "NetworkAttachmentDefinition":
-                self._of_networks.add(one.namespace or default)
+        for resource in resources:
+            if resource.kind == "Namespace" and not resource.group:
+                self._labels[resource.name] = tree.get(resource.body, "metadata", "labels") or {}
+            elif resource.kind == "NetworkAttachmentDefinition":
+                self._of_networks.add(resource.namespace or default)
         self.knows_networks = bool(self._of_networks)
         self._keys: dict[str, str] = {}
 
@@ -82,10 +82,10 @@ class AlikeNamespaces:
             labels = self._labels.get(namespace)
             content = (
                 namespace if namespace in self._of_networks else "",
-                [one.body.get("spec") for one in rules.quotas],
-                [one.body.get("spec") for one in rules.limit_ranges],
+                [quota.body.get("spec") for quota in rules.quotas],
+                [limit_range.body.get("spec") for limit_range in rules.limit_ranges],
                 # KubeVirt reads these too, to limit what has no limit.
-                [one.body.get("spec") for one, _ in rules.unreadable],
+                [resource.body.get("spec") for resource, _ in rules.unreadable],
                 (rules.level, rules.version),
                 # KubeVirt chooses by labels whose CPUs it limits, where the namespace is there.
                 labels and {key: value for key, value in labels.items() if key != _OWN_NAME},
@@ -100,14 +100,14 @@ def _label(namespace: Resource, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _fault(one: Resource) -> Unreadable | None:
+def _fault(resource: Resource) -> Unreadable | None:
     """What of an object the API server refuses, in whose place it then has none."""
-    if one.kind != "Namespace":
-        return decoding.unreadable(one.kind, one.body)
+    if resource.kind != "Namespace":
+        return decoding.unreadable(resource.kind, resource.body)
     for name, why in (
-        (ENFORCE, security.level_fault(_label(one, ENFORCE))),
-        (_VERSION, security.version_fault(_label(one, _VERSION))),
+        (ENFORCE, security.level_fault(_label(resource, ENFORCE))),
+        (_VERSION, security.version_fault(_label(resource, _VERSION))),
     ):
         if why:
-            return Unreadable(("metadata", "labels", name), _label(one, name), why)
+            return Unreadable(("metadata", "labels", name), _label(resource, name), why)
     return None

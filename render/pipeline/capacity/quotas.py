@@ -87,12 +87,12 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
     named, rest = largest[:_MOST_NAMED], len(largest) - _MOST_NAMED
     parts = ", ".join(
         f"{f'{use.replicas} x ' if use.replicas > 1 else ''}{use.name}"
-        f" {amounts.shown({first: use.usage[index][first]})}"
+        f" {amounts.listed({first: use.usage[index][first]})}"
         for use in named
     )
     more = f" and {rest} more" if rest > 0 else ""
-    requested = amounts.shown({name: total[name] for name in names})
-    limited = amounts.shown({name: granted[name] for name in names})
+    requested = amounts.listed({name: total[name] for name in names})
+    limited = amounts.listed({name: granted[name] for name in names})
     return QUOTA.at(
         at(resource, ("spec", "hard", first)),
         f"exceeded quota: {resource.name}, requested: {requested}, limited: {limited}"
@@ -109,8 +109,8 @@ def _no_spare(
 ) -> Diagnostic:
     use, names = spare
     total = amounts.add(of_always, use.usage[resource.index])
-    requested = amounts.shown({name: total[name] for name in names})
-    limit = amounts.shown({name: granted[name] for name in names})
+    requested = amounts.listed({name: total[name] for name in names})
+    limit = amounts.listed({name: granted[name] for name in names})
     return QUOTA.at(
         at(resource, ("spec", "hard", names[0])),
         f"no room for a live migration of {use.name}, which takes a second pod: requested with it: {requested},"

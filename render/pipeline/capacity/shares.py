@@ -26,14 +26,14 @@ def shares(specs: Sequence[Tree], sums: Mapping[FieldPath, str]) -> dict[str, st
 
     *specs*: of the launcher pod, and of pods beside it; *sums*: how numbers of the first came about, by their paths.
     """
-    said = {
+    texts = {
         name: text
         for name, (part, resource) in _NAMES.items()
         if (text := ", ".join(_of_pods(specs, sums, part, resource)))
     }
     if len(specs) > 1:
-        said |= dict.fromkeys(_PODS, _BESIDE)
-    return said
+        texts |= dict.fromkeys(_PODS, _BESIDE)
+    return texts
 
 
 def _of_pods(

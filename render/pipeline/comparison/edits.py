@@ -26,9 +26,9 @@ class ChangedDefinitions(NamedTuple):
 def changed_between(old: Side, new: Side) -> ChangedDefinitions:
     """What became of the definitions; nothing where one of the states has no VM that could use them."""
     machines = [
-        next(iter((one.places.rendered or one.machines).values()), None) for one in (old, new)
+        next(iter((side.places.rendered or side.machines).values()), None) for side in (old, new)
     ]
-    before, after = (one.context.catalogue if one else None for one in machines)
+    before, after = (machine.context.catalogue if machine else None for machine in machines)
     if before is None or after is None:
         return ChangedDefinitions()
     return ChangedDefinitions(frozenset(_edited(before, after)), frozenset(_deleted(before, after)))
@@ -42,7 +42,7 @@ def redefined(
     They are compared as they are written: what nobody uses is nowhere else.
     """
     specs: tuple[dict[ResourceRef, Tree], ...] = tuple(
-        {one.ref: one.spec for one in state if definitions.is_definition(one)}
+        {resource.ref: resource.spec for resource in state if definitions.is_definition(resource)}
         for state in (old, new)
     )
     before, after = specs
@@ -70,8 +70,8 @@ def _edited(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
     if before.bundled != after.bundled:
         for kind, name in before.bundled.keys() & after.bundled.keys():
             key = catalogue.Key(kind, "", name)
-            given = key in before.definitions or key in after.definitions
-            if not given and before.bundled[kind, name] != after.bundled[kind, name]:
+            is_defined = key in before.definitions or key in after.definitions
+            if not is_defined and before.bundled[kind, name] != after.bundled[kind, name]:
                 yield key
 
 
@@ -81,8 +81,8 @@ def _deleted(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
             yield key
 
 
-def _is_same_content(one: Tree, other: Tree) -> bool:
-    return one == other or hashes.content(one) == hashes.content(other)
+def _is_same_content(spec: Tree, other: Tree) -> bool:
+    return spec == other or hashes.content(spec) == hashes.content(other)
 
 
 def edits_without_effect(
@@ -106,7 +106,9 @@ def deletions_without_effect(
     """
     for kind_class in KIND_CLASSES:
         key = _key(before, kind_class)
-        matchers = [tree.get(one.decoded, "spec", kind_class.word) for one in (before, after)]
+        matchers = [
+            tree.get(machine.decoded, "spec", kind_class.word) for machine in (before, after)
+        ]
         if key is not None and key in deleted and matchers[0] == matchers[1]:
             yield DefinitionWithoutEffect(ResourceRef(*key), pins.pinned_content(after, kind_class))
 

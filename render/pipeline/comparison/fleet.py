@@ -9,7 +9,7 @@ from render.diff.impact import (
 from render.diff.sizes import Size, size_of
 from render.machine import Machine
 from render.model import tree
-from render.model.resource import CDI, TEMPLATE, VM, ResourceRef
+from render.model.resource import CDI, TEMPLATE, VM, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison import edits, templates
 from render.pipeline.comparison.edits import (
@@ -46,27 +46,31 @@ def compare(
     impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
     impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
     changed = changed_between(old, new)
-    described = [_described(one, (old, new), changed) for one in impacts]
+    described = [_described(machine_impact, (old, new), changed) for machine_impact in impacts]
     described += _imports(first, second, new.settings)
-    machines = tuple(sorted(described, key=lambda one: one.resource))
-    objects = first.given.resources, second.given.resources
-    used = {
-        *(name for side in (old, new) for name in edits.names_used(_all_machines(side))),
-        *(name for state in objects for one in state for name in templates.names_used(one)),
-    }
-    redefined = edits.redefined(*objects, used)
+    objects = first.intake.resources, second.intake.resources
+    redefined = edits.redefined(*objects, _names_used(old, new, objects))
     holders = (
         *holder_impacts(old, new, changed.edited),
         *templates.template_impacts(
-            *objects, (old.places, new.places), [one.resource for one in redefined]
+            *objects, (old.places, new.places), [resource.resource for resource in redefined]
         ),
     )
+    machines = tuple(sorted(described, key=lambda impact: impact.resource))
     found = Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
     if old.capacity is None and new.capacity is None:
         return found
     from render.pipeline.comparison import room
 
     return room.described(found, old, new)
+
+
+def _names_used(old: Side, new: Side, objects: Iterable[Iterable[Resource]]) -> set[str]:
+    """The names of definitions that machines of either side use, or templates among the *objects*."""
+    return {
+        *(name for side in (old, new) for name in edits.names_used(_all_machines(side))),
+        *(name for state in objects for each in state for name in templates.names_used(each)),
+    }
 
 
 def _all_machines(side: Side) -> Iterator[Machine]:
@@ -76,8 +80,8 @@ def _all_machines(side: Side) -> Iterator[Machine]:
 
 def _imports(first: State, second: State, settings: Settings) -> list[MachineImpact]:
     """What CDI refuses to have edited, if the first state has what it reads."""
-    before, after = first.given.resources, second.given.resources
-    if settings.admission == "off" or not any(one.group == CDI for one in before):
+    before, after = first.intake.resources, second.intake.resources
+    if settings.admission == "off" or not any(resource.group == CDI for resource in before):
         return []
     from render.pipeline.comparison.imports import import_impacts
 
@@ -89,7 +93,9 @@ def _described(
 ) -> MachineImpact:
     """*machine_impact* with the VM's size in both states, its pins, and the *changed* definitions without an effect."""
     machines = [_machine(machine_impact.resource, side) for side in sides]
-    before, after = (one if one is not None and not one.failed else None for one in machines)
+    before, after = (
+        machine if machine is not None and not machine.failed else None for machine in machines
+    )
     described = machine_impact._replace(
         sizes=(_size(before), _size(after)),
         pins=tuple(sorted(after.pinned)) if after else (),

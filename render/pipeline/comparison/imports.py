@@ -31,27 +31,31 @@ def import_impacts(
         old = known.get(key)
         if old is None or old.spec == new.spec:
             continue
-        specs = [_typed(one) for one in (old, new)]
+        specs = [_typed(resource) for resource in (old, new)]
         if specs[0] is None or specs[1] is None:
             continue  # what the schema refuses is said of the object
         causes = order.update_causes(new.kind, specs[0], specs[1], versions.NEWEST)
-        refused = [one.message for one in causes if one.check == _UPDATE]
+        refused = [cause.message for cause in causes if cause.check == _UPDATE]
         if refused:
             changes = _changes(specs[0]["spec"], specs[1]["spec"], ("spec",), new)
             yield MachineImpact(new.ref, ("refused",), (*refused,), (*changes,))
 
 
 def _immutable(resources: Iterable[Resource], namespace: str) -> Iterator[tuple[_Key, Resource]]:
-    for one in resources:
-        if one.group == CDI and one.kind in order.KINDS and order.KINDS[one.kind].immutable:
-            yield (one.kind, one.namespace or namespace, one.name), one
+    for resource in resources:
+        if (
+            resource.group == CDI
+            and resource.kind in order.KINDS
+            and order.KINDS[resource.kind].immutable
+        ):
+            yield (resource.kind, resource.namespace or namespace, resource.name), resource
 
 
 def _typed(resource: Resource) -> Tree | None:
     """The object as the schema has it, None where that refuses it."""
     row = order.KINDS[resource.kind]
     decoded, causes = schemas.decode(resource.body, row.type, versions.NEWEST)
-    return None if any(one.check not in _TAKEN for one in causes) else decoded
+    return None if any(cause.check not in _TAKEN for cause in causes) else decoded
 
 
 def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterator[FieldChange]:
@@ -62,8 +66,8 @@ def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterato
                 yield from _changes(old.get(key), new.get(key), (*path, key), resource)
         return
     cause = ChangeSource(resource.ref, path, resource.index, "after")
-    shown = (_shown(old), _shown(new))
-    yield FieldChange(fieldpath.text(path), *shown, "refused", cause)
+    values = (_shown(old), _shown(new))
+    yield FieldChange(fieldpath.text(path), *values, "refused", cause)
 
 
 def _shown(value: Any) -> Any:

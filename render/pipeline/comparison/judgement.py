@@ -3,6 +3,7 @@
 Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from render.admission import update
@@ -44,8 +45,8 @@ _AT_START = frozenset({codes.DEFAULT_NETWORK.number})
 _CONFLICT = codes.INSTANCETYPE_CONFLICT.number
 #: What is ours to demand, and not the cluster's.
 _OURS = frozenset(
-    one.number
-    for one in (codes.GUEST, codes.PIN_MISSING, codes.PRESET_OVERRIDDEN, codes.REVISION_EDITED)
+    code.number
+    for code in (codes.GUEST, codes.PIN_MISSING, codes.PRESET_OVERRIDDEN, codes.REVISION_EDITED)
 )
 
 
@@ -79,8 +80,8 @@ def admit(
     verdict = judge(updated, _stored_before(before, updated))
     faults = tuple(fault for fault in verdict.faults if fault not in made_all_the_same)
     return verdict._replace(
-        refused=tuple(dict.fromkeys((*(one.message for one in causes), *verdict.refused))),
-        fields=(*(one.path for one in causes), *verdict.fields),
+        refused=tuple(dict.fromkeys((*(cause.message for cause in causes), *verdict.refused))),
+        fields=(*(cause.path for cause in causes), *verdict.fields),
         faults=faults or _outdated(updated),
         at_start=tuple(dict.fromkeys((*verdict.creation, *verdict.at_start))),
     )
@@ -88,7 +89,9 @@ def admit(
 
 def against_disks(machine: Machine) -> frozenset[str]:
     """What CDI has against the templates of a *machine*'s DataVolumes."""
-    return frozenset(one.message for one in machine.diagnostics if one.code == _NO_DISK)
+    return frozenset(
+        diagnostic.message for diagnostic in machine.diagnostics if diagnostic.code == _NO_DISK
+    )
 
 
 def _stored_before(before: Tree, updated: Machine) -> frozenset[str]:
@@ -107,6 +110,11 @@ def _stored_before(before: Tree, updated: Machine) -> frozenset[str]:
     )
 
 
+def _others_errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Those of *diagnostics* that are errors by another judgement than ours."""
+    return [each for each in diagnostics if each.is_error and each.code not in _OURS]
+
+
 def judge(updated: Machine, found: frozenset[str] = frozenset()) -> Judgement:
     """Send *updated* through all stages; what codes in *found* say, the controller alone finds out."""
     admitted = None
@@ -118,36 +126,45 @@ def judge(updated: Machine, found: frozenset[str] = frozenset()) -> Judgement:
             break
     first = updated.diagnostics[:admitted]
     later = updated.diagnostics[len(first) :]
-    errors = [one for one in first if one.is_error and one.code not in _OURS]
+    errors = _others_errors(first)
     created = update.creation(updated.context.release)
-    creation = [one for one in errors if one.check in created]
-    at_start = [one for one in errors if one.code in _AT_START]
-    at_once = [one for one in errors if one not in at_start and one not in creation]
-    at_start += (one for one in later if one.is_error and one.code not in _OURS)
+    creation = [diagnostic for diagnostic in errors if diagnostic.check in created]
+    at_start = [diagnostic for diagnostic in errors if diagnostic.code in _AT_START]
+    at_once = [
+        diagnostic
+        for diagnostic in errors
+        if diagnostic not in at_start and diagnostic not in creation
+    ]
+    at_start += _others_errors(later)
     is_refused = refuses_missing(updated.context.release)
     late = [
-        one
-        for one in at_once
-        if one.code == _NO_DISK
-        or one.code in found
-        or (one.code in _FAILS_LATER and not is_refused)
+        diagnostic
+        for diagnostic in at_once
+        if diagnostic.code == _NO_DISK
+        or diagnostic.code in found
+        or (diagnostic.code in _FAILS_LATER and not is_refused)
     ]
-    refusals = [one for one in at_once if one not in late]
-    causes = (_message(one, updated) for one in refusals)
-    faults = (one.message.removeprefix(_webhooks_words(one)) for one in late)
+    refusals = [diagnostic for diagnostic in at_once if diagnostic not in late]
+    causes = (_message(diagnostic, updated) for diagnostic in refusals)
+    faults = (diagnostic.message.removeprefix(_webhooks_words(diagnostic)) for diagnostic in late)
     return Judgement(
         tuple(dict.fromkeys(causes)),
         tuple(dict.fromkeys(faults)),
-        tuple(dict.fromkeys(one.message for one in at_start)),
-        tuple(dict.fromkeys(one.message for one in creation)),
-        tuple(one.location.path for one in refusals),
+        tuple(dict.fromkeys(diagnostic.message for diagnostic in at_start)),
+        tuple(dict.fromkeys(diagnostic.message for diagnostic in creation)),
+        tuple(diagnostic.location.path for diagnostic in refusals),
     )
 
 
 def _webhooks_words(diagnostic: Diagnostic) -> str:
     """What the webhook of some releases says before the text that the controller has too."""
     return next(
-        (words for one in KIND_CLASSES if diagnostic.message.startswith(words := missing(one))), ""
+        (
+            words
+            for kind_class in KIND_CLASSES
+            if diagnostic.message.startswith(words := missing(kind_class))
+        ),
+        "",
     )
 
 
@@ -155,9 +172,9 @@ def forget_identity(before: Tree, updated: Machine) -> None:
     """Take what only a creation makes up out of *updated*, where *before*, of an older release, has it not."""
     place = (*TEMPLATE, *FIRMWARE)
     stored: Tree = tree.get(before, *place) or {}
-    given: Tree = tree.get(updated.vm, *place) or {}
-    known = {key: value for key, value in given.items() if value is not RANDOM or key in stored}
-    if known != given:
+    firmware: Tree = tree.get(updated.vm, *place) or {}
+    known = {key: value for key, value in firmware.items() if value is not RANDOM or key in stored}
+    if known != firmware:
         vm, template = Draft(updated.vm), Draft(updated.vmi)
         for draft, path, ids in (
             (vm, place, ("uuid", "serial")),

@@ -25,14 +25,15 @@ from render.model.types import VMI_TYPE
 from render.pipeline import attribution
 from render.pipeline.attribution import Transition
 from render.pipeline.comparison import judgement, lifecycle
+from render.pipeline.comparison.judgement import Judgement
 from render.pipeline.comparison.sides import Key, Side, template_modes
 from render.pipeline.stages import expansion
 from render.revisions import stamps
 
 #: What the API server or the first webhook refuses of an object as it is written.
 _REFUSED_AS_READ = frozenset(
-    one.number
-    for one in (
+    code.number
+    for code in (
         codes.UNKNOWN_FIELD,
         codes.WRONG_TYPE,
         codes.MISSING_FIELD,
@@ -41,7 +42,7 @@ _REFUSED_AS_READ = frozenset(
     )
 )
 _LOST = ("unrenderable",)
-_MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
+_MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 _ANEW = "made anew, the VM would not run: "
 _RESTRICTED = "update of VMI object is restricted"
 #: Effects of changes whose fields are those of the VM.
@@ -92,8 +93,12 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
     """
     before = old.machines.get(key)
     if new.is_source and before is not None and not before.failed:
-        errors = [one for one in new.diagnostics if one.is_error and one.resource == ref]
-        if errors and _REFUSED_AS_READ.issuperset(one.code for one in errors):
+        errors = [
+            diagnostic
+            for diagnostic in new.diagnostics
+            if diagnostic.is_error and diagnostic.resource == ref
+        ]
+        if errors and _REFUSED_AS_READ.issuperset(error.code for error in errors):
             return MachineImpact(ref, ("refused",), _errors(key, new))
     sides: tuple[tuple[SideName, Side], ...] = (("before", old), ("after", new))
     unrendered = tuple(
@@ -111,9 +116,11 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
 
 def _bare_impact(before: Machine, after: Machine, change: Transition) -> MachineImpact:
     """What becomes of a VMI without a VM: its spec cannot be updated (upstream: vmi-update-admitter.go)."""
-    old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
+    old, new = (
+        stamps.put(lifecycle.without_status(machine.decoded), {}) for machine in (before, after)
+    )
     differences = written_differences(old, new, VMI_TYPE)
-    refused = any(one.route[0] == "spec" for one in differences)
+    refused = any(difference.route[0] == "spec" for difference in differences)
     effect = "refused" if refused else "none"
     other = before.vmi != after.vmi or before.context.config != after.context.config
     effects = (effect,) if differences else ("recreate",) if other else ("same",)
@@ -122,20 +129,24 @@ def _bare_impact(before: Machine, after: Machine, change: Transition) -> Machine
         effects,
         (_RESTRICTED,) if refused else (),
         tuple(
-            impact.field_change(one, effect, attribution.of_vm(one.route, change))
-            for one in differences
+            impact.field_change(difference, effect, attribution.of_vm(difference.route, change))
+            for difference in differences
         ),
     )
 
 
 def _has_errors(machine: Machine) -> bool:
-    return any(one.is_error for one in machine.diagnostics)
+    return any(diagnostic.is_error for diagnostic in machine.diagnostics)
 
 
 def _errors(key: Key, side: Side) -> tuple[str, ...]:
     """What keeps the VM of *side* from being rendered."""
     ref = side.resources[key].ref
-    messages = (one.message for one in side.diagnostics if one.is_error and one.resource == ref)
+    messages = (
+        diagnostic.message
+        for diagnostic in side.diagnostics
+        if diagnostic.is_error and diagnostic.resource == ref
+    )
     return tuple(dict.fromkeys(messages))
 
 
@@ -160,10 +171,16 @@ def _is_rewritten(machine: Machine) -> bool:
 
 def _definition_specs(machine: Machine) -> list[Tree]:
     """The specs of the definitions of a VM as they are written: those in force, and what it names beside revisions."""
-    in_force = [one for one in (machine.instancetype, machine.preference) if one is not None]
+    in_force = [
+        definition
+        for definition in (machine.instancetype, machine.preference)
+        if definition is not None
+    ]
     return [
-        one.resource.spec if one.resource and one.resource.spec else one.spec
-        for one in (*in_force, *named_definitions(machine))
+        definition.resource.spec
+        if definition.resource and definition.resource.spec
+        else definition.spec
+        for definition in (*in_force, *named_definitions(machine))
     ]
 
 
@@ -172,14 +189,14 @@ def _at_fault(changes: Sequence[Difference], fields: Sequence[FieldPath]) -> lis
 
     What refuses a field that nobody changed is another definition. Our own stamps are no cause of anything.
     """
-    written = [one for one in changes if not _is_stamp(one.route)]
-    matchers = [one for one in written if one.route[:2] in _MATCHERS]
+    written = [change for change in changes if not _is_stamp(change.route)]
+    matchers = [change for change in written if change.route[:2] in _MATCHERS]
     chosen = [
-        one
+        change
         for field in fields
-        for one in ([one for one in written if _overlap(one.route, field)] or matchers)
+        for change in ([change for change in written if _overlap(change.route, field)] or matchers)
     ]
-    return [one for one in written if one in chosen] or written
+    return [change for change in written if change in chosen] or written
 
 
 def _is_stamp(route: Route) -> bool:
@@ -221,22 +238,32 @@ class _Comparison:
         judgement.forget_identity(created.vm, updated)
         if verdict.refused:
             at_fault = _at_fault(changes, verdict.fields)
-            weighed = [WeighedDifference(one, "refused") for one in at_fault]
+            weighed = [WeighedDifference(difference, "refused") for difference in at_fault]
             return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
-        is_upgrade = self._is_upgrade and not changes
         faults = verdict.faults
-        if is_upgrade and verdict.is_unstartable:
+        if self._is_upgrade and not changes and verdict.is_unstartable:
             faults = (*faults, *verdict.at_start)
         if faults:
             facts = Facts(changes, self._is_touched, running, None, None, None, faults=faults)
             return self._weighed(facts, (created, updated))
+        return self._admitted(created, updated, running, changes, verdict)
+
+    def _admitted(
+        self,
+        created: Machine,
+        updated: Machine,
+        running: Tree,
+        changes: list[Difference],
+        verdict: Judgement,
+    ) -> MachineImpact:
+        """What becomes of the VMI *running* of *created* once its VM is *updated*; only its start may be refused."""
         stale = impact.stale_volumes(created.vm, updated.vm)
         expanded = lifecycle.restarted(
             updated, created, running if self._was != impact.HALTED else None
         )
         outcome = self._outcome(running)
         run = impact.run_change(self._was, impact.strategy_of(updated.vm))
-        if outcome is not None and not is_upgrade:
+        if outcome is not None and (changes or not self._is_upgrade):
             update = self._update(created, expanded, running)
             outcome = stop(update) if run == "stop" else reconcile(update)
         facts = Facts(
@@ -269,7 +296,7 @@ class _Comparison:
 
     @property
     def _is_touched(self) -> bool:
-        """Whether something changed that the VM reads."""
+        """Whether something changed that the VM reads: a definition of it, or settings of the cluster."""
         redefined = _definition_specs(self._before) != _definition_specs(self._after)
         return redefined or self._old.clusters != self._new.clusters
 
@@ -285,7 +312,9 @@ class _Comparison:
             and not _has_errors(after)
             and not before.merged
             and not after.merged
-            and all(lifecycle.is_pinned(one, before.vm, before.vm) for one in KIND_CLASSES)
+            and all(
+                lifecycle.is_pinned(kind_class, before.vm, before.vm) for kind_class in KIND_CLASSES
+            )
         )
 
     def _outcome(self, running: Tree) -> Reconciliation | None:
@@ -300,7 +329,7 @@ class _Comparison:
 
     def _settled(self, vmi: Tree) -> Tree:
         """*vmi* once it runs, as far as the annotation goes that the VM had and keeps."""
-        values = (tree.get(one.vm, *_SKIP_HOOKS) for one in (self._before, self._after))
+        values = (tree.get(machine.vm, *_SKIP_HOOKS) for machine in (self._before, self._after))
         return lifecycle.annotated(self._before, vmi) if len(set(values)) == 1 else vmi
 
     def _refused_anew(self) -> tuple[str, ...]:
@@ -322,8 +351,12 @@ class _Comparison:
         updated = Machine(context, self._after.resource, lifecycle.without_status(vm))
         for kind_class in KIND_CLASSES:
             word = kind_class.word
-            given = tree.get(after, "spec", word)
-            if given and given.get("inferFromVolume") and given == tree.get(before, "spec", word):
+            matcher = tree.get(after, "spec", word)
+            if (
+                matcher
+                and matcher.get("inferFromVolume")
+                and matcher == tree.get(before, "spec", word)
+            ):
                 # What was inferred once is not inferred again.
                 tree.put(updated.vm, ("spec", word), tree.get(created.vm, "spec", word))
         lifecycle.store_kinds(updated)

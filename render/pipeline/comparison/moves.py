@@ -60,12 +60,12 @@ def moves(inputs: Sequence[ComparedInput]) -> list[Relocation]:
     ]
 
 
-def _states(one: ComparedInput) -> Iterator[tuple[ResourceRef, frozenset[str]]]:
+def _states(compared_input: ComparedInput) -> Iterator[tuple[ResourceRef, frozenset[str]]]:
     """Every VM, pool and replica set of an input, with ``gone`` or ``new`` if it is that."""
     marks = frozenset((_GONE, _NEW))
-    for machine in one.impact.machines:
+    for machine in compared_input.impact.machines:
         yield machine.resource, marks.intersection(machine.effects)
-    for holder in one.impact.holders:
+    for holder in compared_input.impact.holders:
         yield holder.resource, marks.intersection((_mark(holder),))
 
 
@@ -80,11 +80,11 @@ def _identity(resource: ResourceRef, namespace: str) -> ResourceRef:
 def _counted(inputs: Iterable[ComparedInput]) -> Mapping[ResourceRef, tuple[int, int]]:
     """How many objects of each identity both states have."""
     counts: dict[ResourceRef, tuple[int, int]] = {}
-    for one in inputs:
-        for resource, marks in _states(one):
+    for compared_input in inputs:
+        for resource, marks in _states(compared_input):
             for state, absent in enumerate((_NEW, _GONE)):
                 if absent not in marks:
-                    identity = _identity(resource, one.namespaces[state])
+                    identity = _identity(resource, compared_input.namespaces[state])
                     before, after = counts.get(identity, (0, 0))
                     counts[identity] = (before + (not state), after + state)
     return counts
@@ -95,11 +95,11 @@ def _by_identity(
 ) -> dict[ResourceRef, list[_Occurrence]]:
     """The objects that are *mark*, by their identity in the *state* that has them."""
     known: dict[ResourceRef, list[_Occurrence]] = {}
-    for one in inputs:
-        for resource, marks in _states(one):
+    for compared_input in inputs:
+        for resource, marks in _states(compared_input):
             if mark in marks:
-                identity = _identity(resource, one.namespaces[state])
-                known.setdefault(identity, []).append(_Occurrence(one.name, resource))
+                identity = _identity(resource, compared_input.namespaces[state])
+                known.setdefault(identity, []).append(_Occurrence(compared_input.name, resource))
     return known
 
 
@@ -113,18 +113,18 @@ def _alike(
             yield old, now
 
 
-def _nearest(one: _Occurrence, others: Sequence[_Occurrence]) -> _Occurrence | None:
-    """The only one of *others* with most of its last folders in common with *one*, if it has any."""
-    ranked = sorted(others, key=lambda other: -_shared_end(one.input, other.input))
-    most = _shared_end(one.input, ranked[0].input)
-    is_only = len(ranked) == 1 or _shared_end(one.input, ranked[1].input) < most
+def _nearest(occurrence: _Occurrence, others: Sequence[_Occurrence]) -> _Occurrence | None:
+    """The only one of *others* with most of its last folders in common with *occurrence*, if it has any."""
+    ranked = sorted(others, key=lambda other: -_shared_end(occurrence.input, other.input))
+    most = _shared_end(occurrence.input, ranked[0].input)
+    is_only = len(ranked) == 1 or _shared_end(occurrence.input, ranked[1].input) < most
     return ranked[0] if most and is_only else None
 
 
-def _shared_end(one: str, other: str) -> int:
+def _shared_end(path: str, other: str) -> int:
     """How many folders two paths have in common, counted from the end."""
     count = 0
-    for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+    for left, right in zip(reversed(path.split("/")), reversed(other.split("/")), strict=False):
         if not left or left != right:
             break
         count += 1
@@ -133,9 +133,15 @@ def _shared_end(one: str, other: str) -> int:
 
 def whole(inputs: Iterable[ComparedInput], moved: Iterable[Relocation]) -> frozenset[Relocation]:
     """Those of *moved* that took all of an input along, and found nothing where they went: its quotas moved as well."""
-    states = {one.name: {resource for resource, _ in _states(one)} for one in inputs}
+    states = {
+        compared_input.name: {resource for resource, _ in _states(compared_input)}
+        for compared_input in inputs
+    }
     return frozenset(
-        one for one in moved if states[one.before] <= one.gone and states[one.after] <= one.new
+        relocation
+        for relocation in moved
+        if states[relocation.before] <= relocation.gone
+        and states[relocation.after] <= relocation.new
     )
 
 
@@ -146,18 +152,22 @@ def without(
 
     What is said of the room for pods goes with the *entire* ones.
     """
-    moved = [one for one in moved if name in {one.before, one.after}]
-    if any(one in entire for one in moved):
+    moved = [relocation for relocation in moved if name in {relocation.before, relocation.after}]
+    if any(relocation in entire for relocation in moved):
         impact = impact._replace(requests=(), quotas=())
-    left = [(one.gone, _GONE) for one in moved if one.before == name]
-    left += ((one.new, _NEW) for one in moved if one.after == name)
+    left = [(relocation.gone, _GONE) for relocation in moved if relocation.before == name]
+    left += ((relocation.new, _NEW) for relocation in moved if relocation.after == name)
 
     def stays(resource: ResourceRef, marks: Iterable[str]) -> bool:
         return not any(resource in resources and mark in marks for resources, mark in left)
 
     return impact._replace(
-        machines=tuple(one for one in impact.machines if stays(one.resource, one.effects)),
-        holders=tuple(one for one in impact.holders if stays(one.resource, (_mark(one),))),
+        machines=tuple(
+            machine for machine in impact.machines if stays(machine.resource, machine.effects)
+        ),
+        holders=tuple(
+            holder for holder in impact.holders if stays(holder.resource, (_mark(holder),))
+        ),
     )
 
 
@@ -166,6 +176,6 @@ def of(impact: Impact, move: Relocation, entire: Container[Relocation] = ()) -> 
     return Impact(
         requests=impact.requests if move in entire else (),
         quotas=impact.quotas if move in entire else (),
-        machines=tuple(one for one in impact.machines if one.resource in move.new),
-        holders=tuple(one for one in impact.holders if one.resource in move.new),
+        machines=tuple(machine for machine in impact.machines if machine.resource in move.new),
+        holders=tuple(holder for holder in impact.holders if holder.resource in move.new),
     )

@@ -47,7 +47,7 @@ def _lone_holder(before: Machine | None, after: Machine | None, new: Side) -> Ho
     machine = after or before
     assert machine is not None  # noqa: S101 - one of them
     ref, holder = machine.resource.ref, machine.resource.holder
-    if any(one.is_error and one.resource == ref for one in new.diagnostics):
+    if any(diagnostic.is_error and diagnostic.resource == ref for diagnostic in new.diagnostics):
         return None
     count = pools.replicas(holder.body if holder else {})
     if after is None:
@@ -67,32 +67,41 @@ def _holder_impact(
     if was is None or now is None or before.failed or after.failed:
         return None
     kind = VM_TYPE if after.template else VMI_TYPE
-    old, new = (stamps.put(lifecycle.without_status(one.decoded), {}) for one in (before, after))
+    old, new = (
+        stamps.put(lifecycle.without_status(machine.decoded), {}) for machine in (before, after)
+    )
     differing = differences(old, new, kind)
-    passed = tuple(one.resource for one in edits_without_effect(after, edited))
+    passed = tuple(definition.resource for definition in edits_without_effect(after, edited))
     counts = pools.replicas(was.body), pools.replicas(now.body)
     if not differing and not passed and counts[0] == counts[1]:
         return None
     release = after.context.release
     outcome: pools.Outcome = "later" if passed else "scaled"
-    if differing:
+    if pools.empties(was.body, now.body):
+        outcome = "emptied"
+    elif differing:
         outcome = pools.outcome(differing, kind, now.body, release)
     change = Transition(before, after, sides, key)
     return HolderImpact(
         after.resource.ref,
         outcome,
         counts,
-        tuple(_template_change(one, change, replicas.template_of(now)) for one in differing),
+        tuple(
+            _template_change(difference, change, replicas.template_of(now))
+            for difference in differing
+        ),
         passed,
         pools.is_selective(now.body, release),
     )
 
 
-def _template_change(one: Difference, change: Transition, template: FieldPath) -> FieldChange:
+def _template_change(
+    difference: Difference, change: Transition, template: FieldPath
+) -> FieldChange:
     """What differs in what a pool or replica set makes, which it has at *template*."""
-    of_template = one.route[: len(TEMPLATE)] == TEMPLATE
-    cause = attribution.of_vmi(one.route[len(TEMPLATE) :], change) if of_template else None
-    cause = cause or attribution.of_vm(one.route, change)
+    of_template = difference.route[: len(TEMPLATE)] == TEMPLATE
+    cause = attribution.of_vmi(difference.route[len(TEMPLATE) :], change) if of_template else None
+    cause = cause or attribution.of_vm(difference.route, change)
     if cause is not None and cause.resource == change.after.resource.ref:
         cause = cause._replace(path=(*template, *cause.path))
-    return impact.field_change(one, "", cause)
+    return impact.field_change(difference, "", cause)

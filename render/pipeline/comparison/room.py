@@ -31,7 +31,7 @@ def described(impact: Impact, old: Side, new: Side) -> Impact:
 def _requests(
     before: Iterable[CapacityGroup], after: Iterable[CapacityGroup]
 ) -> Iterator[NamespaceImpact]:
-    first, second = ({one.name: _totals(one) for one in groups} for groups in (before, after))
+    first, second = ({group.name: _totals(group) for group in groups} for groups in (before, after))
     nothing = RequestTotals()
     for name in sorted({**first, **second}):
         yield NamespaceImpact(name, first.get(name, nothing), second.get(name, nothing))
@@ -45,7 +45,7 @@ _Key = tuple[str, str, str]
 
 
 def _figures(capacity: ClusterCapacity) -> dict[_Key, QuotaFigure]:
-    return {(one.namespace, one.quota, one.resource): one for one in capacity.quotas}
+    return {(figure.namespace, figure.quota, figure.resource): figure for figure in capacity.quotas}
 
 
 def _beginning(
@@ -84,16 +84,16 @@ def _finding(
     diagnostics: Iterable[Diagnostic], figure: QuotaFigure, new: Side
 ) -> Diagnostic | None:
     """What is said of the quota of *figure*; None where that is silenced."""
-    for one in diagnostics:
-        resource = one.location.resource
+    for diagnostic in diagnostics:
+        resource = diagnostic.location.resource
         if (
-            one.code == QUOTA.number
+            diagnostic.code == QUOTA.number
             and resource is not None
             and (resource.namespace or new.settings.namespace) == figure.namespace
             and resource.name == figure.quota
-            and f"{figure.resource}=" in one.message
+            and f"{figure.resource}=" in diagnostic.message
         ):
-            return one
+            return diagnostic
     return None
 
 
@@ -107,10 +107,10 @@ def _causes(
         place = _source(ref, path, new) or _source(ref._replace(namespace=""), path, new)
         if place is not None:
             yield place
-    known = {(one.resource, one.always): one.amount for one in (first.needs if first else ())}
+    known = {(need.resource, need.always): need.amount for need in (first.needs if first else ())}
     growing = [
-        (one.amount - known.get((one.resource, one.always), 0.0), one.resource)
-        for one in figure.needs
+        (need.amount - known.get((need.resource, need.always), 0.0), need.resource)
+        for need in figure.needs
     ]
     for growth, ref in sorted(growing, key=lambda pair: (-pair[0], pair[1])):
         if growth > 0:
@@ -123,14 +123,15 @@ def _causes(
 def _has_more(impact: Impact, ref: ResourceRef) -> bool:
     """Whether a pool or a replica set makes more of what it made before."""
     return any(
-        one.resource == ref and 0 < one.replicas[0] < one.replicas[1] for one in impact.holders
+        holder.resource == ref and 0 < holder.replicas[0] < holder.replicas[1]
+        for holder in impact.holders
     )
 
 
 def _of_machine(impact: Impact, ref: ResourceRef, resource: str) -> ChangeSource | None:
     """The edited field of a VM or a pool by which its pods ask for more of *resource*."""
-    of_machines = [one.changes for one in impact.machines if one.resource == ref]
-    of_holders = [one.changes for one in impact.holders if one.resource == ref]
+    of_machines = [machine.changes for machine in impact.machines if machine.resource == ref]
+    of_holders = [holder.changes for holder in impact.holders if holder.resource == ref]
     changes: list[FieldChange] = [
         leaf
         for several in (*of_machines, *of_holders)
@@ -145,7 +146,7 @@ def _of_machine(impact: Impact, ref: ResourceRef, resource: str) -> ChangeSource
         for change in changes
         if word in change.field and change.cause
     ]
-    return next(iter(causes), next((one.cause for one in changes if one.cause), None))
+    return next(iter(causes), next((change.cause for change in changes if change.cause), None))
 
 
 def _source(ref: ResourceRef, path: tuple[str, ...], side: Side) -> ChangeSource | None:

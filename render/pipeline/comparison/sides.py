@@ -34,14 +34,13 @@ Key = tuple[str, str, str]
 class Side(NamedTuple):
     """One state: its VMs by identity, and what is to be said of it.
 
-    *machines* are those that could be decoded, *resources* all, and *given* what they were made of; *is_source*: the
-    VMs are synced as they were written. *claims*: access
-    modes, by namespace and name; *clusters*: the cluster's settings as they are written. *capacity*: what pods ask for,
-    where something says what there is.
+    *machines* are those that could be decoded, *resources* all, and *objects* what they were made of; *is_source*: the
+    VMs are synced as they were written. *claims*: access modes, by namespace and name; *clusters*: its settings
+    as they are written. *capacity*: what pods ask for, where something says what there is.
     """
 
     settings: Settings
-    given: Sequence[Resource]
+    objects: Sequence[Resource]
     resources: dict[Key, Resource]
     machines: dict[Key, Machine]
     claims: dict[str, dict[str, tuple[str, ...]]]
@@ -55,13 +54,13 @@ class Side(NamedTuple):
 class State(NamedTuple):
     """The objects of one side, as they were given and as they are synced.
 
-    *synced* is what a rendering made of *given*, and *machines* what it was made with; None and nothing where it leaves
-    the VMs as they are.
+    *synced* is what a rendering made of *intake*, and *machines* what it was made with; None and nothing where it
+    leaves the VMs as they are.
     """
 
     side: attribution.SideName
     settings: Settings
-    given: library.Intake
+    intake: library.Intake
     synced: Rendered | None
     machines: dict[Key, Machine]
 
@@ -73,14 +72,14 @@ def state_of(
     first: State | None = None,
 ) -> State:
     """The state that *objects* are, some of which may be those of the *first* one."""
-    given = library.parse(objects, first.given.resources if first else ())
+    intake = library.parse(objects, first.intake.resources if first else ())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
-    synced = run(given.resources, settings, observe) if settings.emit != "source" else None
-    return State(side, settings, given, synced, machines)
+    synced = run(intake.resources, settings, observe) if settings.emit != "source" else None
+    return State(side, settings, intake, synced, machines)
 
 
 def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
@@ -95,10 +94,10 @@ def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
     if others != later_others:
         return {}
     blamed = {
-        one.resource
+        diagnostic.resource
         for state in (old.synced, new.synced)
-        for one in state.diagnostics
-        if one.is_error
+        for diagnostic in state.diagnostics
+        if diagnostic.is_error
     }
     return {
         key: ref
@@ -114,21 +113,27 @@ def _split(
     machines: dict[Key, tuple[ResourceRef, Tree]] = {}
     others = []
     for body in rendered.resources:
-        one = from_body(body, 0)
-        if definitions.is_machine(one):
-            machines[_key(one, settings)] = one.ref, body
-        elif one.group != INSTANCETYPE_GROUP:
+        resource = from_body(body, 0)
+        if definitions.is_machine(resource):
+            machines[_key(resource, settings)] = resource.ref, body
+        elif resource.group != INSTANCETYPE_GROUP:
             others.append(body)
     return machines, others
 
 
 def side_of(state: State, synced_alike: Container[Key], first: Side | None = None) -> Side:
     """What a cluster makes of a *state*, but for the VMs that are *synced_alike*; *first* is the one before."""
-    _, settings, given, synced, rendered = state
-    places = {_place_key(one): given.positions[one.index] for one in given.resources}
+    _, settings, intake, synced, rendered = state
+    places = {
+        _place_key(resource): intake.positions[resource.index] for resource in intake.resources
+    }
     if synced is None:
-        return _started_side(state, given, settings, first)._replace(is_source=True)
-    rest = [one for one in given.resources if not _is_among(_key(one, settings), synced_alike)]
+        return _started_side(state, intake, settings, first)._replace(is_source=True)
+    rest = [
+        resource
+        for resource in intake.resources
+        if not _is_among(_key(resource, settings), synced_alike)
+    ]
     plain = settings._replace(
         emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",
         lock=None,
@@ -139,7 +144,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     side = _started_side(state, library.parse(left), plain, first)
     return side._replace(
         resources={**_withheld(rest, side), **side.resources},
-        diagnostics=library.answered(synced, given).diagnostics,
+        diagnostics=library.answered(synced, intake).diagnostics,
         capacity=synced.capacity,
         places=side.places._replace(
             places=places,
@@ -158,26 +163,32 @@ def _started_side(
     """
     same = None
     if first is not None and first.settings == settings:
-        same = unchanged.between(first.given, objects.resources, first.machines.values())
+        same = unchanged.between(first.objects, objects.resources, first.machines.values())
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
         machines.setdefault(_key(machine.resource, settings), machine)
 
     rendered = library.answered(run(objects.resources, settings, observe, unchanged=same), objects)
-    keys = {_key(one, settings): one for one in objects.resources}
-    clusters = [one for key, one in keys.items() if key[0] in _CLUSTERS]
+    keys = {_key(resource, settings): resource for resource in objects.resources}
+    clusters = [resource for key, resource in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
         clusters = [from_body(settings.cluster_config, 0)]
-    places = {_place_key(one): objects.positions[one.index] for one in objects.resources}
-    source = next((one.context.config_source for one in machines.values()), None)
+    places = {
+        _place_key(resource): objects.positions[resource.index] for resource in objects.resources
+    }
+    source = next((machine.context.config_source for machine in machines.values()), None)
     return Side(
         settings,
         objects.resources,
-        {key: one for key, one in keys.items() if key[0] in KINDS and one.group == KUBEVIRT},
+        {
+            key: resource
+            for key, resource in keys.items()
+            if key[0] in KINDS and resource.group == KUBEVIRT
+        },
         machines,
         _claims(objects.resources, settings),
-        [one.spec for one in clusters],
+        [cluster.spec for cluster in clusters],
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
         capacity=rendered.capacity,

@@ -36,14 +36,18 @@ def template_impacts(
                 yield HolderImpact(ref, "new", (0, len(_machines(now))))
             continue
         found = list(_changes(was, now, sides))
-        passed = tuple(one for one in sorted(edited) if one.name in names_used(now))
+        passed = tuple(ref for ref in sorted(edited) if ref.name in names_used(now))
         if found or passed:
             counts = len(_machines(was)), len(_machines(now))
             yield HolderImpact(ref, "later", counts, tuple(found), passed)
 
 
 def _by_identity(resources: Sequence[Resource]) -> dict[ResourceRef, Resource]:
-    return {one.ref: one for one in resources if templates.is_template(one) and _machines(one)}
+    return {
+        resource.ref: resource
+        for resource in resources
+        if templates.is_template(resource) and _machines(resource)
+    }
 
 
 _Machines = dict[str, tuple[FieldPath, Tree]]
@@ -59,9 +63,12 @@ def _machines(template: Resource | None) -> _Machines:
         return declared[use.name].value if use.name in declared else None
 
     return {
-        f"{one.body['kind']} {tree.get(one.body, 'metadata', 'name') or ''}": (one.path, one.body)
-        for one in templates.filled(template, fill, NEWEST)
-        if one.body.get("kind") in _MACHINES
+        f"{filled.body['kind']} {tree.get(filled.body, 'metadata', 'name') or ''}": (
+            filled.path,
+            filled.body,
+        )
+        for filled in templates.filled(template, fill, NEWEST)
+        if filled.body.get("kind") in _MACHINES
     }
 
 
@@ -72,17 +79,21 @@ def _changes(
     old, new = _machines(was), _machines(now)
     for name in {**old, **new}:
         if name not in old or name not in new:
-            held, made = (one[name][1] if name in one else None for one in (old, new))
-            yield FieldChange(name, impact.shown((), held), impact.shown((), made), "")
+            held, made = (
+                machines[name][1] if name in machines else None for machines in (old, new)
+            )
+            yield FieldChange(
+                name, impact.without_secrets((), held), impact.without_secrets((), made), ""
+            )
             continue
         label = f"{name}: " if len(new) > 1 else ""
-        for one in differences(old[name][1], new[name][1], VM_TYPE):
+        for difference in differences(old[name][1], new[name][1], VM_TYPE):
             for side, (above, body) in zip(reversed(sides), (new[name], old[name]), strict=True):
-                path = path_of(one.route, body)
+                path = path_of(difference.route, body)
                 if tree.get(body, *path) is not None:
                     key = (now.ref.kind, now.ref.namespace, now.ref.name)
                     cause = ChangeSource(now.ref, (*above, *path), side.places.get(key), side.side)
-                    change = impact.field_change(one, "", cause)
+                    change = impact.field_change(difference, "", cause)
                     yield change._replace(field=f"{label}{change.field}")
                     break
 

@@ -101,10 +101,10 @@ class Offers:
         if offer.name.home != "bundled" or word not in self._systems:
             return False
         if word not in hints:
-            return any(one in hints for one in self._systems)
+            return any(system in hints for system in self._systems)
         version = _DIGITS.match(_SQUEEZED.sub("", offer.name.name.lower()), len(word))
         told = re.findall(rf"{word}([0-9]+)", hints) if version else ()
-        return bool(told) and not any(one.startswith(version[0]) for one in told if version)
+        return bool(told) and not any(number.startswith(version[0]) for number in told if version)
 
     def _of(self, kind_class: KindClass) -> Iterator[Offer]:
         kinds = (kind_class.namespaced, kind_class.cluster)
@@ -145,7 +145,7 @@ def hints_of(subject: PlainMachine) -> str:
     """The words by which the VM tells its system, without what stands between them."""
     body = subject.resource.body
     words = [text for path in _NAMED for text in _texts(tree.get(body, *path))]
-    return " ".join(_SQUEEZED.sub("", one.lower()) for one in (*words, subject.resource.name))
+    return " ".join(_SQUEEZED.sub("", word.lower()) for word in (*words, subject.resource.name))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -166,4 +166,4 @@ def _texts(value: object) -> Iterator[str]:
 
 def kind_class_of(word: str) -> KindClass:
     """The kind class of a matcher's *word*."""
-    return next(one for one in KIND_CLASSES if one.word == word)
+    return next(kind_class for kind_class in KIND_CLASSES if kind_class.word == word)

@@ -76,8 +76,12 @@ def factor(
     intake = library.parse(resources)
     settings, faults = library.parse_catalog(settings)
     factoring = Factory(intake.resources, settings, options).factoring()
-    machines = tuple(one._replace(index=intake.positions[one.index]) for one in factoring.machines)
-    presets = tuple(one._replace(index=intake.positions[one.index]) for one in factoring.presets)
+    machines = tuple(
+        machine._replace(index=intake.positions[machine.index]) for machine in factoring.machines
+    )
+    presets = tuple(
+        preset._replace(index=intake.positions[preset.index]) for preset in factoring.presets
+    )
     diagnostics = (*faults, *intake.diagnostics, *factoring.diagnostics)
     return factoring._replace(machines=machines, diagnostics=diagnostics, presets=presets)
 
@@ -85,9 +89,9 @@ def factor(
 def names(resources: Iterable[Resource]) -> dict[str, list[int]]:
     """The names of VMs, and of what holds some, among *resources*, with the indexes of these."""
     by_name: dict[str, list[int]] = {}
-    for one in resources:
-        if (is_subject(one) and one.group == KUBEVIRT) or standins.is_holder(one):
-            by_name.setdefault(name_of(one), []).append(one.index)
+    for resource in resources:
+        if (is_subject(resource) and resource.group == KUBEVIRT) or standins.is_holder(resource):
+            by_name.setdefault(name_of(resource), []).append(resource.index)
     return by_name
 
 
@@ -137,9 +141,11 @@ def rendered(
 
     answer = run(resources, settings, observe)
     errors: dict[ResourceRef, set[_Error]] = {}
-    for one in answer.diagnostics:
-        if one.is_error and one.location.resource is not None:
-            errors.setdefault(one.location.resource, set()).add((one.code, one.message))
+    for diagnostic in answer.diagnostics:
+        if diagnostic.is_error and diagnostic.location.resource is not None:
+            errors.setdefault(diagnostic.location.resource, set()).add(
+                (diagnostic.code, diagnostic.message)
+            )
     return FleetStart(
         subjects,
         started,
@@ -207,12 +213,12 @@ class Factory:
         }
         self._choose(open_ones, context)
         self._prove(open_ones, before)
-        used = [one for one in open_ones.values() if one.plan is not None]
+        used = [candidate for candidate in open_ones.values() if candidate.plan is not None]
         machines = [self._machine(index, before, open_ones.get(index)) for index in sorted(wanted)]
         if self._options.near:
             machines = nearest.added(
                 machines,
-                {index: one.search for index, one in open_ones.items()},
+                {index: candidate.search for index, candidate in open_ones.items()},
                 self._resources,
                 self._settings,
             )
@@ -229,20 +235,24 @@ class Factory:
         """What becomes of the presets of the input, once all edits are made."""
         if not any(map(retirement.is_preset, self._written)):
             return
-        used = {index: one for index, one in candidates.items() if one.plan is not None}
-        edits = {index: self._edits(one) for index, one in used.items()}
-        added = [one.body for one in self._added(used.values())]
+        used = {
+            index: candidate
+            for index, candidate in candidates.items()
+            if candidate.plan is not None
+        }
+        edits = {index: self._edits(candidate) for index, candidate in used.items()}
+        added = [definition.body for definition in self._added(used.values())]
 
         def started(without: Collection[int]) -> dict[int, MachineStart]:
-            kept = [one for one in self._resources if one.index not in without]
-            places_ = {one.index: place for place, one in enumerate(kept)}
-            numbered = [one._replace(index=place) for place, one in enumerate(kept)]
+            kept = [resource for resource in self._resources if resource.index not in without]
+            places_ = {resource.index: place for place, resource in enumerate(kept)}
+            numbered = [resource._replace(index=place) for place, resource in enumerate(kept)]
             changes = {places_[index]: edit for index, edit in edits.items()}
             start = rendered(with_edits(numbered, changes, added), self._settings)
             return {
-                one.index: start.started[place]
-                for place, one in enumerate(kept)
-                if place in start.started and one.ref not in start.errors
+                resource.index: start.started[place]
+                for place, resource in enumerate(kept)
+                if place in start.started and resource.ref not in start.errors
             }
 
         yield from retirement.judged(
@@ -258,10 +268,16 @@ class Factory:
         by_name = names(self._written)
         only = self._options.only
         chosen = {name for word in only for name in fitting(word, by_name)} if only else by_name
-        asked = {index for name in chosen for index in by_name[name]}
+        indexes = {index for name in chosen for index in by_name[name]}
         held = self._held.by_index
-        own = {index for index in asked if is_subject(self._resources[index]) and index not in held}
-        inside = {i for i, one in held.items() if one.outer.index in asked and not one.number}
+        own = {
+            index for index in indexes if is_subject(self._resources[index]) and index not in held
+        }
+        inside = {
+            i
+            for i, stand_in in held.items()
+            if stand_in.outer.index in indexes and not stand_in.number
+        }
         return own | inside
 
     def _rolls_out(self, index: int, release: Version) -> bool:
@@ -281,70 +297,76 @@ class Factory:
             resource=held.outer.ref,
             index=held.outer.index,
             path=held.path,
-            edits=tuple(within(held.path, one) for one in machine.edits),
+            edits=tuple(within(held.path, edit) for edit in machine.edits),
         )
 
     def _found(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """*diagnostics* without those about stand-ins: what is wrong is found in the object itself."""
         held = self._held.by_index
-        for one in diagnostics:
-            about = (one.location, *(other.location for other in one.related))
+        for diagnostic in diagnostics:
+            about = (diagnostic.location, *(other.location for other in diagnostic.related))
             if not any(place.index in held for place in about):
-                yield one
+                yield diagnostic
 
     def _choose(self, candidates: dict[int, _PlannedMachine], context: Context) -> None:
         """Let the contents that most VMs share become new definitions; the others get plans without any of theirs."""
         users: dict[_ContentKey, int] = {}
-        for one in candidates.values():
-            for draw in one.plan.new if one.plan else ():
+        for candidate in candidates.values():
+            for draw in candidate.plan.new if candidate.plan else ():
                 users[draw.key] = users.get(draw.key, 0) + 1
         ranked = sorted(users, key=lambda key: (-users[key], key))
         chosen = set(ranked[: max(0, self._options.max_new - _made(context))])
         shared = {
             draw.key: draw
-            for one in candidates.values()
-            for draw in (one.plan.new if one.plan else ())
+            for candidate in candidates.values()
+            for draw in (candidate.plan.new if candidate.plan else ())
             if draw.key in chosen
         }
-        for one in candidates.values():
-            while one.plan is not None and any(draw.key not in chosen for draw in one.plan.new):
-                replaced = _sharing(one, shared, chosen)
+        for candidate in candidates.values():
+            while candidate.plan is not None and any(
+                draw.key not in chosen for draw in candidate.plan.new
+            ):
+                replaced = _sharing(candidate, shared, chosen)
                 if replaced is not None:
-                    one.plan = replaced
+                    candidate.plan = replaced
                     break
-                one.advance()
-        templated = {i for i, one in self._held.by_index.items() if one.is_templated}
+                candidate.advance()
+        templated = {i for i, stand_in in self._held.by_index.items() if stand_in.is_templated}
         self._wide = _shared_by_namespaces(candidates, templated)
 
     def _prove(self, candidates: dict[int, _PlannedMachine], before: FleetStart) -> None:
         """Render the VMs with what was chosen, and let those that would change go on to what is next."""
-        pending = {index: one for index, one in candidates.items() if one.plan is not None}
-        known = {draw.key for one in pending.values() if one.plan for draw in one.plan.new}
+        pending = {index: vm for index, vm in candidates.items() if vm.plan is not None}
+        known = {draw.key for vm in pending.values() if vm.plan for draw in vm.plan.new}
         while pending:
-            edits = {index: self._edits(one) for index, one in pending.items()}
-            added = [one.body for one in self._added(pending.values())]
+            edits = {index: self._edits(candidate) for index, candidate in pending.items()}
+            added = [definition.body for definition in self._added(pending.values())]
             for index in pending:
                 edits |= dict.fromkeys(self._held.others([index]), edits[index])
                 if self._is_pooled(index):
                     pool, path = self._held.written(index)
-                    edits[pool.index] = tuple(within(path, one) for one in edits[index])
+                    edits[pool.index] = tuple(within(path, edit) for edit in edits[index])
             kept, positions = self._without_others(edits)
             after = rendered(
                 with_edits(kept, {positions[index]: edits[index] for index in edits}, added),
                 self._settings,
             )
-            for index, one in [*pending.items()]:
+            for index, candidate in [*pending.items()]:
                 started = after.started.get(positions[index])
                 if started is not None and self._is_proved(index, positions, before, after):
-                    one.restarts = self._rolls_out(index, one.subject.release)
-                    one.restarts |= not one.subject.started.same(started, restarts=False)
+                    candidate.restarts = self._rolls_out(index, candidate.subject.release)
+                    candidate.restarts |= not candidate.subject.started.same(
+                        started, restarts=False
+                    )
                     del pending[index]
                     continue
-                one.is_disproved = True
-                one.advance()
-                while one.plan is not None and any(draw.key not in known for draw in one.plan.new):
-                    one.advance()
-                if one.plan is None:
+                candidate.is_disproved = True
+                candidate.advance()
+                while candidate.plan is not None and any(
+                    draw.key not in known for draw in candidate.plan.new
+                ):
+                    candidate.advance()
+                if candidate.plan is None:
                     del pending[index]
 
     def _is_proved(
@@ -358,19 +380,25 @@ class Factory:
             if example in before.subjects and self._resources[example].ref not in before.errors
         ]
         return _errors(outer, after) <= _errors(outer, before) and all(
-            _is_same(before.subjects[one], after.started.get(positions[one]), before, after)
-            for one in (index, *examples)
+            _is_same(
+                before.subjects[subject_index],
+                after.started.get(positions[subject_index]),
+                before,
+                after,
+            )
+            for subject_index in (index, *examples)
         )
 
     def _without_others(self, pending: Collection[int]) -> tuple[list[Resource], dict[int, int]]:
         """The objects of the input without VMs but those *pending*, and the position of each by its index."""
         kept = [
-            one
-            for one in self._resources
-            if one.index in pending or not (is_subject(one) or standins.is_holder(one))
+            resource
+            for resource in self._resources
+            if resource.index in pending
+            or not (is_subject(resource) or standins.is_holder(resource))
         ]
-        positions = {one.index: place for place, one in enumerate(kept)}
-        return [one._replace(index=place) for place, one in enumerate(kept)], positions
+        positions = {resource.index: place for place, resource in enumerate(kept)}
+        return [resource._replace(index=place) for place, resource in enumerate(kept)], positions
 
     def _has_errors(self, index: int, before: FleetStart) -> bool:
         """Whether there are errors about the VM, or the pool that makes it."""
@@ -382,9 +410,11 @@ class Factory:
         held = self._held.by_index.get(index)
         return held is not None and not held.is_templated
 
-    def _edits(self, one: _PlannedMachine) -> tuple[Operation, ...]:
-        draws = one.plan.draws if one.plan else ()
-        return edits_of(one.subject, [(draw, self._name(draw, one.subject)) for draw in draws])
+    def _edits(self, candidate: _PlannedMachine) -> tuple[Operation, ...]:
+        draws = candidate.plan.draws if candidate.plan else ()
+        return edits_of(
+            candidate.subject, [(draw, self._name(draw, candidate.subject)) for draw in draws]
+        )
 
     def _name(self, draw: Draw, subject: PlainMachine) -> DefinitionName:
         """The name of what was drawn for a VM: a new one is for its namespace, or for all where several share it."""
@@ -409,9 +439,9 @@ class Factory:
 
     def _free_name(self, draw: Draw, kind: str, namespace: str) -> str:
         taken = {
-            (one.kind, one.namespace, one.name)
-            for one in self._resources
-            if one.group == INSTANCETYPE_GROUP
+            (resource.kind, resource.namespace, resource.name)
+            for resource in self._resources
+            if resource.group == INSTANCETYPE_GROUP
         }
         name = naming.name_of(draw.word, draw.content)
         count = 1
@@ -422,12 +452,12 @@ class Factory:
 
     def _added(self, candidates: Iterable[_PlannedMachine]) -> Iterator[NewDefinition]:
         users: dict[tuple[str, str, str], list[ResourceRef]] = {}
-        for one in candidates:
-            for draw in one.plan.new if one.plan else ():
-                name = self._name(draw, one.subject)
-                namespace = "" if draw.key in self._wide else one.subject.resource.namespace
+        for candidate in candidates:
+            for draw in candidate.plan.new if candidate.plan else ():
+                name = self._name(draw, candidate.subject)
+                namespace = "" if draw.key in self._wide else candidate.subject.resource.namespace
                 key = name.kind, namespace, name.name
-                outer, _ = self._held.written(one.subject.resource.index)
+                outer, _ = self._held.written(candidate.subject.resource.index)
                 users.setdefault(key, []).append(outer.ref)
         for key in sorted(users):
             yield NewDefinition(self._bodies[key], tuple(users[key]))
@@ -437,7 +467,7 @@ class Factory:
     ) -> MachineFactoring:
         resource = self._resources[index]
         subject = before.subjects.get(index)
-        if all(resource.spec.get(one.word) is not None for one in KIND_CLASSES):
+        if all(resource.spec.get(kind_class.word) is not None for kind_class in KIND_CLASSES):
             return MachineFactoring(resource.ref, index, "done")
         if subject is None or self._has_errors(index, before):
             held = self._held.by_index.get(index)
@@ -500,7 +530,10 @@ def _parameters(subject: PlainMachine) -> Iterator[Hindrance]:
 def _made(context: Context) -> int:
     """How many definitions of the input are called as new ones are, after their content, whatever kustomize adds."""
     definitions = context.catalogue.definitions.values()
-    return sum(naming.name_of(class_of(one.kind), one.spec) in one.name for one in definitions)
+    return sum(
+        naming.name_of(class_of(definition.kind), definition.spec) in definition.name
+        for definition in definitions
+    )
 
 
 def with_edits(
@@ -510,12 +543,15 @@ def with_edits(
 ) -> list[Resource]:
     """*resources* with *edits* by index, and *definitions* behind them."""
     changed = [
-        from_body(edited(one.body, edits[one.index]), one.index, one.origin)
-        if one.index in edits
-        else one
-        for one in resources
+        from_body(edited(resource.body, edits[resource.index]), resource.index, resource.origin)
+        if resource.index in edits
+        else resource
+        for resource in resources
     ]
-    return [*changed, *(from_body(one, len(changed) + i) for i, one in enumerate(definitions))]
+    return [
+        *changed,
+        *(from_body(definition, len(changed) + i) for i, definition in enumerate(definitions)),
+    ]
 
 
 def _replaces_presets(subject: PlainMachine, plan: MachinePlan) -> bool:
@@ -537,20 +573,20 @@ def _sharing(
     """The plan of a VM with a preference that is made for others, where its own is not made; None if none fits."""
     plan = candidate.plan
     if plan is None or any(
-        one.word == "instancetype" and one.key not in chosen for one in plan.new
+        draw.word == "instancetype" and draw.key not in chosen for draw in plan.new
     ):
         return None
-    sized = any(one.word == "instancetype" for one in plan.draws)
+    sized = any(draw.word == "instancetype" for draw in plan.draws)
     sized = sized or "instancetype" in candidate.subject.applied
     fits = (
         candidate.search.fits(draw, sized=sized)
         for draw in shared.values()
         if draw.word == "preference"
     )
-    best = max((one for one in fits if one), key=lambda one: len(one.brings), default=None)
+    best = max((draw for draw in fits if draw), key=lambda draw: len(draw.brings), default=None)
     if best is None:
         return None
-    return MachinePlan((*(one for one in plan.draws if one.word != "preference"), best))
+    return MachinePlan((*(draw for draw in plan.draws if draw.word != "preference"), best))
 
 
 def _shared_by_namespaces(
@@ -559,9 +595,9 @@ def _shared_by_namespaces(
     """The contents of new definitions that VMs of several namespaces share, or of those *templated*, which have any."""
     namespaces: dict[_ContentKey, set[str]] = {}
     wide: set[_ContentKey] = set()
-    for index, one in candidates.items():
-        for draw in one.plan.new if one.plan else ():
-            namespaces.setdefault(draw.key, set()).add(one.subject.resource.namespace)
+    for index, candidate in candidates.items():
+        for draw in candidate.plan.new if candidate.plan else ():
+            namespaces.setdefault(draw.key, set()).add(candidate.subject.resource.namespace)
             if index in templated:
                 wide.add(draw.key)
     return wide | {key for key, used in namespaces.items() if len(used) > 1}

@@ -182,7 +182,7 @@ def brought(subject: PlainMachine, size: InstancetypeProfile) -> tuple[FieldPath
     candidates = [*_TOPOLOGY, *_NEVER, _REQUESTED, _GUEST, *written]
     if holds(_CLAIMS_MEMORY, subject.release):
         candidates += ((*_DOMAIN, "memory", key) for key in ("hugepages", "maxGuest"))
-    present = (one for one in candidates if tree.get(subject.template, *one) is not None)
+    present = (path for path in candidates if tree.get(subject.template, *path) is not None)
     return tuple(dict.fromkeys(present))
 
 

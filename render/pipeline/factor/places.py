@@ -83,7 +83,7 @@ def _plain(release: Version) -> tuple[FieldPath, ...]:
         for path in rule.writes
         if path[:3] not in (_DISKS[1:], _INTERFACES[1:], _INPUTS[1:])
     )
-    return tuple(dict.fromkeys((*(one for one in written if one not in _STRUCTURES), *_BELOW)))
+    return tuple(dict.fromkeys((*(path for path in written if path not in _STRUCTURES), *_BELOW)))
 
 
 def of_preference(template: Tree, release: Version) -> Iterator[FieldPath]:
@@ -102,7 +102,7 @@ def of_preference(template: Tree, release: Version) -> Iterator[FieldPath]:
 def is_structure(path: FieldPath) -> bool:
     """Whether rules of preferences write *path* only as the outside of something, or look at its items."""
     lists = (_DISKS, _INTERFACES, _INPUTS)
-    return path in _STRUCTURES or any(path[: len(one)] == one for one in lists)
+    return path in _STRUCTURES or any(path[: len(list_path)] == list_path for list_path in lists)
 
 
 @cache
@@ -136,6 +136,8 @@ def removals(template: Tree, places: Collection[FieldPath]) -> tuple[Remove, ...
             place = place[:-1]
         removed[place] = None
     outermost = (
-        one for one in removed if not any(one[:end] in removed for end in range(1, len(one)))
+        place
+        for place in removed
+        if not any(place[:end] in removed for end in range(1, len(place)))
     )
-    return tuple(Remove((*TEMPLATE, *one)) for one in outermost)
+    return tuple(Remove((*TEMPLATE, *place)) for place in outermost)

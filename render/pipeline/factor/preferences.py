@@ -96,7 +96,7 @@ class Profiles:
         for place, rule in enumerate(self._rules):
             step = rule.bind(spec)
             if step is not None:
-                key = place, json.dumps([tree.get(spec, *one) for one in rule.reads])
+                key = place, json.dumps([tree.get(spec, *path) for path in rule.reads])
                 if key not in self._numbers:
                     self._numbers[key] = len(self._atoms)
                     self._atoms.append(Atom(step))
@@ -131,7 +131,7 @@ class PreferenceChanges:
     def _count(self, atom: int) -> int:
         if atom not in self._counts:
             results = self._atoms[atom].step(Draft(self._subject.base))
-            self._counts[atom] = sum(1 for one in results if _changes(self._subject, one))
+            self._counts[atom] = sum(1 for result in results if _changes(self._subject, result))
         return self._counts[atom]
 
 
@@ -155,7 +155,7 @@ def _changed_early(subject: PlainMachine, spec: Tree) -> Iterator[bool]:
     if tree.get(spec, *_STORAGE_CLASS):
         for template in subject.started.vm.get("dataVolumeTemplates") or ():
             claims = (tree.get(template, "spec", key) for key in ("storage", "pvc"))
-            if any(one is not None and one.get("storageClassName") is None for one in claims):
+            if any(claim is not None and claim.get("storageClassName") is None for claim in claims):
                 yield True
 
 
@@ -166,7 +166,11 @@ def brought(subject: PlainMachine, spec: Tree) -> tuple[FieldPath, ...]:
     while candidates:
         draft = Draft(places.without(template, candidates))
         rules.run(preference.RULES, spec, draft, subject.release)
-        restored = tuple(one for one in candidates if draft.get(*one) == tree.get(template, *one))
+        restored = tuple(
+            candidate
+            for candidate in candidates
+            if draft.get(*candidate) == tree.get(template, *candidate)
+        )
         if restored == candidates:
             break
         candidates = restored
@@ -196,7 +200,7 @@ def topology_content(wanted: CPUTopology) -> Tree | None:
         for across in _SPREADS
         for ratio in _RATIOS
     ]
-    return next((one for one in (*plain, *spread) if lays_out({"cpu": one}, wanted)), None)
+    return next((cpu for cpu in (*plain, *spread) if lays_out({"cpu": cpu}, wanted)), None)
 
 
 class _PreferredField(NamedTuple):
@@ -214,18 +218,18 @@ def content_for(subject: PlainMachine, profiles: Profiles) -> Tree:
     whole = profiles.shared(_spec(proposals))
     if not changes.is_none(whole):
         fitting: list[_PreferredField] = []
-        for one in proposals:
-            if changes.is_none(profiles.shared(_spec((*fitting, one)))):
-                fitting.append(one)
+        for proposal in proposals:
+            if changes.is_none(profiles.shared(_spec((*fitting, proposal)))):
+                fitting.append(proposal)
         proposals, whole = tuple(fitting), profiles.shared(_spec(fitting))
     restored = set(brought(subject, whole.spec))
-    return _spec(one for one in proposals if not restored.isdisjoint(one.targets))
+    return _spec(proposal for proposal in proposals if not restored.isdisjoint(proposal.targets))
 
 
 def _spec(proposals: Iterable[_PreferredField]) -> Tree:
     spec: Tree = {}
-    for one in proposals:
-        tree.put(spec, one.source, one.value)
+    for proposal in proposals:
+        tree.put(spec, proposal.source, proposal.value)
     return spec
 
 
@@ -265,9 +269,11 @@ def _item_proposals(subject: PlainMachine) -> Iterator[_PreferredField]:
             if (value := tree.get(item, *below)) not in (None, "")
         }
         if found:
-            texts = Counter(json.dumps(one, sort_keys=True) for one in found.values())
+            texts = Counter(
+                json.dumps(found_value, sort_keys=True) for found_value in found.values()
+            )
             value = json.loads(texts.most_common(1)[0][0])
-            targets = tuple(path for path, one in found.items() if one == value)
+            targets = tuple(path for path, found_value in found.items() if found_value == value)
             yield _PreferredField(("devices", source), value, targets)
 
 

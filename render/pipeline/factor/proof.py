@@ -30,9 +30,10 @@ def impacts_of(
     """What becomes of each VM in *edits* once these are applied to the cluster, with new *definitions*."""
     if not edits:
         return {}
-    before = [one.body for one in resources]
+    before = [resource.body for resource in resources]
     after = [
-        edited(one.body, edits[one.index]) if one.index in edits else one.body for one in resources
+        edited(resource.body, edits[resource.index]) if resource.index in edits else resource.body
+        for resource in resources
     ]
     by_ref = impacts(before, [*after, *definitions], settings)
     return {index: by_ref[ref] for index in edits if (ref := resources[index].ref) in by_ref}
@@ -46,7 +47,7 @@ def impacts(
         emit="source", stored=False, defaults="manifest", pins="ignore", lock=None,
         firmware_uuid="none", launcher_image="", allow_empty=True,
     )  # fmt: skip
-    return {one.resource: one for one in compare(before, after, settings).machines}
+    return {machine.resource: machine for machine in compare(before, after, settings).machines}
 
 
 def is_naming(change: FieldChange, marks: Collection[str] = ()) -> bool:
@@ -54,10 +55,10 @@ def is_naming(change: FieldChange, marks: Collection[str] = ()) -> bool:
     ignored = {*NAMES, *marks}
     if change.field == _ANNOTATIONS:
         before, after = (
-            {key: text for key, text in one.items() if key not in ignored}
-            if isinstance(one, dict)
-            else one
-            for one in (change.before or {}, change.after or {})
+            {key: text for key, text in value.items() if key not in ignored}
+            if isinstance(value, dict)
+            else value
+            for value in (change.before or {}, change.after or {})
         )
         return bool(before == after)
     return change.field.removeprefix(f"{_ANNOTATIONS}.") in ignored
@@ -78,10 +79,10 @@ def objection(impact: MachineImpact | None, *, restarts: bool, marks: Collection
     allowed = _HARMLESS | {_RESTART} if restarts else _HARMLESS
     if not allowed.issuperset(impact.effects) or impact.unrendered or impact.stale:
         return "; ".join(filter(None, (f"{', '.join(impact.effects)}", *impact.messages)))
-    for one in impact.changes:
-        is_nothing = one.effect == "none" or is_naming(one, marks)
-        if not is_nothing and not (restarts and _is_written_out(one)):
-            return f"{one.field} would change"
+    for change in impact.changes:
+        is_nothing = change.effect == "none" or is_naming(change, marks)
+        if not is_nothing and not (restarts and _is_written_out(change)):
+            return f"{change.field} would change"
     return ""
 
 

@@ -37,7 +37,9 @@ def judged(
     for preset in filter(is_preset, held.resources):
         selected = list(users(preset, held, namespace, release))
         if selected:
-            named = tuple(dict.fromkeys(held.written(one.index)[0].ref for one in selected))
+            named = tuple(
+                dict.fromkeys(held.written(resource.index)[0].ref for resource in selected)
+            )
             why = retiring.objection(preset, selected)
             yield PresetFactoring(preset.ref, preset.index, named, why)
 
@@ -50,10 +52,12 @@ def _selected(
     selector = tree.get(decoded, "spec", "selector") or {}
     scope = preset.namespace or namespace
     found = []
-    for one in resources:
-        labels = labels_of(_machine(one)) if (one.namespace or namespace) == scope else None
+    for resource in resources:
+        labels = (
+            labels_of(_machine(resource)) if (resource.namespace or namespace) == scope else None
+        )
         if labels is not None and is_selected(labels, selector, release):
-            found.append(one)
+            found.append(resource)
     return found
 
 
@@ -66,10 +70,10 @@ def users(preset: Resource, held: Held, namespace: str, release: Version) -> Ite
     """The machines that *preset* selects, and VMs that templates may make in its namespace."""
     scope = preset.namespace or namespace
     moved = [
-        one._replace(namespace=scope)
-        if one.index in held.by_index and held.by_index[one.index].is_templated
-        else one
-        for one in held.resources
+        resource._replace(namespace=scope)
+        if resource.index in held.by_index and held.by_index[resource.index].is_templated
+        else resource
+        for resource in held.resources
     ]
     yield from _selected(preset, moved, namespace, release)
 
@@ -95,7 +99,7 @@ class _Retiring:
         after = self._trial([*self._gone, preset.index])
         for user in users:
             ref = self._held.written(user.index)[0].ref
-            before, now = (one.get(user.index) for one in (self._before, after))
+            before, now = (starts.get(user.index) for starts in (self._before, after))
             field = _differing(before, now, preset.name)
             if field:
                 cure = (
@@ -111,6 +115,6 @@ def _differing(before: MachineStart | None, after: MachineStart | None, preset: 
     """A field in which a VM starts otherwise, apart from the mark of *preset*; ``""`` if there is none."""
     if before is None or after is None:
         return "a VMI"
-    old, new = (without_marks(one.vmi, {preset}) for one in (before, after))
+    old, new = (without_marks(start.vmi, {preset}) for start in (before, after))
     found = compare.differences(old, new, VMI_TYPE)
     return found[0].field if found else ""

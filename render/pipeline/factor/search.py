@@ -58,7 +58,7 @@ class MachinePlan(NamedTuple):
     @property
     def new(self) -> tuple[Draw, ...]:
         """Those that do not exist."""
-        return tuple(one for one in self.draws if one.offer is None)
+        return tuple(draw for draw in self.draws if draw.offer is None)
 
 
 class MachineSearch:
@@ -128,9 +128,9 @@ class MachineSearch:
         """Instancetypes for the VM, the best first: the last is new."""
         subject = self.subject
         fitting = [
-            Draw(INSTANCETYPE.word, one.offer, {}, instancetypes.brought(subject, one.size))
-            for one in self._offers.sizes.get(instancetypes.wanted_size(subject), ())
-            if one.offer.reaches(subject) and not instancetypes.changes(subject, one.size)
+            Draw(INSTANCETYPE.word, offered.offer, {}, instancetypes.brought(subject, offered.size))
+            for offered in self._offers.sizes.get(instancetypes.wanted_size(subject), ())
+            if offered.offer.reaches(subject) and not instancetypes.changes(subject, offered.size)
         ]
         yield from sorted(fitting, key=self._rank)[:_TRIED]
         content = instancetypes.content_for(subject)
@@ -164,22 +164,22 @@ class MachineSearch:
         fitting: list[Draw] = []
         for group in self._offers.preferences:
             spec = group[0].profile.spec
-            near = [one for one in group if one.offer.reaches(subject)]
+            near = [offered for offered in group if offered.offer.reaches(subject)]
             if near and self._changes.is_none(group[0].profile):
                 brings = preferences.brought(subject, spec)
-                fitting += (Draw(PREFERENCE.word, one.offer, {}, brings) for one in near)
+                fitting += (Draw(PREFERENCE.word, offered.offer, {}, brings) for offered in near)
         fitting.sort(key=self._rank)
         return fitting
 
     def _existing_profiles(self, *, sized: bool) -> list[Draw]:
         is_needed = not self._lays_out(None, sized=sized)
         return [
-            one
-            for one in self._fitting_profiles
-            if (one.brings or is_needed)
-            and one.offer is not None
-            and self._lays_out(one.offer.spec, sized=sized)
-            and self._is_met(one.offer.spec, sized=sized)
+            draw
+            for draw in self._fitting_profiles
+            if (draw.brings or is_needed)
+            and draw.offer is not None
+            and self._lays_out(draw.offer.spec, sized=sized)
+            and self._is_met(draw.offer.spec, sized=sized)
         ]
 
     @cached_property
@@ -234,11 +234,11 @@ class MachineSearch:
         for size, offers in self._offers.sizes.items():
             distance = _distance(wanted, size)
             if distance <= _NEAR_SIZE:
-                for one in offers:
-                    if one.offer.reaches(subject):
-                        count = instancetypes.changes(subject, one.size)
-                        order = (count + distance, rank(one.offer, self._hints))
-                        ranked.append((order, one))
+                for offered in offers:
+                    if offered.offer.reaches(subject):
+                        count = instancetypes.changes(subject, offered.size)
+                        order = (count + distance, rank(offered.offer, self._hints))
+                        ranked.append((order, offered))
         if not ranked:
             return None
         best = min(ranked, key=lambda pair: pair[0])[1]  # type: ignore[return-value,arg-type]
@@ -255,17 +255,17 @@ class MachineSearch:
             brings = preferences.brought(subject, spec)
             if count >= len(brings) + is_needed:
                 continue
-            for one in group:
-                if one.offer.reaches(subject) and self._is_met(one.offer.spec, sized=sized):
-                    is_foreign = self._offers.is_foreign(one.offer, self._hints)
+            for offered in group:
+                if offered.offer.reaches(subject) and self._is_met(offered.offer.spec, sized=sized):
+                    is_foreign = self._offers.is_foreign(offered.offer, self._hints)
                     order = (
                         count - len(brings),
                         count,
                         is_foreign,
-                        rank(one.offer, self._hints),
+                        rank(offered.offer, self._hints),
                     )
                     if best is None or order < best[0]:
-                        best = order, one, brings
+                        best = order, offered, brings
         return Draw(PREFERENCE.word, best[1].offer, {}, best[2]) if best else None
 
 
@@ -307,4 +307,4 @@ def removed_fields(edits: Sequence[Operation]) -> tuple[str, ...]:
     from render.model.edits import Remove
     from render.model.fieldpath import text
 
-    return tuple(text(one.path) for one in edits if isinstance(one, Remove))
+    return tuple(text(edit.path) for edit in edits if isinstance(edit, Remove))

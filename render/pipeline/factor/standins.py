@@ -26,7 +26,7 @@ _DIGITS = 12
 #: Of the name of a template, in which VMs tell their system.
 _LONGEST = 40
 _NO_LABEL = re.compile(r"[^a-z0-9]+")
-_MATCHERS = frozenset(("spec", one.word) for one in KIND_CLASSES)
+_MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 #: Values of fields that are texts to the API server, and not any text to KubeVirt.
 _WORDS: Mapping[object, tuple[str, str]] = {
     "bus": ("virtio", "sata"),
@@ -59,7 +59,7 @@ class StandIn(NamedTuple):
     def others(self) -> tuple[int, ...]:
         """The indexes of the same VM with other examples."""
         count = EXAMPLES if self.is_templated else 1
-        return tuple(self.resource.index + one for one in range(1, count - self.number))
+        return tuple(self.resource.index + offset for offset in range(1, count - self.number))
 
 
 class Held(NamedTuple):
@@ -92,12 +92,14 @@ def is_holder(resource: Resource) -> bool:
 
 def of(resources: Sequence[Resource]) -> Held:
     """*resources* with the stand-ins of those that hold VMs."""
-    found = [stand_in for one in resources if is_holder(one) for stand_in in _held_by(one)]
+    found = [
+        stand_in for resource in resources if is_holder(resource) for stand_in in _held_by(resource)
+    ]
     numbered = {
-        index: one._replace(resource=one.resource._replace(index=index))
-        for index, one in enumerate(found, len(resources))
+        index: stand_in._replace(resource=stand_in.resource._replace(index=index))
+        for index, stand_in in enumerate(found, len(resources))
     }
-    return Held([*resources, *(one.resource for one in numbered.values())], numbered)
+    return Held([*resources, *(stand_in.resource for stand_in in numbered.values())], numbered)
 
 
 def _held_by(holder: Resource) -> Iterator[StandIn]:

@@ -22,7 +22,9 @@ from render.presets import APPLIED, MODERN
 
 #: The annotations with which the controller names definitions on a VMI.
 NAMES = frozenset(
-    f"kubevirt.io/{scope}{one.annotation}" for one in KIND_CLASSES for scope in ("", "cluster-")
+    f"kubevirt.io/{scope}{kind_class.annotation}"
+    for kind_class in KIND_CLASSES
+    for scope in ("", "cluster-")
 )
 _TOPOLOGY = ("sockets", "cores", "threads")
 _CPU = ("spec", "domain", "cpu")
@@ -48,7 +50,7 @@ class MachineStart(NamedTuple):
             return False
         if not restarts and not compare.same(self.applied, after.applied, compare.TEMPLATE_SPEC):
             return False
-        old, new = (_laid_out(one.vmi) if restarts else one.vmi for one in (self, after))
+        old, new = (_laid_out(start.vmi) if restarts else start.vmi for start in (self, after))
         return old == new or compare.same(old, new, VMI_TYPE)
 
 
@@ -106,7 +108,7 @@ class PlainMachine(NamedTuple):
     def parameters(self, places_: Collection[FieldPath]) -> Iterator[tuple[FieldPath, str]]:
         """Those of *places_*, or around them, where a parameter of a template decides, with what it writes there."""
         for path, text in self.open.items():
-            if any(one[: len(path)] == path for one in places_):
+            if any(place[: len(path)] == path for place in places_):
                 yield path, text
 
     @property
@@ -150,9 +152,9 @@ def subject_of(
         machine.context.release,
         machine.namespace,
         {
-            one.word: getattr(machine, one.word)
-            for one in KIND_CLASSES
-            if machine.spec.get(one.word) is not None
+            kind_class.word: getattr(machine, kind_class.word)
+            for kind_class in KIND_CLASSES
+            if machine.spec.get(kind_class.word) is not None
         },
         restarts,
         open_,
@@ -165,11 +167,11 @@ def _with_presets(machine: Machine, manifest: Tree) -> tuple[Tree, tuple[Resourc
         return manifest, ()
     template = Draft(manifest)
     sources: dict[ResourceRef, None] = {}
-    for one in machine.provenance:
-        if one.source is not None and one.source.kind == MODERN.kind:
-            path = one.field[len(TEMPLATE) :]
+    for provenance in machine.provenance:
+        if provenance.source is not None and provenance.source.kind == MODERN.kind:
+            path = provenance.field[len(TEMPLATE) :]
             template.put(path, tree.get(machine.vmi, *path))
-            sources[one.source] = None
+            sources[provenance.source] = None
     return template.tree, tuple(sources)
 
 

@@ -37,15 +37,15 @@ def load(
     Resources of the input come first, then the one of *settings*, which gets the position *start*, then those
     *elsewhere*.
     """
-    given: list[Resource] = [*loaded.clusters]
-    if not given and settings.cluster_config is not None:
-        given = [from_body(settings.cluster_config, start)]
-    candidates = sorted(given or elsewhere, key=releases.precedence)
+    in_input: list[Resource] = [*loaded.clusters]
+    if not in_input and settings.cluster_config is not None:
+        in_input = [from_body(settings.cluster_config, start)]
+    candidates = sorted(in_input or elsewhere, key=releases.precedence)
     if not candidates:
         return builtin(loaded.release), None
     first, *others = candidates
     loaded.diagnostics += _unused(first, others)
-    is_asked = first not in loaded.clusters and first in given
+    is_asked = first not in loaded.clusters and first in in_input
     if first.kind == "KubeVirt":
         config, source = _of_kubevirt(first, loaded, is_reported=not is_asked)
     else:
@@ -123,12 +123,12 @@ def _of_translation(resource: Resource, translation: "Translation") -> Iterator[
     """What the operator says of the HyperConverged *resource*, and what is assumed where that says nothing."""
     yield from (
         UNKNOWN_FIELD.at(
-            at(resource, one.path),
-            f"unknown field {fieldpath.text(one.path)}: {resource.version} of {resource.kind} has none of that name",
-            help=one.help,
-            fixes=one.fixes,
+            at(resource, pruned.path),
+            f"unknown field {fieldpath.text(pruned.path)}: {resource.version} of {resource.kind} has none of that name",
+            help=pruned.help,
+            fixes=pruned.fixes,
         )
-        for one in translation.pruned
+        for pruned in translation.pruned
     )
     yield from (
         INVALID_CLUSTER_CONFIG.at(at(resource, _field_of(text)), text)
@@ -146,7 +146,8 @@ def _of_translation(resource: Resource, translation: "Translation") -> Iterator[
         )
     if translation.kubevirt is not None and translation.assumptions:
         values = "; ".join(
-            f"{fieldpath.text(one.path[2:])} {one.text}" for one in translation.assumptions
+            f"{fieldpath.text(assumption.path[2:])} {assumption.text}"
+            for assumption in translation.assumptions
         )
         message = f"assumed, where {resource.ref} says nothing: {values}"
         yield CLUSTER_SETTINGS.at(at(resource), message)

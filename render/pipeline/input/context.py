@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.machine import Context
+from render.machine import Context, SettingsSource
 from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
-from render.model.cluster_config import builtin
+from render.model.cluster_config import ClusterConfig, builtin
 from render.model.release import Version, tag
 from render.model.resource import LOCK_KIND, OWN, Resource, is_revision
 from render.model.tree import Tree
@@ -31,21 +31,8 @@ def shared(
     traced: bool,
 ) -> Context:
     """What every VM of the input shares; what the cluster has beside it counts from *start* on."""
-    objects, after = Elsewhere(), start
-    clusters: Sequence[Resource] = ()
-    presets: Mapping[str, Sequence[Preset]] = {}
-    if not isinstance(settings.catalog, str):
-        from render.pipeline.input import elsewhere
-
-        around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), start)
-        loaded.diagnostics += around.diagnostics
-        objects, clusters, presets = around.objects, around.clusters, around.presets
-        after += around.size
-    config, source = builtin(loaded.release), None
-    if loaded.clusters or clusters or settings.cluster_config is not None:
-        from render.pipeline.input import cluster_settings
-
-        config, source = cluster_settings.load(loaded, clusters, settings, after)
+    objects, clusters, presets, after = _around(loaded, settings, start)
+    config, source = _config(loaded, clusters, settings, after)
     shipped = _shipped(objects, settings, loaded.release)
     loaded.diagnostics += _differing(loaded, shipped)
     pins, contents, settings = _pinned(resources, loaded, settings)
@@ -76,12 +63,36 @@ def shared(
     )
 
 
+def _around(
+    loaded: Definitions, settings: Settings, start: int
+) -> tuple[Elsewhere, Sequence[Resource], Mapping[str, Sequence["Preset"]], int]:
+    """What the cluster has beside the input: objects, what holds its settings, presets, and where it ends."""
+    if isinstance(settings.catalog, str):
+        return Elsewhere(), (), {}, start
+    from render.pipeline.input import elsewhere
+
+    around = elsewhere.load(settings._replace(kubevirt=tag(loaded.release)), start)
+    loaded.diagnostics += around.diagnostics
+    return around.objects, around.clusters, around.presets, start + around.size
+
+
+def _config(
+    loaded: Definitions, elsewhere: Sequence[Resource], settings: Settings, start: int
+) -> tuple[ClusterConfig, SettingsSource | None]:
+    """The settings of the cluster, and where they come from if anything says any."""
+    if not loaded.clusters and not elsewhere and settings.cluster_config is None:
+        return builtin(loaded.release), None
+    from render.pipeline.input import cluster_settings
+
+    return cluster_settings.load(loaded, elsewhere, settings, start)
+
+
 def _pinned(
     resources: Sequence[Resource], loaded: Definitions, settings: Settings
 ) -> tuple[Mapping[str, "Pin"], dict[str, Tree], Settings]:
     """The pins in force, the contents that they need, and *settings* for what they leave open."""
     if settings.lock is None and not any(
-        (one.group, one.kind) == (OWN, LOCK_KIND) for one in resources
+        (resource.group, resource.kind) == (OWN, LOCK_KIND) for resource in resources
     ):
         return {}, {}, settings
     from render.pipeline.input import pinned
@@ -97,7 +108,7 @@ def _revisions(
     resources: Sequence[Resource], loaded: Definitions, settings: Settings
 ) -> dict[tuple[str, str], Definition | Unfit]:
     """The ControllerRevisions of the input by namespace and name."""
-    objects = [one for one in resources if is_revision(one)]
+    objects = [resource for resource in resources if is_revision(resource)]
     if not objects:
         return {}
     from render.kubevirt import controller_revisions
@@ -108,15 +119,15 @@ def _revisions(
 
 
 def _presets(
-    given: Mapping[str, Sequence["Preset"]], others: Mapping[str, Sequence["Preset"]]
+    own: Mapping[str, Sequence["Preset"]], others: Mapping[str, Sequence["Preset"]]
 ) -> dict[str, tuple["Preset", ...]]:
     """The presets by namespace, sorted: those of the input, and others that the cluster has."""
     presets = {}
-    for namespace in {**given, **others}:
+    for namespace in {**own, **others}:
         by_name = {
-            (one.resource.name, one.resource.kind): one
-            for source in (others, given)
-            for one in source.get(namespace, ())
+            (preset.resource.name, preset.resource.kind): preset
+            for source in (others, own)
+            for preset in source.get(namespace, ())
         }
         presets[namespace] = tuple(by_name[key] for key in sorted(by_name))
     return presets
@@ -133,7 +144,14 @@ def _shipped(
     return (
         own
         if not others
-        else {**own, **{(key.kind, key.name): one.spec for key, one in others if not key.namespace}}
+        else {
+            **own,
+            **{
+                (key.kind, key.name): definition.spec
+                for key, definition in others
+                if not key.namespace
+            },
+        }
     )
 
 

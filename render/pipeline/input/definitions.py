@@ -36,6 +36,7 @@ from render.pipeline.input.releases import Target
 from render.revisions.hashes import content
 from render.schemas import served
 from render.settings import Settings
+from render.yaml.budget import Budget
 
 if TYPE_CHECKING:
     from render.presets import Preset
@@ -47,13 +48,17 @@ _VM_VERSIONS = ("v1", "v1alpha3")
 
 
 class Definitions:
-    """What the machines of an input may refer to, decoded, by what it is for."""
+    """What the machines of an input may refer to, decoded, by what it is for.
+
+    Errors are kept as long as *budget*, if there is one, has room for them.
+    """
 
     __slots__ = (
-        "clusters", "definitions", "diagnostics", "presets", "refused", "release", "release_is_assumed",
+        "_budget", "clusters", "definitions", "diagnostics", "presets", "refused", "release", "release_is_assumed",
     )  # fmt: skip
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, budget: Budget | None = None) -> None:
+        self._budget = budget
         self.release = target.release
         self.release_is_assumed = target.is_assumed
         self.definitions: dict[Key, Definition] = {}
@@ -64,8 +69,10 @@ class Definitions:
 
     def report(self, resource: Resource, diagnostics: Iterable[Diagnostic]) -> None:
         """Keep findings about one object; some keep the object out of the result."""
+        budget = self._budget
         for diagnostic in diagnostics:
-            self.diagnostics.append(diagnostic)
+            if not diagnostic.is_error or budget is None or budget.has_room_for_error():
+                self.diagnostics.append(diagnostic)
             if withholds(diagnostic):
                 self.refused.add(resource.index)
 
@@ -78,9 +85,11 @@ def withholds(diagnostic: Diagnostic) -> bool:
     return diagnostic.is_error and CODES[diagnostic.code].withholds and not lenient
 
 
-def load(resources: Sequence[Resource], settings: Settings) -> Definitions:
+def load(
+    resources: Sequence[Resource], settings: Settings, budget: Budget | None = None
+) -> Definitions:
     """Decode every object of ours but the machines, and check what its own webhook checks."""
-    loaded = Definitions(releases.target(resources, settings))
+    loaded = Definitions(releases.target(resources, settings), budget)
     _check_identity(resources, loaded, settings)
     flavours = {
         (vm.namespace or settings.namespace, machines.flavour(vm)) for vm in resources if vm.older
@@ -138,14 +147,16 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
                 [NOT_AN_OBJECT.at(at(resource), f"the object has no {lacks}", help=f"add {lacks}")],
             )
             continue
-        if not resource.name:
-            continue
+        if not resource.name or placeholders.are_in_name(resource):
+            continue  # nobody knows how it is called
         ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
         key = (resource.group, resource.kind, namespace, resource.name)
         if resource.written.kind != resource.kind:  # its own, and what it is rendered to
             keys = (key, (resource.group, resource.written.kind, namespace, resource.name))
-            first = next((seen[one] for one in sorted(keys) if one in seen), resource)
+            first = next(
+                (seen[candidate] for candidate in sorted(keys) if candidate in seen), resource
+            )
             seen.update(dict.fromkeys(keys, first))
         else:
             first = seen.setdefault(key, resource)
@@ -165,10 +176,10 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
             )
 
 
-def _apart(one: Resource, other: Resource) -> str:
+def _apart(resource: Resource, other: Resource) -> str:
     """What to do about two objects of one name."""
     cure = "remove or rename one of the two"
-    files = [each.origin.file for each in (one, other) if each.origin]
+    files = [each.origin.file for each in (resource, other) if each.origin]
     if len({os.path.dirname(file) for file in files}) < len(files):
         return cure
     return f"{cure}, or name folders that are applied apart as roots in .virt-render.yaml"
@@ -201,7 +212,9 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
     if unfilled:
         # What a placeholder is instead of says nothing about the value that it stands for.
         paths = {diagnostic.location.path for diagnostic in unfilled}
-        diagnostics = [one for one in diagnostics if one.location.path not in paths]
+        diagnostics = [
+            diagnostic for diagnostic in diagnostics if diagnostic.location.path not in paths
+        ]
     loaded.report(resource, (*unfilled, *diagnostics, *_refused_metadata(resource)))
     metadata = resource.body.get("metadata")
     if isinstance(metadata, dict) and not exports.TELLING.isdisjoint(metadata):
@@ -229,9 +242,9 @@ def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     from render.admission import metadata
 
     sent = resource.written
-    for one in metadata.refusals(sent.body.get("metadata")):
+    for cause in metadata.refusals(sent.body.get("metadata")):
         yield METADATA_REFUSED.at(
-            at(sent, one.path), f"{sent.ref}: {one.message}", help=one.help, fixes=one.fixes
+            at(sent, cause.path), f"{sent.ref}: {cause.message}", help=cause.help, fixes=cause.fixes
         )
 
 
@@ -268,9 +281,9 @@ def _load_preset(
         ],
     )
     # Quantities are compared as they are written.
-    given = tree.get(resource.body, "spec", "domain", "resources", "requests") or {}
+    requests = tree.get(resource.body, "spec", "domain", "resources", "requests") or {}
     known = tree.get(spec, "domain", "resources", "requests") or {}
-    written = {key: str(given[key]) for key in known}
+    written = {key: str(requests[key]) for key in known}
     namespace = resource.namespace or settings.namespace
     loaded.presets.setdefault(namespace, []).append(presets.Preset(resource, spec, written))
 

@@ -32,21 +32,23 @@ def load(settings: Settings, start: int) -> Surroundings:
     """What the catalogue of *settings* holds, if that is a list of objects; they count from *start* on."""
     if isinstance(settings.catalog, str):
         return Surroundings(Elsewhere(), (), ())
-    bodies = [one for one in settings.catalog if isinstance(one, dict)]
+    bodies = [body for body in settings.catalog if isinstance(body, dict)]
     resources = [from_body(body, start + index) for index, body in enumerate(bodies)]
     wanted = [
-        one for one in resources if definitions.is_definition(one) or definitions.is_preset(one)
+        resource
+        for resource in resources
+        if definitions.is_definition(resource) or definitions.is_preset(resource)
     ]
     loaded = definitions.load(wanted, settings)
     return Surroundings(
         Elsewhere(
             tuple(_others(resources)),
             {
-                key: one._replace(resource=None, elsewhere=one.resource)
-                for key, one in loaded.definitions.items()
+                key: definition._replace(resource=None, elsewhere=definition.resource)
+                for key, definition in loaded.definitions.items()
             },
         ),
-        tuple(one for one in resources if releases.holds_settings(one)),
+        tuple(resource for resource in resources if releases.holds_settings(resource)),
         tuple(diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error),
         loaded.presets,
         len(resources),
@@ -56,12 +58,12 @@ def load(settings: Settings, start: int) -> Surroundings:
 def _others(resources: Sequence[Resource]) -> list[Resource]:
     """What leads from a volume to a definition."""
     return [
-        one
-        for one in resources
+        resource
+        for resource in resources
         if not (
-            definitions.is_definition(one)
-            or definitions.is_preset(one)
-            or definitions.is_machine(one)
-            or is_revision(one)
+            definitions.is_definition(resource)
+            or definitions.is_preset(resource)
+            or definitions.is_machine(resource)
+            or is_revision(resource)
         )
     ]

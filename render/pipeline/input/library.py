@@ -33,7 +33,7 @@ def parse(values: Iterable[Any], known: Iterable[Resource] = ()) -> Intake:
     if isinstance(values, dict | str | bytes):
         raise TypeError(f"render takes a list of objects, not one {type(values).__name__}")
     intake = Intake()
-    fitting = {id(one.body) for one in known}
+    fitting = {id(resource.body) for resource in known}
     for position, value in enumerate(values):
         if id(value) in fitting:
             intake.resources.append(from_body(value, len(intake.resources)))
@@ -50,8 +50,8 @@ def parse_catalog(settings: Settings) -> tuple[Settings, tuple[Diagnostic, ...]]
     """*settings* with the objects of its catalogue as `parse` leaves them, and what is wrong with the others."""
     if not isinstance(settings.catalog, list | tuple):
         return settings, ()
-    words = [one for one in settings.catalog if isinstance(one, str)]
-    intake = parse(one for one in settings.catalog if not isinstance(one, str))
+    words = [word for word in settings.catalog if isinstance(word, str)]
+    intake = parse(entry for entry in settings.catalog if not isinstance(entry, str))
     faults = (
         diagnostic._replace(location=diagnostic.location._replace(index=None))
         for diagnostic in intake.diagnostics
@@ -128,8 +128,10 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
             )
         ),
         tuple(
-            one if one.position is None else one._replace(position=_position(one.position, places))
-            for one in rendered.provenance
+            provenance
+            if provenance.position is None
+            else provenance._replace(position=_position(provenance.position, places))
+            for provenance in rendered.provenance
         ),
         tuple(None if index is None else places[index] for index in rendered.sources),
         capacity=rendered.capacity,
@@ -140,7 +142,8 @@ def _moved(diagnostic: Diagnostic, places: list[int]) -> Diagnostic:
     return diagnostic._replace(
         location=_at_position(diagnostic.location, places),
         related=tuple(
-            one._replace(location=_at_position(one.location, places)) for one in diagnostic.related
+            related._replace(location=_at_position(related.location, places))
+            for related in diagnostic.related
         ),
         position=diagnostic.position and _at_position(diagnostic.position, places),
     )

@@ -46,20 +46,22 @@ def depends(found: Diagnostic, path: FieldPath, value: Any, open_: Mapping[Field
     These by what is written there.
     """
     return any(
-        _is_about(path, one) or _comes_of(found, path, value, one, text)
-        for one, text in open_.items()
+        _is_about(path, open_path) or _comes_of(found, path, value, open_path, text)
+        for open_path, text in open_.items()
     )
 
 
-def _is_about(path: FieldPath, one: FieldPath) -> bool:
-    size = min(len(one), len(path))
-    return bool(path) and one[:size] == path[:size]
+def _is_about(path: FieldPath, open_path: FieldPath) -> bool:
+    size = min(len(open_path), len(path))
+    return bool(path) and open_path[:size] == path[:size]
 
 
-def _comes_of(found: Diagnostic, path: FieldPath, value: Any, one: FieldPath, text: str) -> bool:
-    if "domain" in one and not _SIZES.isdisjoint(one):
+def _comes_of(
+    found: Diagnostic, path: FieldPath, value: Any, open_path: FieldPath, text: str
+) -> bool:
+    if "domain" in open_path and not _SIZES.isdisjoint(open_path):
         return found.code in _OF_SIZES
-    if one[-1] not in _NAMES or not any(isinstance(step, int) for step in one):
+    if open_path[-1] not in _NAMES or not any(isinstance(step, int) for step in open_path):
         return False
     if found.code == codes.DATA_VOLUME_TEMPLATES.number:
         return True
@@ -84,7 +86,7 @@ def _may_become(text: str, value: Any) -> bool:
 
 def without_unknown(found: Sequence[Diagnostic], open_: Collection[FieldPath]) -> list[Diagnostic]:
     """What is *found* in a VM, without what its definitions may mend where one of them was not found, or is *open_*."""
-    is_open = any(one[:1] == ("spec",) and one[1:2] in _MATCHERS for one in open_)
-    if not is_open and not any(codes.CODES[one.code].follows for one in found):
+    is_open = any(open_path[:1] == ("spec",) and open_path[1:2] in _MATCHERS for open_path in open_)
+    if not is_open and not any(codes.CODES[diagnostic.code].follows for diagnostic in found):
         return list(found)
-    return [one for one in found if one.code not in _OF_DEFINITIONS]
+    return [diagnostic for diagnostic in found if diagnostic.code not in _OF_DEFINITIONS]

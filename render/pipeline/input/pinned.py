@@ -1,6 +1,6 @@
 """The revision lock as input: which lock is in force, and what it holds, decoded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render import schemas
@@ -44,14 +44,33 @@ def find(resources: Sequence[Resource], settings: Settings, release: Version) ->
     if settings.pins == "ignore":
         return LockInForce(lockfile.EMPTY, {}, [])
     documents = [
-        (one.body, at(one)) for one in resources if (one.group, one.kind) == (OWN, LOCK_KIND)
+        (resource.body, at(resource))
+        for resource in resources
+        if (resource.group, resource.kind) == (OWN, LOCK_KIND)
     ]
     if settings.lock is not None:
-        given = from_body(settings.lock, 0)
-        documents.insert(0, (given.body, Location(resource=given.ref)))
+        resource = from_body(settings.lock, 0)
+        documents.insert(0, (resource.body, Location(resource=resource.ref)))
     if len(documents) > 1:
         # Which one counts where they disagree must not depend on the order of the input.
         documents.sort(key=lambda document: canonical(document[0]))
+    whole, diagnostics = _merged(documents)
+    contents = {}
+    for hash_, content in whole.revisions.items():
+        contents[hash_], causes = _decoded(content)
+        # That something is missing does not matter to KubeVirt in what it has stored.
+        if contents[hash_] != content.spec:
+            words = causes[0].message if causes else "it is not in canonical notation"
+            message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
+            place = Location(documents[0][1].resource, ("revisions", hash_))
+            diagnostics.append(LOCK_INVALID.at(place, message))
+    if documents:
+        diagnostics += _of_lock(whole, release, documents[0][1], settings)
+    return LockInForce(whole, contents, diagnostics)
+
+
+def _merged(documents: Iterable[tuple[Tree, Location]]) -> tuple[Lock, list[Diagnostic]]:
+    """What all locks say together, and what is wrong with them: of two that disagree about a VM the first counts."""
     diagnostics: list[Diagnostic] = []
     whole = Lock({}, {})
     places: dict[str, Location] = {}
@@ -65,18 +84,7 @@ def find(resources: Sequence[Resource], settings: Settings, release: Version) ->
         whole = Lock(
             {**whole.revisions, **lock.revisions}, {**lock.pins, **whole.pins}, lock.kubevirt
         )
-    contents = {}
-    for hash_, content in whole.revisions.items():
-        contents[hash_], causes = _decoded(content)
-        # That something is missing does not matter to KubeVirt in what it has stored.
-        if contents[hash_] != content.spec:
-            words = causes[0].message if causes else "it is not in canonical notation"
-            message = f"KubeVirt {minor(NEWEST)} does not know the content under {hash_}: {words}"
-            place = Location(documents[0][1].resource, ("revisions", hash_))
-            diagnostics.append(LOCK_INVALID.at(place, message))
-    if documents:
-        diagnostics += _of_lock(whole, release, documents[0][1], settings)
-    return LockInForce(whole, contents, diagnostics)
+    return whole, diagnostics
 
 
 def _of_lock(

@@ -1,7 +1,7 @@
 """Placeholders that nobody filled in: ``{{ value }}`` of Helm and Jinja, ``${NAME}`` of envsubst and templates.
 
-Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``. In names and labels also ``$(NAME)`` of
-OpenShift and kustomize, ``@name@``, ``__NAME__`` and ``<name>``, which no API server takes there.
+Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``. In names and labels also ``$NAME`` of
+envsubst, ``$(NAME)`` of OpenShift and kustomize, ``@name@``, ``__NAME__`` and ``<name>``: no API server takes these.
 """
 
 import re
@@ -53,6 +53,14 @@ def find(resource: Resource) -> Iterator[Diagnostic]:
                 f"{f'${{{match[1]}}}' if match[1] else match[0]} is not filled in",
                 help="render the template first, and pipe its output into `virt-render build -`",
             )
+
+
+def are_in_name(resource: Resource) -> bool:
+    """Whether the name of an object, or its namespace, is not filled in."""
+    names = (resource.name, resource.namespace)
+    return any("$" in name or "{" in name for name in names) and any(
+        re.search(metadata.PLACEHOLDER_OF_NAME, name) for name in names
+    )
 
 
 def emptied(resource: Resource, paths: Iterable[FieldPath]) -> Resource | None:

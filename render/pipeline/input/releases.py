@@ -41,7 +41,7 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
     around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
     bodies = [body for body in around if isinstance(body, dict)]
     elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
-    in_input = [one for one in resources if holds_settings(one)]
+    in_input = [resource for resource in resources if holds_settings(resource)]
     candidates = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
     for resource in candidates:
         stated = _stated_by(resource.body, str(resource.ref), resource)
@@ -71,11 +71,13 @@ def _stated_by(body: Tree, name: str, resource: Resource | None) -> Target | Non
         known = f"{minor(VERSIONS[0])} to {minor(NEWEST)}"
         reason += f", which is none of {known}"
         cure = "name the release with --kubevirt, where another one is nearer"
-        said = RELEASE.at(place, f"rendered for KubeVirt {minor(NEWEST)}: {reason}", help=cure)
-        return Target(NEWEST, (said,), reason=reason)
-    said = RELEASE.at(place, f"rendered for KubeVirt {minor(release)}: {reason}")
+        diagnostic = RELEASE.at(
+            place, f"rendered for KubeVirt {minor(NEWEST)}: {reason}", help=cure
+        )
+        return Target(NEWEST, (diagnostic,), reason=reason)
+    diagnostic = RELEASE.at(place, f"rendered for KubeVirt {minor(release)}: {reason}")
     is_assumed = evidence.at_least
-    return Target(release, (said, *_between(release, place)), is_assumed, reason)
+    return Target(release, (diagnostic, *_between(release, place)), is_assumed, reason)
 
 
 def _between(release: Version, place: Location) -> list[Diagnostic]:

@@ -37,9 +37,9 @@ class Retained(Unchanged):
     ) -> None:
         self._moved = moved
         self._machines = {
-            moved[one.resource.index]: one
-            for one in machines
-            if one.resource.index in moved and _is_settled(one, edits)
+            moved[machine.resource.index]: machine
+            for machine in machines
+            if machine.resource.index in moved and _is_settled(machine, edits)
         }
 
     def find(self, resource: Resource, context: Context) -> Machine | None:
@@ -58,14 +58,14 @@ class Retained(Unchanged):
 
     def _relocated(self, diagnostics: list[Diagnostic]) -> list[Diagnostic] | None:
         """*diagnostics* where their objects are now; None where one of these was edited."""
-        places = [place for one in diagnostics for place in _places(one)]
+        places = [place for diagnostic in diagnostics for place in _places(diagnostic)]
         if any(place.index is not None and place.index not in self._moved for place in places):
             return None
         if all(place.index is None or self._moved[place.index] == place.index for place in places):
             return diagnostics
-        if any(edit.index is not None for one in diagnostics for edit in _edits(one)):
+        if any(edit.index is not None for diagnostic in diagnostics for edit in _edits(diagnostic)):
             return None  # a fix that edits another object knows it by its position
-        return [with_places(one, self._move) for one in diagnostics]
+        return [with_places(diagnostic, self._move) for diagnostic in diagnostics]
 
     def _move(self, place: Location) -> Location:
         return place if place.index is None else place._replace(index=self._moved[place.index])
@@ -80,37 +80,42 @@ def retained(
     None where more was edited than machines and definitions: presets, claims and settings reach any VM.
     """
     old, new = _by_identity(before), _by_identity(after)
-    gone = [one for key, one in old.items() if key not in new]
-    come = [one for key, one in new.items() if key not in old]
-    edited = [one for one in (*gone, *come) if not unchanged.is_current(one)]
-    if any(one.group != INSTANCETYPE_GROUP or not definitions.is_definition(one) for one in edited):
+    gone = [resource for key, resource in old.items() if key not in new]
+    come = [resource for key, resource in new.items() if key not in old]
+    edited = [resource for resource in (*gone, *come) if not unchanged.is_current(resource)]
+    if any(
+        resource.group != INSTANCETYPE_GROUP or not definitions.is_definition(resource)
+        for resource in edited
+    ):
         return None
-    moved = {one.index: new[key].index for key, one in old.items() if key in new}
+    moved = {resource.index: new[key].index for key, resource in old.items() if key in new}
     claims = _claims(gone) ^ _claims(come)
-    return Retained(machines, moved, _Edits(frozenset(one.name for one in edited), claims))
+    return Retained(
+        machines, moved, _Edits(frozenset(resource.name for resource in edited), claims)
+    )
 
 
 def _by_identity(resources: Iterable[Resource]) -> dict[_Identity, Resource]:
     """*resources* by tree and file; the same tree may stand in a file twice."""
     known: dict[_Identity, Resource] = {}
-    for one in resources:
-        tree, file, number = id(one.body), one.origin.file if one.origin else "", 0
+    for resource in resources:
+        tree, file, number = id(resource.body), resource.origin.file if resource.origin else "", 0
         while (tree, file, number) in known:
             number += 1
-        known[tree, file, number] = one
+        known[tree, file, number] = resource
     return known
 
 
 def _claims(resources: Iterable[Resource]) -> frozenset[str]:
-    return frozenset(name for one in resources for name in claims_of(one))
+    return frozenset(name for resource in resources for name in claims_of(resource))
 
 
 def _places(diagnostic: Diagnostic) -> Iterable[Location]:
     yield diagnostic.location
-    yield from (one.location for one in diagnostic.related)
+    yield from (related.location for related in diagnostic.related)
     if diagnostic.position is not None:
         yield diagnostic.position
-    yield from (Location(index=one.index) for one in _edits(diagnostic))
+    yield from (Location(index=edit.index) for edit in _edits(diagnostic))
 
 
 def _edits(diagnostic: Diagnostic) -> Iterable[FixEdit]:
@@ -133,5 +138,7 @@ def _is_settled(machine: Machine, edits: _Edits) -> bool:
             return False
     if not edits.definitions:
         return True
-    is_hinting = machine.failed or any(one.severity != "info" for one in machine.diagnostics)
+    is_hinting = machine.failed or any(
+        diagnostic.severity != "info" for diagnostic in machine.diagnostics
+    )
     return not is_hinting and edits.definitions.isdisjoint(unchanged.names(machine))

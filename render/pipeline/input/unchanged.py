@@ -24,9 +24,9 @@ class Unchanged:
 
     def __init__(self, machines: Iterable[Machine], named: frozenset[str]) -> None:
         self._machines: dict[object, Machine] = {
-            (one.resource.group, one.resource.ref): one
-            for one in machines
-            if _is_reusable(one) and named.isdisjoint(names(one))
+            (machine.resource.group, machine.resource.ref): machine
+            for machine in machines
+            if _is_reusable(machine) and named.isdisjoint(names(machine))
         }
 
     def find(self, resource: Resource, context: Context) -> Machine | None:
@@ -71,11 +71,11 @@ class _SharedObjects(NamedTuple):
 def _shared(resources: Iterable[Resource]) -> _SharedObjects:
     bodies: dict[ResourceRef, list[Tree]] = {}
     others = []
-    for one in resources:
-        if one.group == INSTANCETYPE_GROUP and definitions.is_definition(one):
-            bodies.setdefault(one.ref, []).append(one.body)
-        elif not is_current(one):
-            others.append(one.body)
+    for resource in resources:
+        if resource.group == INSTANCETYPE_GROUP and definitions.is_definition(resource):
+            bodies.setdefault(resource.ref, []).append(resource.body)
+        elif not is_current(resource):
+            others.append(resource.body)
     return _SharedObjects(bodies, others)
 
 

@@ -67,9 +67,9 @@ class _Planner:
         self.release = releases.target(resources, settings).release
         self.left = left
         self.taken = {
-            (one.kind, _scope(one, settings), one.name)
-            for one in resources
-            if one.group == INSTANCETYPE_GROUP
+            (resource.kind, _scope(resource, settings), resource.name)
+            for resource in resources
+            if resource.group == INSTANCETYPE_GROUP
         }
 
     def units(self) -> Iterator[Unit]:
@@ -129,13 +129,13 @@ class _Planner:
         edits: dict[int, tuple[Operation, ...]] = {resource.index: changes}
         scope = _scope(resource, self.settings)
         for vm in self.resources:
-            given = vm.spec.get("flavor")
-            if vm.kind != VM or vm.group != KUBEVIRT or not isinstance(given, dict):
+            flavor = vm.spec.get("flavor")
+            if vm.kind != VM or vm.group != KUBEVIRT or not isinstance(flavor, dict):
                 continue
-            same = FLAVOR.kind_of(str(given.get("kind") or "")) == resource.kind
+            same = FLAVOR.kind_of(str(flavor.get("kind") or "")) == resource.kind
             near = "Cluster" in kind or _scope(vm, self.settings) == scope
-            if same and near and given.get("name") == resource.name:
-                edits[vm.index] = successors.flavor_matcher(given)
+            if same and near and flavor.get("name") == resource.name:
+                edits[vm.index] = successors.flavor_matcher(flavor)
         yield Unit(resource, f"{kind} of {successors.BETA}", edits, ("flavor", resource.kind))
 
     def _preset(self, resource: Resource) -> Iterator[Unit]:
@@ -145,7 +145,11 @@ class _Planner:
         if isinstance(changes, str):
             self._leave(resource, changes)
             return
-        faults = [one for one in findings if one.location.path[:2] == ("spec", "selector")]
+        faults = [
+            diagnostic
+            for diagnostic in findings
+            if diagnostic.location.path[:2] == ("spec", "selector")
+        ]
         if faults:
             self._leave(resource, faults[0].message)
             return

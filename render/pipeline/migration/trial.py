@@ -12,7 +12,9 @@ from render.presets import APPLIED
 from render.settings import Settings
 
 _NAMES = tuple(
-    f"kubevirt.io/{scope}{one.annotation}" for one in KIND_CLASSES for scope in ("", "cluster-")
+    f"kubevirt.io/{scope}{kind_class.annotation}"
+    for kind_class in KIND_CLASSES
+    for scope in ("", "cluster-")
 )
 
 
@@ -66,7 +68,9 @@ def started(resources: Sequence[Resource], settings: Settings) -> Started:
 
     rendered = run(resources, comparable(settings), observe)
     errors = (
-        (one.code, str(one.location.resource)) for one in rendered.diagnostics if one.is_error
+        (diagnostic.code, str(diagnostic.location.resource))
+        for diagnostic in rendered.diagnostics
+        if diagnostic.is_error
     )
     return Started(instances, frozenset(errors))
 

@@ -27,7 +27,7 @@ class _MatcherUse(NamedTuple):
     """A matcher of a VM with what it means; *inferred*: it names a volume."""
 
     kind_class: KindClass
-    given: Tree
+    matcher: Tree
     definition: Definition
     inferred: bool
 
@@ -41,9 +41,9 @@ def _uses(machine: Machine) -> Iterable[_MatcherUse]:
         (INSTANCETYPE, machine.instancetype),
         (PREFERENCE, machine.preference),
     ):
-        given = tree.get(machine.decoded, "spec", kind_class.word)
-        if given is not None and definition is not None:
-            yield _MatcherUse(kind_class, given, definition, bool(given.get("inferFromVolume")))
+        matcher = tree.get(machine.decoded, "spec", kind_class.word)
+        if matcher is not None and definition is not None:
+            yield _MatcherUse(kind_class, matcher, definition, bool(matcher.get("inferFromVolume")))
 
 
 def _is_stored(definition: Definition) -> bool:
@@ -73,9 +73,9 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
     if is_seeded:
         draft.put(("spec", "dataVolumeTemplates"), templates)
     for word, matcher in matchers.items():
-        given = tree.get(machine.decoded, "spec", word)
-        ignored = given.get("inferFromVolumeFailurePolicy") == "Ignore"
-        if given.get("inferFromVolume") and ignored and word == INSTANCETYPE.word:
+        decoded_matcher = tree.get(machine.decoded, "spec", word)
+        ignored = decoded_matcher.get("inferFromVolumeFailurePolicy") == "Ignore"
+        if decoded_matcher.get("inferFromVolume") and ignored and word == INSTANCETYPE.word:
             # The webhook clears it where it infers; a matcher by name it leaves alone.
             draft.remove((*TEMPLATE, "spec", "domain", "memory"))
         draft.put(("spec", word), matcher)
@@ -93,7 +93,7 @@ def _matcher(use: _MatcherUse, name: str) -> Tree:
     """The matcher by *name*; a kind stays as it was written."""
     if use.inferred:
         return {"name": name, "kind": use.definition.kind}
-    return {**use.given, "name": name}
+    return {**use.matcher, "name": name}
 
 
 def hashed(machine: Machine) -> Tree:
@@ -106,7 +106,7 @@ def hashed(machine: Machine) -> Tree:
         ref = pins.ref_to(machine, use.kind_class.word, definition)
         name = hashed_name(ref.name, ref.hash)
         machine.companions.append(_named(machine, ref, name, definition.content))
-        if name != use.given.get("name"):
+        if name != use.matcher.get("name"):
             matchers[use.kind_class.word] = _matcher(use, name)
     return _rewritten(machine, matchers)
 
@@ -132,8 +132,8 @@ def _named(machine: Machine, ref: Ref, name: str, spec: Tree) -> Companion:
     labels = (
         original and original.resource and tree.get(original.resource.body, "metadata", "labels")
     )
-    if labels:
-        metadata["labels"] = tree.without_nulls(labels)
+    if labels := tree.without_nulls(labels):
+        metadata["labels"] = labels
     body = {
         "apiVersion": f"{INSTANCETYPE_GROUP}/v1beta1",
         "kind": ref.kind,
@@ -162,8 +162,8 @@ def revisions(machine: Machine) -> Tree:
             if entry and entry.before:
                 spec = machine.context.contents[entry.before.hash]
                 machine.companions.append(_revision(machine, entry.before, spec))
-        if use.given.get("revisionName") != name:
-            matcher = _matcher(use, use.given.get("name") or definition.name)
+        if use.matcher.get("revisionName") != name:
+            matcher = _matcher(use, use.matcher.get("name") or definition.name)
             matchers[use.kind_class.word] = {**matcher, "revisionName": name}
     return _rewritten(machine, matchers)
 
@@ -207,11 +207,11 @@ def deduplicated(
 ) -> tuple[list[Tree], list[Diagnostic]]:
     """Each object once, sorted, without those that the input has; and the names that something else has taken."""
     chosen: dict[tuple[str, str, str], Companion] = {}
-    for one in bodies:
-        key = (one.body["kind"], one.namespace, one.body["metadata"]["name"])
+    for companion in bodies:
+        key = (companion.body["kind"], companion.namespace, companion.body["metadata"]["name"])
         other = chosen.get(key)
-        if other is None or _wave(one.body) < _wave(other.body):
-            chosen[key] = one
+        if other is None or _wave(companion.body) < _wave(other.body):
+            chosen[key] = companion
     objects, faults = [], []
     for key in sorted(chosen):
         present = _present(key, context)

@@ -49,9 +49,11 @@ def write_out(machine: Machine) -> None:
     vm_controller.create_vmi(stored)
     machine.additions = _added(stored.vmi, machine.additions, stored.additions)
     machine.vmi = stored.vmi
-    known = {one.field for one in machine.provenance}
+    known = {provenance.field for provenance in machine.provenance}
     machine.provenance += (
-        one for one in (*decided, *stored.provenance) if one.decider and one.field not in known
+        provenance
+        for provenance in (*decided, *stored.provenance)
+        if provenance.decider and provenance.field not in known
     )
 
 
@@ -62,7 +64,11 @@ def _warn(machine: Machine) -> None:
     later = "differs from what the cluster holds for good"
     if machine.instancetype is not None:
         later += ", and each later apply of it is refused"
-    word = next(one.word for one in KIND_CLASSES if machine.spec.get(one.word) is not None)
+    word = next(
+        kind_class.word
+        for kind_class in KIND_CLASSES
+        if machine.spec.get(kind_class.word) is not None
+    )
     machine.report(
         MATCHERS_EXPANDED,
         ("spec", word),
@@ -79,7 +85,7 @@ def _added(vmi: Tree, before: Additions, now: Additions) -> Additions:
     return Additions(
         disks=tuple(disk for disk in disks if disk in before.disks),
         inputs=now.inputs,
-        interfaces=tuple(one for one in interfaces if one in before.interfaces),
+        interfaces=tuple(interface for interface in interfaces if interface in before.interfaces),
     )
 
 

@@ -31,8 +31,8 @@ _FLAVOUR: FieldPath = ("metadata", "annotations", machines.FLAVOUR)
 
 def find_flavor(machine: Machine) -> None:
     """Find what ``spec.flavor`` means; from here on the flavor is the VM's instancetype."""
-    given = machine.spec.get("flavor")
-    if given is None:
+    flavor = machine.spec.get("flavor")
+    if flavor is None:
         return
     if "instancetype" in machine.spec:
         machine.report(
@@ -42,12 +42,12 @@ def find_flavor(machine: Machine) -> None:
             help="remove spec.flavor: instancetypes are its successors",
         )
         return
-    pins.use_flavor(machine, given)
-    definition = machine.pinned.get(FLAVOR.word) or _flavor(machine, given)
+    pins.use_flavor(machine, flavor)
+    definition = machine.pinned.get(FLAVOR.word) or _flavor(machine, flavor)
     if definition is None:
         return
     pins.check_revision(machine, FLAVOR.word, definition)
-    chosen = flavors.choose(definition.spec, given.get("profile", ""))
+    chosen = flavors.choose(definition.spec, flavor.get("profile", ""))
     if isinstance(chosen, str):
         machine.report(
             INSTANCETYPE_NOT_FOUND,
@@ -90,20 +90,20 @@ def refuse_flavor(machine: Machine) -> None:
         machine.vm = draft.tree
 
 
-def _flavor(machine: Machine, given: Tree) -> Definition | None:
-    """The flavor that the matcher *given* names, with all its profiles."""
-    name, asked = given.get("name", ""), given.get("kind", "")
-    kind = FLAVOR.kind_of(asked)
+def _flavor(machine: Machine, flavor: Tree) -> Definition | None:
+    """The flavor that *flavor*, a matcher, names, with all its profiles."""
+    name, written_kind = flavor.get("name", ""), flavor.get("kind", "")
+    kind = FLAVOR.kind_of(written_kind)
     if not kind:
         machine.report(
             UNEXPECTED_KIND,
             (*_FLAVOR, "kind"),
-            f"got unexpected kind in FlavorMatcher: {asked}",
+            f"got unexpected kind in FlavorMatcher: {written_kind}",
             help=f"use one of {', '.join(sorted(flavors.KINDS))}",
         )
         return None
-    if given.get("revisionName"):
-        return _stored(machine, given, kind)
+    if flavor.get("revisionName"):
+        return _stored(machine, flavor, kind)
     scope = "" if kind == FLAVOR.cluster else machine.namespace
     definition = machine.context.catalogue.definition(Key(kind, scope, name))
     if definition is None:
@@ -116,12 +116,12 @@ def _flavor(machine: Machine, given: Tree) -> Definition | None:
     return definition
 
 
-def _stored(machine: Machine, given: Tree, kind: str) -> Definition | None:
+def _stored(machine: Machine, flavor: Tree, kind: str) -> Definition | None:
     catalogue = machine.context.catalogue
-    revision = catalogue.revisions.get((machine.namespace, given["revisionName"]))
+    revision = catalogue.revisions.get((machine.namespace, flavor["revisionName"]))
     whole = isinstance(revision, Definition) and revision.kind in flavors.KINDS
     kind_class = FLAVOR if whole else INSTANCETYPE
-    definition = find(kind_class, given, {}, machine.namespace, catalogue, machine.context.release)
+    definition = find(kind_class, flavor, {}, machine.namespace, catalogue, machine.context.release)
     if isinstance(definition, Missing):
         machine.report(
             definition.code,
@@ -130,7 +130,7 @@ def _stored(machine: Machine, given: Tree, kind: str) -> Definition | None:
             help=definition.suggest(),
         )
         return None
-    return definition._replace(kind=kind, name=given.get("name", definition.name))
+    return definition._replace(kind=kind, name=flavor.get("name", definition.name))
 
 
 def fill_flavour(machine: Machine) -> None:
@@ -177,11 +177,14 @@ def _meant(machine: Machine, name: str) -> Definition | None:
         INSTANCETYPE_NOT_FOUND,
         _FLAVOUR,
         f"flavour {name} is ambiguous: it may be "
-        + " or ".join(str(ref_of(one)) for one in candidates)
+        + " or ".join(str(ref_of(candidate)) for candidate in candidates)
         if candidates
         else f"flavour {name} is no flavor, no instancetype and no preset of namespace "
         f"{machine.namespace}",
-        *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in candidates),
+        *(
+            Related(f"{ref_of(candidate)} is one", place_in(candidate, ()))
+            for candidate in candidates
+        ),
         help="let one object have this name"
         if candidates
         else "add the object to the input, or name the file or folder where it is: --catalog PATH",

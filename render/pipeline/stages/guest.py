@@ -1,6 +1,6 @@
 """What the guest of a machine boots with: what `render.guest` has to say, at the lines of the manifests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from render.diagnostics.codes import GUEST, GUEST_UNREAD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
@@ -15,7 +15,7 @@ from render.model.resource import Resource
 from render.model.tree import Tree
 
 #: Who judges a text, by its kind.
-JUDGES = {
+JUDGES: Mapping[str, Callable[[str], TextVerdict]] = {
     "user": texts.user_data,
     "network": texts.network_data,
     "ignition": texts.ignition,
@@ -45,7 +45,7 @@ def check_guest(machine: Machine) -> None:
             machine.diagnostics.append(_unread(machine, text, reason))
             continue
         verdict = _verdict(machine, text)
-        machine.diagnostics += (_of_text(machine, text, one) for one in verdict.remarks)
+        machine.diagnostics += (_of_text(machine, text, remark) for remark in verdict.remarks)
         if verdict.unread:
             machine.diagnostics.append(_unread(machine, text, verdict.unread))
         if text.kind == "network":
@@ -64,7 +64,7 @@ def _is_windows(machine: Machine, vmi: Tree) -> bool:
     """Whether the guest is Windows, whose agent reads user data in its own way."""
     named = tree.get(machine.spec, "preference", "name")
     system = tree.get(vmi, "metadata", "annotations", "vm.kubevirt.io/os")
-    return any(isinstance(one, str) and _WINDOWS in one.lower() for one in (named, system))
+    return any(isinstance(hint, str) and _WINDOWS in hint.lower() for hint in (named, system))
 
 
 def _verdict(machine: Machine, text: Text) -> TextVerdict:
@@ -121,7 +121,9 @@ def _strangers(
     """
     devices = tree.get(spec, "domain", "devices") or {}
     interfaces = devices.get("interfaces") or ()
-    own = {str(one.get("macAddress") or "").lower().replace("-", ":") for one in interfaces}
+    own = {
+        str(interface.get("macAddress") or "").lower().replace("-", ":") for interface in interfaces
+    }
     if not own or "" in own or devices.get("hostDevices"):
         return
     for address, line, column in verdict.addresses:
@@ -143,9 +145,9 @@ def _credentials(machine: Machine, spec: Tree, *, reaches: bool) -> Iterator[Dia
     carried = volumes.METHODS[str(volume[-1])]
     others = {
         volumes.METHODS[kind]
-        for one in spec["volumes"]
+        for volume in spec["volumes"]
         for kind in volumes.CLOUD_INIT
-        if one.get(kind) is not None
+        if volume.get(kind) is not None
     } - {carried}
     for index, credential in enumerate(spec.get("accessCredentials") or ()):
         methods = tree.get(credential, *_METHOD) or {}

@@ -3,15 +3,20 @@
 Upstream: apimachinery pkg/api/resource/quantity.go (a quantity is printed in its canonical form).
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from render.diagnostics.codes import OTHER_NOTATION
-from render.diagnostics.fix import Fix, set_to
+from render.diagnostics.fix import Fix, remove, set_to
 from render.machine import Machine
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.resource import TEMPLATE
 from render.model.tree import Tree
+
+#: Go writes the metadata of a template, empty or not.
+_ALWAYS = (*TEMPLATE, "metadata")
 
 
 def is_canonical(machine: Machine) -> bool:
@@ -24,7 +29,7 @@ def _without_status(body: Tree) -> Tree:
 
 
 def check_notation(machine: Machine) -> None:
-    """Note the fields of a VM that is synced as it is written whose text the cluster stores otherwise.
+    """Note the fields of a VM that is synced as it is written whose text the cluster stores otherwise, or not at all.
 
     What a pool holds no webhook reads, and it stays as it is.
     """
@@ -32,24 +37,35 @@ def check_notation(machine: Machine) -> None:
         return
     written, stored = machine.raw.get("spec"), machine.decoded.get("spec")
     for path, before, after in _differing(written, stored, ("spec",)):
+        becomes, cure, edit = (
+            (f"stored as {after}", f"write {after}", set_to(path, after))
+            if after
+            else ("not stored", "remove the key", remove(path))
+        )
         machine.report(
             OTHER_NOTATION,
             path,
-            f"{fieldpath.text(path)}: {before} is stored as {after}, which Argo CD takes for a difference after each"
+            f"{fieldpath.text(path)}: {_shown(before)} is {becomes}, which Argo CD takes for a difference after each"
             " sync",
-            help=f"write {after}",
-            fixes=(Fix(f"write {after}", (set_to(path, after),), safe=True),),
+            help=cure,
+            fixes=(Fix(cure, (edit,), safe=True),),
         )
 
 
+def _shown(value: Any) -> Any:
+    return value if value and isinstance(value, str) else json.dumps(value)
+
+
 def _differing(written: Any, stored: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Any, str]]:
-    """The places with another scalar in *stored* than *written*, and both."""
+    """The places with another scalar in *stored* than *written*, and both; "" for what is empty and left out."""
     if written is stored:
         return
     if isinstance(written, dict) and isinstance(stored, dict):
         for key, value in written.items():
             if key in stored:
                 yield from _differing(value, stored[key], (*path, key))
+            elif not value and value is not None and (*path, key) != _ALWAYS:
+                yield (*path, key), value, ""
     elif isinstance(written, list) and isinstance(stored, list):
         if len(written) == len(stored):
             for index, pair in enumerate(zip(written, stored, strict=True)):

@@ -73,19 +73,19 @@ def use(machine: Machine) -> None:
     """Let the lock decide what the VM's matchers mean, where it pins them."""
     pin = pin_of(machine)
     for kind_class in KIND_CLASSES:
-        given = machine.spec.get(kind_class.word)
-        if given is not None:
-            _use(machine, kind_class, given, pin)
+        matcher = machine.spec.get(kind_class.word)
+        if matcher is not None:
+            _use(machine, kind_class, matcher, pin)
 
 
-def use_flavor(machine: Machine, given: Tree) -> None:
-    """Let the lock decide what ``spec.flavor`` means, which is *given*, where it pins it."""
-    _use(machine, FLAVOR, given, pin_of(machine))
+def use_flavor(machine: Machine, matcher: Tree) -> None:
+    """Let the lock decide what ``spec.flavor`` means, which is *matcher*, where it pins it."""
+    _use(machine, FLAVOR, matcher, pin_of(machine))
 
 
-def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None") -> None:
+def _use(machine: Machine, kind_class: KindClass, matcher: Tree, pin: "Pin | None") -> None:
     # One that generates its name has none to be pinned under.
-    if not machine.resource.name or named_revision(given):
+    if not machine.resource.name or named_revision(matcher):
         return
     path: FieldPath = ("spec", kind_class.word)
     entry = pin.entries.get(kind_class.word) if pin else None
@@ -94,10 +94,10 @@ def _use(machine: Machine, kind_class: KindClass, given: Tree, pin: "Pin | None"
         _ended(machine, path, before)
     elif entry is None:
         _missing(machine, path, kind_class.word)
-    elif not _is_in_force(machine, entry, given, kind_class):
+    elif not _is_in_force(machine, entry, matcher, kind_class):
         _ended(machine, path, entry)
     elif _decides(machine.context.settings):
-        _apply(machine, kind_class, entry, given)
+        _apply(machine, kind_class, entry, matcher)
 
 
 def _decides(settings: Settings) -> bool:
@@ -128,17 +128,17 @@ def report_other_meaning(
     machine: Machine, pinned: Definition, candidates: Sequence[Definition], path: FieldPath
 ) -> None:
     """Where the flavour at *path* means other objects by now, *candidates*, say that the lock has *pinned* instead."""
-    others = [one for one in candidates if one.kind != pinned.kind]
+    others = [candidate for candidate in candidates if candidate.kind != pinned.kind]
     if not others:
         return
     name = name_of(machine.resource)
-    shown = " or ".join(str(ref_of(one)) for one in others)
+    listing = " or ".join(str(ref_of(other)) for other in others)
     machine.diagnostics.append(
         OBJECT_CHANGED.at(
             at(machine.resource, path),
-            f"the flavour {pinned.name} means {shown} by now, and {name} is pinned to a {pinned.kind}; "
+            f"the flavour {pinned.name} means {listing} by now, and {name} is pinned to a {pinned.kind}; "
             "it keeps the old content",
-            *(Related(f"{ref_of(one)} is one", place_in(one, ())) for one in others),
+            *(Related(f"{ref_of(other)} is one", place_in(other, ())) for other in others),
             help=f"to let it have the new one, run virt-render pin --upgrade {name}",
         )
     )
@@ -164,12 +164,12 @@ def demand_flavour(machine: Machine, definition: Definition, path: FieldPath) ->
     )
 
 
-def named_revision(given: Tree) -> str:
-    """The ControllerRevision by which the matcher *given* is pinned by KubeVirt's own means, ``""`` where it is not.
+def named_revision(matcher: Tree) -> str:
+    """The ControllerRevision by which *matcher* is pinned by KubeVirt's own means, ``""`` where it is not.
 
     It wins: without that ControllerRevision the VM would not start, and the lock must not hide it.
     """
-    return "" if given.get("inferFromVolume") else text_at(given, "revisionName")
+    return "" if matcher.get("inferFromVolume") else text_at(matcher, "revisionName")
 
 
 def check_revisions(machine: Machine) -> None:
@@ -221,12 +221,12 @@ def _edited(machine: Machine, path: FieldPath, revision: str, definition: Defini
     )
 
 
-def _is_in_force(machine: Machine, entry: "Entry", given: Tree, kind_class: KindClass) -> bool:
-    if given.get("inferFromVolume"):
-        return bool(given["inferFromVolume"] == entry.volume)
+def _is_in_force(machine: Machine, entry: "Entry", matcher: Tree, kind_class: KindClass) -> bool:
+    if matcher.get("inferFromVolume"):
+        return bool(matcher["inferFromVolume"] == entry.volume)
     if entry.ref is None:
         return False
-    kind, name = given.get("kind", ""), given.get("name")
+    kind, name = matcher.get("kind", ""), matcher.get("name")
     # An empty kind is not compared, nor the notation of one.
     if kind and kind_class.kind_of(kind) != entry.ref.kind:
         return False
@@ -271,23 +271,23 @@ def _ended(machine: Machine, path: FieldPath, entry: "Entry") -> None:
     )
 
 
-def _apply(machine: Machine, kind_class: KindClass, entry: "Entry", given: Tree) -> None:
+def _apply(machine: Machine, kind_class: KindClass, entry: "Entry", matcher: Tree) -> None:
     path = ("spec", kind_class.word)
-    inferred = bool(given.get("inferFromVolume"))
+    inferred = bool(matcher.get("inferFromVolume"))
     ref = entry.ref
     if inferred:
         draft = Draft(machine.vm)
         if ref is None:
             draft.remove(path)
         else:
-            ignore = given.get("inferFromVolumeFailurePolicy") == "Ignore"
+            ignore = matcher.get("inferFromVolumeFailurePolicy") == "Ignore"
             if ignore and kind_class is INSTANCETYPE:
                 # As where it is inferred anew.
                 draft.remove((*TEMPLATE, "spec", "domain", "memory"))
             draft.put(path, {"name": ref.name, "kind": ref.kind})
         machine.vm = draft.tree
     if ref is not None:
-        name = ref.name if inferred else given["name"]
+        name = ref.name if inferred else matcher["name"]
         machine.pinned[kind_class.word] = _locked(machine, ref, name)
 
 

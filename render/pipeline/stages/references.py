@@ -13,34 +13,34 @@ def check_references(machine: Machine) -> None:
     spec = tree.get(machine.decoded, *machine.vmi_path)
     if isinstance(spec, dict):
         found = machine.context.references.dangling(spec, machine.resource.namespace)
-        machine.diagnostics += (_finding(machine, one) for one in found)
+        machine.diagnostics += (_finding(machine, missing) for missing in found)
 
 
-def _finding(machine: Machine, one: Dangling) -> Diagnostic:
-    other = one.other
-    path = (*machine.vmi_path, *one.path)
+def _finding(machine: Machine, missing: Dangling) -> Diagnostic:
+    other = missing.other
+    path = (*machine.vmi_path, *missing.path)
     fixes: tuple[Fix, ...] = ()
-    match one.check:
+    match missing.check:
         case "reference/key":
-            message = f"{one.wanted} has no key {one.keys[0]}, and KubeVirt reads no other"
-            cure = f"write the text of the Secret below the key {one.keys[0]}"
+            message = f"{missing.wanted} has no key {missing.keys[0]}, and KubeVirt reads no other"
+            cure = f"write the text of the Secret below the key {missing.keys[0]}"
         case "reference/hash":
-            message = f"{one.wanted} is not in the input, but {other.name} is: kustomize put a hash behind its name"
+            message = f"{missing.wanted} is not in the input, but {other.name} is: kustomize put a hash behind its name"
             cure = (
                 "let kustomize rename what VMs refer to ('virt-render kustomize init'), or set"
                 " generatorOptions.disableNameSuffixHash: true"
             )
         case "reference/slip":
-            message = f"{one.wanted} is not in the input, but {other.name} is"
+            message = f"{missing.wanted} is not in the input, but {other.name} is"
             cure = f"write {other.name}, if that is meant"
-            space = one.name.rpartition("/")[0]
+            space = missing.name.rpartition("/")[0]
             fixes = choice(
                 (f"write {other.name}", set_to(path, "/".join(filter(None, (space, other.name)))))
             )
         case _:
-            message = f"{one.wanted} is in the input in namespace {other.namespace} only"
+            message = f"{missing.wanted} is in the input in namespace {other.namespace} only"
             cure = "a VM sees the objects of its own namespace: move one of the two, or add the object there"
-    severity = Severity.INFO if one.check == "reference/namespace" else Severity.WARNING
+    severity = Severity.INFO if missing.check == "reference/namespace" else Severity.WARNING
     return REFERENCE.at(
         at(machine.resource, path),
         message,
@@ -48,4 +48,4 @@ def _finding(machine: Machine, one: Dangling) -> Diagnostic:
         help=cure,
         severity=severity,
         fixes=() if machine.resource.older else fixes,
-    )._replace(check=one.check)
+    )._replace(check=missing.check)

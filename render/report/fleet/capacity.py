@@ -53,14 +53,17 @@ class CapacityTable(NamedTuple):
 def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
     """The tables of a page, those that have a row."""
     quotas: dict[str, list[CapacityRow]] = {}
-    for one in capacity.quotas:
+    for figure in capacity.quotas:
         always, startable, hard = (
-            _amount(one.resource, amount) for amount in (one.always, one.startable, one.hard)
+            _amount(figure.resource, amount)
+            for amount in (figure.always, figure.startable, figure.hard)
         )
-        text = f"{one.resource}: {always}"
-        text += f", and {startable} that may be started" if one.startable_part else ""
-        bar = _bar(one.resource, f"{text}, of {hard}", one.part, 0.0, one.startable_part, 1.0)
-        name = f"{one.namespace}/{one.quota}"
+        text = f"{figure.resource}: {always}"
+        text += f", and {startable} that may be started" if figure.startable_part else ""
+        bar = _bar(
+            figure.resource, f"{text}, of {hard}", figure.part, 0.0, figure.startable_part, 1.0
+        )
+        name = f"{figure.namespace}/{figure.quota}"
         quotas.setdefault(name, []).append(CapacityRow(name, "", (), (bar,)))
     made = [
         CapacityTable("namespace", _rows(capacity.namespaces)),
@@ -79,9 +82,9 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
 
 def _rows(groups: Sequence[CapacityGroup]) -> tuple[CapacityRow, ...]:
     """A row of each of *groups*: where nothing limits them, their bars are as long as the largest lets them be."""
-    cpu = max((_asked(one.cpu) for one in groups), default=0)
-    memory = max((_asked(one.memory) for one in groups), default=0)
-    return tuple(_row(one, cpu, memory) for one in groups)
+    cpu = max((_asked(group.cpu) for group in groups), default=0)
+    memory = max((_asked(group.memory) for group in groups), default=0)
+    return tuple(_row(group, cpu, memory) for group in groups)
 
 
 def _asked(share: ResourceShare) -> int:
@@ -159,10 +162,10 @@ def data(capacities: Iterable[tuple[str, ClusterCapacity]]) -> list[dict[str, An
     return [
         {
             "root": root,
-            "namespaces": [one._asdict() | _shares(one) for one in capacity.namespaces],
-            "instancetypes": [one._asdict() | _shares(one) for one in capacity.instancetypes],
-            "quotas": [_quota(one) for one in capacity.quotas],
-            "nodePools": [_of_pool(one) for one in capacity.pools],
+            "namespaces": [group._asdict() | _shares(group) for group in capacity.namespaces],
+            "instancetypes": [group._asdict() | _shares(group) for group in capacity.instancetypes],
+            "quotas": [_quota(figure) for figure in capacity.quotas],
+            "nodePools": [_of_pool(pool) for pool in capacity.pools],
         }
         for root, capacity in capacities
     ]

@@ -11,6 +11,7 @@ from render.report.fleet import capacity
 from render.report.fleet.machines import Fleet, FleetMachine, total
 from render.report.page_origin import PageOrigin
 from render.report.plain_json import finding
+from render.report.text import printable
 from render.revisions.hashes import Ref
 
 FORMAT_VERSION = 1
@@ -30,22 +31,22 @@ def as_json(fleet: Fleet, origin: PageOrigin) -> str:
         "repository": origin.repository,
         "commit": origin.commit,
         "total": every._asdict(),
-        "machines": [_machine(one) for one in fleet.machines],
+        "machines": [_machine(machine) for machine in fleet.machines],
         "capacity": capacity.data(fleet.capacity),
-        "findings": [finding(one) for one in fleet.findings],
+        "findings": [finding(found) for found in fleet.findings],
     }
     return escaping.dumps(document, indent=2) + "\n"
 
 
 def users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]]) -> str:
     """The VMs that use the definition *name*, as in the document of a fleet, and which one it is that each uses."""
-    machines = [{**_machine(one), "uses": _definition(ref)} for one, ref in users]
+    machines = [{**_machine(machine), "uses": _definition(ref)} for machine, ref in users]
     document = {"formatVersion": FORMAT_VERSION, "name": name, "machines": machines}
     return escaping.dumps(document, indent=2) + "\n"
 
 
 def as_csv(fleet: Fleet) -> str:
-    """A line a VM; a cell that a spreadsheet would calculate stands behind an apostrophe."""
+    """A line a VM; a cell that a spreadsheet would calculate stands behind an apostrophe, none drives a runner."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")
     rows.writerow(COLUMNS)
@@ -53,21 +54,24 @@ def as_csv(fleet: Fleet) -> str:
     return written.getvalue()
 
 
-def _machine(one: FleetMachine) -> dict[str, Any]:
+def _machine(machine: FleetMachine) -> dict[str, Any]:
     return {
-        **one.resource._asdict(),
-        "kustomization": one.kustomization,
-        "file": one.place.file or None,
-        "line": one.place.line or None,
-        "starts": one.size is not None,
-        "vcpus": one.size.vcpus if one.size else None,
-        "memory": one.size.memory if one.size else None,
-        "kubevirt": one.release,
-        **{word: _definition(one.definitions.get(word)) for word in ("instancetype", "preference")},
-        "pins": list(one.pins),
-        "errors": one.count(Severity.ERROR),
-        "warnings": one.count(Severity.WARNING),
-        "findings": [finding(each) for each in one.findings],
+        **machine.resource._asdict(),
+        "kustomization": machine.kustomization,
+        "file": machine.place.file or None,
+        "line": machine.place.line or None,
+        "starts": machine.size is not None,
+        "vcpus": machine.size.vcpus if machine.size else None,
+        "memory": machine.size.memory if machine.size else None,
+        "kubevirt": machine.release,
+        **{
+            word: _definition(machine.definitions.get(word))
+            for word in ("instancetype", "preference")
+        },
+        "pins": list(machine.pins),
+        "errors": machine.count(Severity.ERROR),
+        "warnings": machine.count(Severity.WARNING),
+        "findings": [finding(each) for each in machine.findings],
     }
 
 
@@ -75,16 +79,16 @@ def _definition(ref: Ref | None) -> dict[str, str] | None:
     return ref._asdict() if ref else None
 
 
-def _cells(one: FleetMachine) -> Sequence[str]:
-    told = _machine(one)
+def _cells(machine: FleetMachine) -> Sequence[str]:
+    told = _machine(machine)
     for word in ("instancetype", "preference"):
         definition = told[word] or {}
         told |= {word: definition.get("name"), f"{word}Hash": definition.get("hash")}
-    told["pins"] = " ".join(one.pins)
+    told["pins"] = " ".join(machine.pins)
     told["starts"] = "yes" if told["starts"] else "no"
     return [_cell(told[name]) for name in COLUMNS]
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
+    text = "" if value is None else printable(str(value))
     return f"'{text}" if text.startswith(_FORMULA) else text

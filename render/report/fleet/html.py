@@ -29,55 +29,69 @@ _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B008 - a value
     """One page, whatever stands in the repository."""
     machines = sorted(
-        fleet.machines, key=lambda one: (_name(one), one.resource.kind, one.kustomization)
+        fleet.machines,
+        key=lambda machine: (_name(machine), machine.resource.kind, machine.kustomization),
     )
-    texts = list(fleet.wording.texts)
-    entries = list(fleet.wording.entries)
-    is_small = sum(len(one.fields) for one in machines) <= _WRITTEN_OUT
-    data: dict[str, Any] = {"rows": [_row(one) for one in machines]}
-    if not is_small:
-        bases, fields = _shared(machines)
-        data |= {"texts": texts, "entries": entries, "bases": bases, "fields": fields}
-        data["places"] = [(one.place.file, one.place.line) for one in machines]
-    if fleet.capacity:
-        data["capacity"] = capacity_data(fleet.capacity)
+    texts, entries = list(fleet.wording.texts), list(fleet.wording.entries)
+    is_small = sum(len(machine.fields) for machine in machines) <= _WRITTEN_OUT
     every = total(machines)
-    names = anchors(one.resource for one in machines)
-    ids = {id(one): name for one, name in zip(machines, names, strict=True)}
-    by_resource = {one.resource: (_name(one), ids[id(one)]) for one in machines}
+    names = anchors(machine.resource for machine in machines)
+    ids = {id(machine): name for machine, name in zip(machines, names, strict=True)}
+    by_resource = {machine.resource: (_name(machine), ids[id(machine)]) for machine in machines}
     worsts = Counter(map(_worst, machines))
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
         more_script="fleet/fleet.js",
-        data=data,
+        data=_data(fleet, machines, is_small=is_small),
         title=_title(len(machines), worsts["errors"], _found(fleet, Severity.ERROR)),
         origin=origin,
-        versions=[f"KubeVirt {one}" for one in sorted({vm.release for vm in machines} - {""})],
+        versions=[f"KubeVirt {name}" for name in sorted({vm.release for vm in machines} - {""})],
         parts=bar((worst, worsts[worst], words) for worst, words in _WORSTS.items()),
         refused=worsts["errors"],
         warned=worsts["warnings"],
-        wrong=[_group(one, by_resource) for one in wrong[:_LISTED]],
+        wrong=[_group(alike, by_resource) for alike in wrong[:_LISTED]],
         more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
         reach=_reach(machines, ids),
         total=_amounts(every),
         halted=len(machines) - every.machines,
-        has_holders=any(one.resource.kind in _HOLDERS for one in machines),
-        pinned=sum(bool(one.pins) for one in machines),
+        has_holders=any(machine.resource.kind in _HOLDERS for machine in machines),
+        pinned=sum(bool(machine.pins) for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=[{**_machine(one), "id": ids[id(one)]} for one in machines],
-        entry=lambda number, one: _field([texts[n] for n in entries[number]], one),
-        findings=[_finding(one) for one in fleet.findings],
-        capacity=[(root, tables(one)) for root, one in fleet.capacity],
-        sums=[
-            (word, [_share(name, one, every) for name, one in totals(machines, key).items()])
-            for word, key in (
-                ("namespace", lambda one: one.resource.namespace),
-                ("instancetype", lambda one: one.size.instancetype if one.size else ""),
-            )
-        ],
+        machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
+        entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
+        findings=[_finding(finding) for finding in fleet.findings],
+        capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
+        sums=_sums(machines, every),
     )
+
+
+def _data(fleet: Fleet, machines: Sequence[FleetMachine], *, is_small: bool) -> dict[str, Any]:
+    """What the script reads; unless the fleet *is_small*, with what it makes the fields of VMs of."""
+    data: dict[str, Any] = {"rows": [_row(machine) for machine in machines]}
+    if not is_small:
+        bases, fields = _shared(machines)
+        data["texts"] = list(fleet.wording.texts)
+        data["entries"] = list(fleet.wording.entries)
+        data |= {"bases": bases, "fields": fields}
+        data["places"] = [(machine.place.file, machine.place.line) for machine in machines]
+    if fleet.capacity:
+        data["capacity"] = capacity_data(fleet.capacity)
+    return data
+
+
+def _sums(
+    machines: Sequence[FleetMachine], every: Total
+) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """What the VMs of each namespace ask for, and those of each instancetype."""
+    return [
+        (word, [_share(name, size, every) for name, size in totals(machines, key).items()])
+        for word, key in (
+            ("namespace", lambda machine: machine.resource.namespace),
+            ("instancetype", lambda machine: machine.size.instancetype if machine.size else ""),
+        )
+    ]
 
 
 def _title(count: int, refused: int, errors: int) -> str:
@@ -90,32 +104,36 @@ def _title(count: int, refused: int, errors: int) -> str:
 
 def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
     """Which columns say anything, and how many there are then."""
-    has = {word: any(word in one.definitions for one in machines) for word in _WORDS}
-    has["pins"] = any(one.pins for one in machines)
-    has["releases"] = len({one.release for one in machines}) > 1
+    has = {word: any(word in machine.definitions for machine in machines) for word in _WORDS}
+    has["pins"] = any(machine.pins for machine in machines)
+    has["releases"] = len({machine.release for machine in machines}) > 1
     return {**has, "columns": 4 + sum(has.values())}
 
 
 def _alike(findings: Iterable[Finding]) -> list[Group]:
     """What is wrong, errors first, then what is wrong with most: findings that say the same stand together."""
     known: dict[tuple[str, str, str, str], list[Finding]] = {}
-    for one in merge(findings):
-        said = one.diagnostic
-        text = without_positions(said.message)
-        known.setdefault((said.severity.value, said.code, said.check, text), []).append(one)
+    for finding in merge(findings):
+        diagnostic = finding.diagnostic
+        text = without_positions(diagnostic.message)
+        known.setdefault(
+            (diagnostic.severity.value, diagnostic.code, diagnostic.check, text), []
+        ).append(finding)
     several = [
         Group(same[0], tuple(same[1:]))
         for (severity, *_), same in known.items()
         if severity != "info"
     ]
-    return sorted(several, key=lambda one: (one.first.diagnostic.severity.value, -len(one.others)))
+    return sorted(
+        several, key=lambda group: (group.first.diagnostic.severity.value, -len(group.others))
+    )
 
 
 def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dict[str, Any]:
     """Findings that are alike, as what is wrong with several VMs."""
     first = group.first
-    named = [one.diagnostic.resource for one in (first, *group.others)]
-    known = [machines[one] for one in dict.fromkeys(named) if one is not None and one in machines]
+    named = [finding.diagnostic.resource for finding in (first, *group.others)]
+    known = [machines[ref] for ref in dict.fromkeys(named) if ref is not None and ref in machines]
     return {
         "severity": first.diagnostic.severity.value,
         "count": counted(len(known), "VM") if known else "",
@@ -128,19 +146,19 @@ def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dic
     }
 
 
-def _share(name: str, one: Total, every: Total) -> tuple[str, str, str]:
+def _share(name: str, subtotal: Total, every: Total) -> tuple[str, str, str]:
     """A group of VMs: its name, what it asks for, and which part of the memory of all that is."""
-    _, vcpus, memory = _amounts(one)
-    part = f"{100 * one.memory / (every.memory or 1):.2f}"
-    return name, f"{counted(one.machines, 'VM')}, {vcpus} vCPU, {memory}", part
+    _, vcpus, memory = _amounts(subtotal)
+    part = f"{100 * subtotal.memory / (every.memory or 1):.2f}"
+    return name, f"{counted(subtotal.machines, 'VM')}, {vcpus} vCPU, {memory}", part
 
 
 def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dict[str, Any]]:
     """The definitions with the VMs that use them, those that most do first."""
     users: dict[str, list[FleetMachine]] = {}
-    for one in machines:
-        for ref in one.definitions.values():
-            users.setdefault(f"{ref.kind} {ref.name}", []).append(one)
+    for machine in machines:
+        for ref in machine.definitions.values():
+            users.setdefault(f"{ref.kind} {ref.name}", []).append(machine)
     listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
@@ -148,8 +166,8 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
             "part": f"{100 * len(found) / len(machines):.2f}",
             "words": _reached(found),
             "machines": [
-                {"name": _name(one), "id": ids[id(one)], "pinned": bool(one.pins)}
-                for one in found[:_REACHED]
+                {"name": _name(machine), "id": ids[id(machine)], "pinned": bool(machine.pins)}
+                for machine in found[:_REACHED]
             ],
             "more": max(0, len(found) - _REACHED),
         }
@@ -158,89 +176,91 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
 
 
 def _reached(found: Sequence[FleetMachine]) -> str:
-    pinned = sum(bool(one.pins) for one in found)
+    pinned = sum(bool(machine.pins) for machine in found)
     return counted(len(found), "VM") + (f", {pinned:,} of them pinned" if pinned else "")
 
 
 def _found(fleet: Fleet, severity: Severity) -> int:
     """How many findings of *severity* there are, about VMs and about anything else."""
-    others = sum(one.diagnostic.severity is severity for one in fleet.findings)
-    return others + sum(one.count(severity) for one in fleet.machines)
+    others = sum(finding.diagnostic.severity is severity for finding in fleet.findings)
+    return others + sum(machine.count(severity) for machine in fleet.machines)
 
 
 def _amounts(total_: Total) -> tuple[str, str, str]:
     return f"{total_.machines:,}", f"{total_.vcpus:,}", f"{gibibytes(total_.memory)} GiB"
 
 
-def _name(one: FleetMachine) -> str:
-    return "/".join(filter(None, (one.resource.namespace, one.resource.name)))
+def _name(machine: FleetMachine) -> str:
+    return "/".join(filter(None, (machine.resource.namespace, machine.resource.name)))
 
 
-def _row(one: FleetMachine) -> list[Any]:
+def _row(machine: FleetMachine) -> list[Any]:
     """What the script sorts and filters by."""
-    size = one.size
+    size = machine.size
     return [
-        one.resource.namespace, one.resource.name, *(_definition(one, word)[0] for word in _WORDS),
-        size.vcpus if size else 0, size.memory if size else 0, one.release, ", ".join(one.pins) or "none",
-        _worst(one), one.count(Severity.ERROR) * 1_000_000 + one.count(Severity.WARNING),
+        machine.resource.namespace, machine.resource.name, *(_definition(machine, word)[0] for word in _WORDS),
+        size.vcpus if size else 0, size.memory if size else 0, machine.release, ", ".join(machine.pins) or "none",
+        _worst(machine), machine.count(Severity.ERROR) * 1_000_000 + machine.count(Severity.WARNING),
     ]  # fmt: skip
 
 
-def _worst(one: FleetMachine) -> str:
+def _worst(machine: FleetMachine) -> str:
     """What there is to say of a VM, in a word."""
-    if one.size is None:
+    if machine.size is None:
         return "errors"
     return next(
-        (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if one.count(word)), "fine"
+        (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if machine.count(word)),
+        "fine",
     )
 
 
-def _definition(one: FleetMachine, word: str) -> tuple[str, str]:
+def _definition(machine: FleetMachine, word: str) -> tuple[str, str]:
     """The name and the first digits of the hash of a definition."""
-    ref = one.definitions.get(word)
+    ref = machine.definitions.get(word)
     return (ref.name, hashes.suffix(ref.hash)) if ref else ("", "")
 
 
-def _machine(one: FleetMachine) -> dict[str, Any]:
+def _machine(machine: FleetMachine) -> dict[str, Any]:
     return {
-        "name": _name(one),
-        "kind": "" if one.resource.kind == "VirtualMachine" else one.resource.kind,
-        "kustomization": "" if one.kustomization == "." else one.kustomization,
-        "start": one.place,
-        "halted": one.size is None,
-        "vcpus": f"{one.size.vcpus:,}" if one.size else "",
-        "memory": f"{gibibytes(one.size.memory)} GiB" if one.size else "",
-        "definitions": [(word, *_definition(one, word)) for word in _WORDS],
-        "release": one.release,
-        "pins": one.pins,
-        "worst": _worst(one),
+        "name": _name(machine),
+        "kind": "" if machine.resource.kind == "VirtualMachine" else machine.resource.kind,
+        "kustomization": "" if machine.kustomization == "." else machine.kustomization,
+        "start": machine.place,
+        "halted": machine.size is None,
+        "vcpus": f"{machine.size.vcpus:,}" if machine.size else "",
+        "memory": f"{gibibytes(machine.size.memory)} GiB" if machine.size else "",
+        "definitions": [(word, *_definition(machine, word)) for word in _WORDS],
+        "release": machine.release,
+        "pins": machine.pins,
+        "worst": _worst(machine),
         "counts": ", ".join(
-            counted(one.count(severity), severity.value)
+            counted(machine.count(severity), severity.value)
             for severity in (Severity.ERROR, Severity.WARNING)
-            if one.count(severity)
+            if machine.count(severity)
         ),
-        "findings": [_finding(each) for each in one.findings],
-        "fields": one.fields,
+        "findings": [_finding(each) for each in machine.findings],
+        "fields": machine.fields,
     }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "severity": one.diagnostic.severity.value,
-        "title": one.title,
-        "text": one.text,
-        "place": one.place,
+        "severity": finding.diagnostic.severity.value,
+        "title": finding.title,
+        "text": finding.text,
+        "place": finding.place,
     }
 
 
-def _field(said: list[str], one: dict[str, Any]) -> dict[str, Any]:
+def _field(texts: list[str], machine: dict[str, Any]) -> dict[str, Any]:
     """A field for people: its name, and who wanted what of it and where, the decider first."""
-    field, *rest = said
+    field, *rest = texts
     triples = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
     return {
         "name": field,
         "contenders": [
-            (value, decider, _from_start(where, one["start"])) for value, decider, where in triples
+            (value, decider, _from_start(where, machine["start"]))
+            for value, decider, where in triples
         ],
     }
 
@@ -253,20 +273,20 @@ def _from_start(where: str, start: Place) -> str:
     return f"{start.file}:{start.line + int(lines)}{colon}{rest}"
 
 
-def _shared(machines: list[FleetMachine]) -> tuple[list[tuple[int, ...]], list[list[int]]]:
+def _shared(machines: Sequence[FleetMachine]) -> tuple[list[tuple[int, ...]], list[list[int]]]:
     """The fields of each VM as what another has, and where it differs from that: its number, place, entry, place..."""
     bases: list[tuple[int, ...]] = []
     known: dict[tuple[int, ...], int] = {}
     shared: list[list[int]] = []
     near: dict[int, int] = {}
-    for one in machines:
-        base = near.get(len(one.fields))
-        changes = _changes(bases[base], one.fields) if base is not None else None
+    for machine in machines:
+        base = near.get(len(machine.fields))
+        changes = _changes(bases[base], machine.fields) if base is not None else None
         if base is None or changes is None:
-            base = known.setdefault(one.fields, len(bases))
+            base = known.setdefault(machine.fields, len(bases))
             if base == len(bases):
-                bases.append(one.fields)
-            near[len(one.fields)] = base
+                bases.append(machine.fields)
+            near[len(machine.fields)] = base
             changes = []
         shared.append([base, *changes])
     return bases, shared

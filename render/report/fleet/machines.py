@@ -48,7 +48,7 @@ class FleetMachine(NamedTuple):
 
     def count(self, severity: Severity) -> int:
         """How many findings of *severity* it has."""
-        return sum(one.diagnostic.severity is severity for one in self.findings)
+        return sum(finding.diagnostic.severity is severity for finding in self.findings)
 
 
 class Fleet(NamedTuple):
@@ -74,22 +74,26 @@ class Wording:
         self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
 
     def add(
-        self, decisions: Iterable[Decision], given: Input, resource: ResourceRef, place: Place
+        self, decisions: Iterable[Decision], manifests: Input, resource: ResourceRef, place: Place
     ) -> tuple[int, ...]:
         """The numbers of the entries for *decisions* on the VM *resource*, which stands at *place*."""
         return tuple(
-            self.entries.setdefault(self._entry(one, given, resource, place), len(self.entries))
-            for one in decisions
-            if one.field not in _IDENTITY
+            self.entries.setdefault(
+                self._entry(decision, manifests, resource, place), len(self.entries)
+            )
+            for decision in decisions
+            if decision.field not in _IDENTITY
         )
 
-    def _entry(self, one: Decision, given: Input, resource: ResourceRef, place: Place) -> Entry:
-        said = [one.text]
-        for each in trace(one, given):
+    def _entry(
+        self, decision: Decision, manifests: Input, resource: ResourceRef, place: Place
+    ) -> Entry:
+        texts = [decision.text]
+        for each in trace(decision, manifests):
             contender = each.contender
-            where = _where(each, one.field, resource, place)
-            said += (brief(contender.value), DECIDERS[contender.decider], where)
-        return tuple(map(self._number, said))
+            where = _where(each, decision.field, resource, place)
+            texts += (brief(contender.value), DECIDERS[contender.decider], where)
+        return tuple(map(self._number, texts))
 
     def _number(self, text: str) -> int:
         number = self._numbers.get(text)
@@ -99,15 +103,15 @@ class Wording:
         return number
 
 
-def _where(one: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:
+def _where(evidence: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:
     """Where a contender says so; in the VM itself how many lines behind its beginning, in which VMs are alike."""
-    contender = one.contender
+    contender = evidence.contender
     if contender.source is None:
         return ""
-    if contender.source != resource or not one.place.line or one.place.file != place.file:
-        return words(one)
+    if contender.source != resource or not evidence.place.line or evidence.place.file != place.file:
+        return words(evidence)
     written = contender.source_field
-    position = f"{OWN}{one.place.line - place.line}:{one.place.column}"
+    position = f"{OWN}{evidence.place.line - place.line}:{evidence.place.column}"
     if written[-len(field) :] == field:
         return position
     return f"{position} {fieldpath.text(written)}"
@@ -116,8 +120,8 @@ def _where(one: Evidence, field: FieldPath, resource: ResourceRef, place: Place)
 def total(machines: Iterable[FleetMachine]) -> Total:
     """What those of *machines* ask for that start."""
     amounts = Total()
-    for one in machines:
-        amounts = amounts.adding(one.size) if one.size is not None else amounts
+    for machine in machines:
+        amounts = amounts.adding(machine.size) if machine.size is not None else amounts
     return amounts
 
 
@@ -126,7 +130,7 @@ def totals(
 ) -> dict[str, Total]:
     """The totals of VMs by *key*."""
     groups: dict[str, list[FleetMachine]] = {}
-    for one in machines:
-        if one.size is not None:
-            groups.setdefault(key(one), []).append(one)
+    for machine in machines:
+        if machine.size is not None:
+            groups.setdefault(key(machine), []).append(machine)
     return {name: total(groups[name]) for name in sorted(groups)}

@@ -30,21 +30,21 @@ def _machine(machine: ToldMachine) -> dict[str, Any]:
     return {"resource": resource, "revisions": list(map(_revision, machine.revisions))}
 
 
-def _revision(one: ToldRevision) -> dict[str, Any]:
+def _revision(revision: ToldRevision) -> dict[str, Any]:
     return {
-        "number": one.number,
-        "commit": one.commit.id,
-        "date": one.commit.date,
-        "subject": one.commit.subject,
-        **{word: _definition(one, word) for word in ("instancetype", "preference")},
-        "class": one.effect,
-        "fault": one.fault or None,
-        "impacts": list(map(_impact, one.impacts)),
+        "number": revision.number,
+        "commit": revision.commit.id,
+        "date": revision.commit.date,
+        "subject": revision.commit.subject,
+        **{word: _definition(revision, word) for word in ("instancetype", "preference")},
+        "class": revision.effect,
+        "fault": revision.fault or None,
+        "impacts": list(map(_impact, revision.impacts)),
     }
 
 
-def _definition(one: ToldRevision, word: str) -> dict[str, str] | None:
-    ref = one.definitions.get(word)
+def _definition(revision: ToldRevision, word: str) -> dict[str, str] | None:
+    ref = revision.definitions.get(word)
     return ref._asdict() if ref else None
 
 

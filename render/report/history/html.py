@@ -47,17 +47,20 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
     """One page, whatever stands in the repository."""
     entries = _entries(history)
     machines = history.machines
-    revisions = sum(len(one.revisions) for one in machines)
+    revisions = sum(len(machine.revisions) for machine in machines)
     found = effects(machines)
     since = f" since {history.since}" if history.since else ""
     title = f"{counted(revisions, 'revision')} of {counted(len(machines), 'VM')}{since}"
-    dates = sorted({one.commit.date for one in entries})
+    dates = sorted({entry.commit.date for entry in entries})
     return page(
         "history/history.html.j2",
         data={},
         title=title,
         origin=origin,
-        words=[history.lock, *([f"{dates[0]} to {dates[-1]}"] if dates else [])],
+        words=[
+            history.lock,
+            *([" to ".join(dict.fromkeys((dates[0], dates[-1])))] if dates else []),
+        ],
         counts=bar((effect, number, _MEANINGS.get(effect, "")) for effect, number in found.items()),
         tiles=[
             (f"{len(machines):,}", "VMs"),
@@ -72,28 +75,28 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
     """The commits, newest first."""
     known: dict[ToldCommit, dict[object, TimelineGroup]] = {}
     for machine in history.machines:
-        for one in machine.revisions:
-            group = _group(one)
-            groups = known.setdefault(one.commit, {})
+        for revision in machine.revisions:
+            group = _group(revision)
+            groups = known.setdefault(revision.commit, {})
             same = groups.setdefault(
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
-            same.machines.append(f"{machine.name} (revision {one.number})")
+            same.machines.append(f"{machine.name} (revision {revision.number})")
     ordered = sorted(known.items(), key=lambda entry: entry[0].date, reverse=True)
     return [
-        TimelineEntry(commit, sorted(groups.values(), key=lambda one: RANKED.index(one.effect)))
+        TimelineEntry(commit, sorted(groups.values(), key=lambda group: RANKED.index(group.effect)))
         for commit, groups in ordered
     ]
 
 
-def _group(one: ToldRevision) -> TimelineGroup:
+def _group(revision: ToldRevision) -> TimelineGroup:
     fields = tuple(
         (change.field, *short(change), change.effect)
-        for impact in one.impacts
+        for impact in revision.impacts
         for change in changes(impact)
     )
-    messages = tuple(text for impact in one.impacts for text in impact.messages)
-    definitions = ", ".join(f"{ref.kind} {ref.name}" for ref in one.definitions.values())
+    messages = tuple(text for impact in revision.impacts for text in impact.messages)
+    definitions = ", ".join(f"{ref.kind} {ref.name}" for ref in revision.definitions.values())
     return TimelineGroup(
-        one.effect, [], (one.fault,) if one.fault else messages, fields, definitions
+        revision.effect, [], (revision.fault,) if revision.fault else messages, fields, definitions
     )

@@ -57,5 +57,5 @@ class ToldHistory(NamedTuple):
 
 def effects(machines: Iterable[ToldMachine]) -> dict[str, int]:
     """How many revisions have each effect, the worst first."""
-    numbers = Counter(one.effect for machine in machines for one in machine.revisions)
+    numbers = Counter(revision.effect for machine in machines for revision in machine.revisions)
     return {effect: numbers[effect] for effect in RANKED if numbers[effect]}

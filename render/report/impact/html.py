@@ -11,6 +11,7 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
+    ErrorsOfChange,
     HolderEntry,
     MachineEntry,
     Review,
@@ -34,6 +35,7 @@ from render.report.impact.review import (
     texts,
     total,
     unaffected,
+    unrendered,
     unused,
     warned,
     without_rest,
@@ -42,6 +44,9 @@ from render.report.impact.review import (
 from render.report.impact.text import header, short, summary
 from render.report.page import anchors, bar, page
 from render.report.places import Place
+
+#: So many effects are named in the answer; the bar below it has all.
+_WORST = 3
 
 
 def report(review: Review, style: ImpactStyle) -> str:
@@ -58,18 +63,11 @@ def report(review: Review, style: ImpactStyle) -> str:
         title=_title(machines),
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
-        new_errors=sum(1 + len(one.others) for one in found.groups),
+        new_errors=sum(1 + len(error.others) for error in found.groups),
         errors=found.groups,
         warnings=new_warnings(review.parts),
         warned=warned(new_warnings(review.parts)),
-        sentences=[
-            *filter(None, [str(found)]),
-            *(
-                f"{said[:1].upper()}{said[1:]}"
-                for said in (pinned(machines), not_counted(review.parts), unused(review.parts))
-                if said
-            ),
-        ],
+        sentences=_sentences(review, found),
         without=without_rest(machines),
         unaffected=unaffected(machines),
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
@@ -77,18 +75,28 @@ def report(review: Review, style: ImpactStyle) -> str:
         room=room.lines(review.parts),
         causes=_causes(entries(review.parts)),
         sums=[
-            (word, [(name, _totals(one)) for name, one in totals.items()])
+            (word, [(name, _totals(total)) for name, total in totals.items()])
             for word, totals in (
                 ("namespace", by_namespace(machines)),
                 ("instancetype", by_instancetype(machines)),
             )
         ],
         machines=[
-            _machine(one, anchor) for one, anchor in zip(every, _anchors(every), strict=True)
+            _machine(entry, anchor) for entry, anchor in zip(every, _anchors(every), strict=True)
         ],
         holders_title=holders_title(holders(review.parts)),
-        holders=[_holder(one) for one in holders(review.parts)],
+        holders=[_holder(entry) for entry in holders(review.parts)],
     )
+
+
+def _sentences(review: Review, found: ErrorsOfChange) -> list[str]:
+    """What else there is to say of the change: of its errors *found*, of pins, and of what is not counted or used."""
+    others = pinned(review.machines), not_counted(review.parts), unused(review.parts)
+    errors_found = str(found)
+    return [
+        *([errors_found] if errors_found else ()),
+        *(f"{text[:1].upper()}{text[1:]}" for text in others if text),
+    ]
 
 
 def _title(machines: Sequence[MachineImpact]) -> str:
@@ -97,9 +105,11 @@ def _title(machines: Sequence[MachineImpact]) -> str:
     rest = numbers.pop("same", 0)
     if not numbers:
         return "Nothing changes for any VM" if rest else "There are no VMs"
-    said = ", ".join(f"{number:,} {effect}" for effect, number in numbers.items())
+    words = [f"{number:,} {effect}" for effect, number in numbers.items()]
+    if len(words) > _WORST + 1:
+        words[_WORST:] = [f"{sum(list(numbers.values())[_WORST:]):,} others"]
     others = f"; {counted(rest, 'VM')} same" if rest else ""
-    return f"{said}{others}"
+    return f"{', '.join(words)}{others}"
 
 
 def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
@@ -117,19 +127,19 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     """
     values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str, str]]] = {}
     for part, machine in machines:
-        for one in leaves(machine.changes):
-            if one.cause is not None:
-                key = (part.locate(one.cause), one.cause.resource, one.cause.field)
-                name = _last(one.field)
-                named = "" if name == _last(one.cause.field) else name
-                values.setdefault(key, set()).add((named, *short(one)))
+        for change in leaves(machine.changes):
+            if change.cause is not None:
+                key = (part.locate(change.cause), change.cause.resource, change.cause.field)
+                name = _last(change.field)
+                named = "" if name == _last(change.cause.field) else name
+                values.setdefault(key, set()).add((named, *short(change)))
     return [
         {
-            **one._asdict(),
-            "worst": next(iter(one.effects), "same"),
-            "change": _same(values[one.place, one.resource, one.field]),
+            **cause._asdict(),
+            "worst": next(iter(cause.effects), "same"),
+            "change": _same(values[cause.place, cause.resource, cause.field]),
         }
-        for one in causes(machines)
+        for cause in causes(machines)
     ]
 
 
@@ -154,12 +164,14 @@ def _rows(machines: list[MachineEntry]) -> list[list[Any]]:
     rows: list[list[Any]] = []
     for part, machine in machines:
         size = machine.sizes[1] or machine.sizes[0]
-        definitions = dict.fromkeys(str(one.cause.resource) for one in machine.changes if one.cause)
+        definitions = dict.fromkeys(
+            str(change.cause.resource) for change in machine.changes if change.cause
+        )
         rows.append(
             [
                 worst(machine), machine.resource.namespace, machine.resource.name,
                 size.instancetype if size else "", size.vcpus if size else 0, size.memory if size else 0,
-                part.title, list(definitions), next((one.field for one in changes(machine)), ""),
+                part.title, list(definitions), next((change.field for change in changes(machine)), ""),
             ]
         )  # fmt: skip
     return rows
@@ -193,7 +205,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "resource": holder.resource,
         "part": part.title,
         "words": entry.words.replace("->", "→"),
-        "changes": [_change(one, part) for one in leaves(holder.changes)],
+        "changes": [_change(change, part) for change in leaves(holder.changes)],
         "edited": holder.edited,
     }
 
@@ -201,7 +213,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
 def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
-    one, other = before or after, after or before
+    first, other = before or after, after or before
     fields = [_change(change, part) for change in changes(machine)]
     return {
         "name": "/".join(filter(None, machine.resource[1:])),
@@ -209,10 +221,11 @@ def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
         "part": part.title,
         "worst": worst(machine),
         "effects": machine.effects,
-        "instancetype": (one.instancetype, other.instancetype) if one and other else ("", ""),
-        "vcpus": (one.vcpus, other.vcpus) if one and other else ("", ""),
-        "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (one, other) if size)
+        "instancetype": (first.instancetype, other.instancetype) if first and other else ("", ""),
+        "vcpus": (first.vcpus, other.vcpus) if first and other else ("", ""),
+        "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (first, other) if size)
         or ("", ""),
         "texts": list(texts(entry)),
         "changes": fields,
+        "unrendered": unrendered(machine),
     }

@@ -47,8 +47,11 @@ def document(review: Review) -> dict[str, Any]:
         "after": _state(review.after),
         "emit": review.emit,
         "otherwise": review.otherwise and review.otherwise._asdict(),
-        "uncompared": [{**one._asdict(), "codes": list(one.codes)} for one in review.uncompared],
-        "settings": [one._asdict() for one in review.settings],
+        "uncompared": [
+            {**uncompared._asdict(), "codes": list(uncompared.codes)}
+            for uncompared in review.uncompared
+        ],
+        "settings": [change._asdict() for change in review.settings],
         "locked": review.locked,
         "unseen": dict(sorted(review.unseen.items())),
         "counts": counts(machines),
@@ -59,13 +62,13 @@ def document(review: Review) -> dict[str, Any]:
         },
         "requests": room.requests(review.parts),
         "quotas": [
-            {**one._asdict(), "causes": [_cause(cause, part.locate) for cause in one.causes]}
+            {**quota._asdict(), "causes": [_cause(cause, part.locate) for cause in quota.causes]}
             for part in review.parts
-            for one in part.impact.quotas
+            for quota in part.impact.quotas
         ],
         "assumptions": list(ASSUMED),
-        "machines": [_machine(one) for one in entries(review.parts, every=True)],
-        "holders": [_holder(one) for one in holders(review.parts)],
+        "machines": [_machine(entry) for entry in entries(review.parts, every=True)],
+        "holders": [_holder(entry) for entry in holders(review.parts)],
         "definitions": _definitions(review),
         "errors": _errors(review),
         "diagnostics": _diagnostics(review),
@@ -76,15 +79,20 @@ def _definitions(review: Review) -> list[dict[str, Any]]:
     """The definitions that changed, and whether a VM of any input asks for one of that name."""
     used: dict[ResourceRef, bool] = {}
     for part in review.parts:
-        for one in part.impact.redefined:
-            used[one.resource] = used.get(one.resource, False) or one.is_used
-    return [{"resource": one._asdict(), "used": used[one]} for one in sorted(used)]
+        for redefinition in part.impact.redefined:
+            used[redefinition.resource] = (
+                used.get(redefinition.resource, False) or redefinition.is_used
+            )
+    return [{"resource": ref._asdict(), "used": used[ref]} for ref in sorted(used)]
 
 
 def _errors(review: Review) -> dict[str, Any]:
     """The errors that are new, those that were there before, and those that are gone."""
     found = errors(review.parts)
-    return {key: [plain_json.finding(one) for one in some] for key, some in found._asdict().items()}
+    return {
+        key: [plain_json.finding(finding) for finding in some]
+        for key, some in found._asdict().items()
+    }
 
 
 def _diagnostics(review: Review) -> dict[str, Any]:
@@ -93,9 +101,9 @@ def _diagnostics(review: Review) -> dict[str, Any]:
     for part in review.parts:
         builds = (part.name,) if part.name else ()
         for side, more in zip(sides, part.findings(), strict=True):
-            side.extend(one._replace(builds=builds) for one in more)
+            side.extend(finding._replace(builds=builds) for finding in more)
     return {
-        name: [plain_json.finding(one) for one in findings.merge(side)]
+        name: [plain_json.finding(finding) for finding in findings.merge(side)]
         for name, side in zip(("before", "after"), sides, strict=True)
     }
 
@@ -135,12 +143,15 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "deleted": _without_effect(machine.deleted),
         "before": _size(before),
         "after": _size(after),
-        "changes": [_change(one, part.locate) for one in leaves(machine.changes)],
+        "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
     }
 
 
 def _without_effect(definitions: Iterable[DefinitionWithoutEffect]) -> list[dict[str, Any]]:
-    return [{"resource": one.resource._asdict(), "pin": one.pin or None} for one in definitions]
+    return [
+        {"resource": definition.resource._asdict(), "pin": definition.pin or None}
+        for definition in definitions
+    ]
 
 
 def _size(size: Size | None) -> dict[str, Any] | None:
@@ -159,7 +170,7 @@ def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
 def _holder(entry: HolderEntry) -> dict[str, Any]:
     part, holder = entry
     before, after = holder.replicas
-    changed = (_change(one, part.locate) for one in leaves(holder.changes))
+    changed = (_change(change, part.locate) for change in leaves(holder.changes))
     return {
         "resource": holder.resource._asdict(),
         "kustomization": part.name or None,
@@ -167,9 +178,9 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "outcome": holder.outcome,
         "selective": holder.is_selective,
         "replicas": {"before": before, "after": after},
-        "edited": [one._asdict() for one in holder.edited],
+        "edited": [ref._asdict() for ref in holder.edited],
         "changes": [
-            {key: value for key, value in one.items() if key != "effect"} for one in changed
+            {key: value for key, value in change.items() if key != "effect"} for change in changed
         ],
     }
 

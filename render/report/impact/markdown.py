@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from render.diff.impact import FieldChange
 from render.model.counting import counted
+from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -57,7 +58,7 @@ from render.report.impact.review import (
     without_rest,
     worst,
 )
-from render.report.impact.text import short
+from render.report.impact.text import blamed, short
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
@@ -89,12 +90,12 @@ def report(review: Review, style: ImpactStyle) -> str:
     head, counted = map("\n".join, (_title(review, found), _counts(review, found)))
     tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
-    listed = ((1 + len(one.others), _error(one)) for one in found.groups)
+    listed = ((1 + len(error.others), _error(error)) for error in found.groups)
     sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors")]
     warnings = new_warnings(review.parts)
     if warnings:
         sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
-        blocks_ = ((1 + len(one.others), _error(one)) for one in warnings)
+        blocks_ = ((1 + len(warning.others), _error(warning)) for warning in warnings)
         sections += _section(budget.fitting(blocks_, _ERRORS), "{} of these warnings")
     sections += _table(
         ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
@@ -110,7 +111,11 @@ def report(review: Review, style: ImpactStyle) -> str:
         ("Namespace", by_namespace(review.machines)),
         ("Instancetype", by_instancetype(review.machines)),
     ):
-        rows = (_totals(name, one) for name, one in totals.items() if one[0] != one[1])
+        rows = (
+            _totals(name, group_totals)
+            for name, group_totals in totals.items()
+            if group_totals[0] != group_totals[1]
+        )
         titles = (word, "VMs", "vCPU", "Memory")
         sections += _table(titles, rows, f"more {word.lower()}s", budget, _TOTALS)
     listed_room = [(1, f"- {code(line)}\n") for line in room.lines(review.parts)]
@@ -129,8 +134,8 @@ def _machines(
             (f"{word.capitalize()}, without an effect", "VMs", "Why"),
             map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
         )  # fmt: skip
-    shown = [one for one in listed if one.machine.changes or any(texts(one))]
-    blocks = ((len(one.machines), _folded(one)) for one in alike(shown))
+    detailed = [entry for entry in listed if entry.machine.changes or any(texts(entry))]
+    blocks = ((len(group.machines), _folded(group)) for group in alike(detailed))
     fitting = budget.fitting(blocks, _DETAILS)
     most = 0 if len(fitting.blocks) > _OPEN else _OPEN  # each is folded by itself
     yield from _section(fitting, "details of {} VMs", most=most)
@@ -198,16 +203,16 @@ def _table(
 
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     """The counts in a line, what is compared, and how many errors there are where some are new."""
-    said = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
+    summary = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
     count = subjects(review.machines)
-    yield f"### {count}: {said}\n" if said else f"### {count}\n"
+    yield f"### {count}: {summary}\n" if summary else f"### {count}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     emit, why = synced(review)
     how = f", synced with `--emit {emit}`{why}" if emit else ""
     asides = "".join(
-        f"; {code(said)}"
-        for said in (not_compared(review), not_seen(review), settings_changed(review))
-        if said
+        f"; {code(aside)}"
+        for aside in (not_compared(review), not_seen(review), settings_changed(review))
+        if aside
     )
     yield f"{states}{how}{_otherwise(review)}{asides}\n"
     if found.new:
@@ -219,7 +224,7 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
 def _error(error: RepeatedError) -> str:
     found = error.finding
     place = f"{code(str(found.place))} " if found.place.file else ""
-    others = ", ".join(code(str(one)) for one in error.others)
+    others = ", ".join(code(str(other)) for other in error.others)
     return f"- {place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
 
 
@@ -231,8 +236,8 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     old_errors = "" if found.new else str(found)
     if old_errors:
         yield f"{old_errors}\n"
-    for said in filter(None, (pinned(machines), not_counted(review.parts))):
-        yield f"{said[:1].upper()}{said[1:]}\n"
+    for sentence in filter(None, (pinned(machines), not_counted(review.parts))):
+        yield f"{sentence[:1].upper()}{sentence[1:]}\n"
     words, _, names = unused(review.parts).partition(": ")
     if words:
         yield f"{words}: {code(names)}\n"
@@ -268,13 +273,13 @@ def _why(entry: MachineEntry) -> str:
     machine = entry.machine
     differences = changes(machine)
     if machine.messages and (not differences or worst(machine) in _QUOTED):
-        said = unrendered(machine)
+        reason = unrendered(machine)
         text = code(machine.messages[0], cell=True)
-        return f"{said}: {text}" if said else text
+        return f"{reason}: {text}" if reason else text
     if not differences:
         return "; ".join(
-            f"{one.ours} {code(one.theirs, cell=True)}" if one.theirs else one.ours
-            for one in sizes(machine)
+            f"{text.ours} {code(text.quoted, cell=True)}" if text.quoted else text.ours
+            for text in sizes(machine)
         )
     change = differences[0]
     old, new = (code(value, cell=True) for value in short(change))
@@ -284,27 +289,35 @@ def _why(entry: MachineEntry) -> str:
     return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"
 
 
-def _unaffected(one: UnaffectedUsers) -> tuple[str, str, str]:
-    names = [code(f"{vm.namespace}/{vm.name}", cell=True) for vm in one.machines[:_NAMED]]
-    more = len(one.machines) - len(names)
-    said = ", ".join(names) + (f" and {more:,} more" if more else "")
-    why, _, pin = one.why.partition("pinned to ")
-    return code(str(one.definition), cell=True), said, why or f"pinned to {code(pin, cell=True)}"
+def _unaffected(unaffected_users: UnaffectedUsers) -> tuple[str, str, str]:
+    names = [
+        code(f"{vm.namespace}/{vm.name}", cell=True) for vm in unaffected_users.machines[:_NAMED]
+    ]
+    more = len(unaffected_users.machines) - len(names)
+    listing = ", ".join(names) + (f" and {more:,} more" if more else "")
+    why, _, pin = unaffected_users.why.partition("pinned to ")
+    return (
+        code(str(unaffected_users.definition), cell=True),
+        listing,
+        why or f"pinned to {code(pin, cell=True)}",
+    )
 
 
 def _folded(group: MachineGroup) -> str:
     part, machines = group
     where = f" in <code>{_escaped(part.title)}</code>" if part.title else ""
-    one = machines[0]
+    machine = machines[0]
     several = f"{len(machines):,} VMs like " if len(machines) > 1 else ""
-    title = f"<b>{worst(one)}</b> {several}<code>{_escaped(str(one.resource))}</code>{where}"
-    said = [f"- {_text(text)}" for text in texts(MachineEntry(part, one))]
-    said += (f"- {_change(change, part.locate)}" for change in changes(one))
+    title = (
+        f"<b>{worst(machine)}</b> {several}<code>{_escaped(str(machine.resource))}</code>{where}"
+    )
+    lines = [f"- {_text(text)}" for text in texts(MachineEntry(part, machine))]
+    lines += (f"- {_change(change, part.locate, machine.resource)}" for change in changes(machine))
     if several:
-        said.append(f"- so too: {', '.join(code(str(other.resource)) for other in machines[1:])}")
+        lines.append(f"- so too: {', '.join(code(str(other.resource)) for other in machines[1:])}")
     return (
         f"\n<details><summary>{title}</summary>\n\n"
-        + "".join(f"{line}\n" for line in said)
+        + "".join(f"{line}\n" for line in lines)
         + "\n</details>\n"
     )
 
@@ -321,14 +334,16 @@ def _holder(entry: HolderEntry) -> str:
     part, holder = entry
     where = f" in {code(part.title)}" if part.title else ""
     lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
-    lines += (f"  - {_change(change, part.locate)}" for change in leaves(holder.changes))
-    lines += (f"  - edited: {code(str(one))}" for one in holder.edited)
+    lines += (
+        f"  - {_change(change, part.locate, holder.resource)}" for change in leaves(holder.changes)
+    )
+    lines += (f"  - edited: {code(str(ref))}" for ref in holder.edited)
     return "".join(f"{line}\n" for line in lines)
 
 
 def _text(text: ImpactText) -> str:
     place = code(str(text.place)) if text.place.file else ""
-    return " ".join(filter(None, (text.ours, text.theirs and code(text.theirs), place)))
+    return " ".join(filter(None, (text.ours, text.quoted and code(text.quoted), place)))
 
 
 def _otherwise(review: Review) -> str:
@@ -339,7 +354,7 @@ def _otherwise(review: Review) -> str:
     return f" ({counted(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
 
 
-def _change(change: FieldChange, locate: Locate) -> str:
+def _change(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
     effect = f" ({change.effect})" if change.effect else ""
     before, after = map(code, short(change))
     text = f"{code(change.field)}: {before} → {after}{effect}"
@@ -347,14 +362,16 @@ def _change(change: FieldChange, locate: Locate) -> str:
     if cause is None:
         return text
     place = locate(cause)
-    where = f", {code(str(place))}" if place.file else ""
-    return f"{text}{where}, {code(f'{cause.resource} {cause.field}'.rstrip())}"
+    line = str(place) if place.file else ""
+    return ", ".join(
+        (text, *map(code, filter(None, (line, blamed(change, cause, of if line else None)))))
+    )
 
 
 def _totals(name: str, totals: Totals) -> tuple[str, str, str, str]:
-    machines, vcpus, memory = (one.replace("->", "→") for one in amounts(totals))
-    shown = code(name, cell=True) if name else "none"
-    return shown, machines.rpartition(" ")[0], vcpus.removesuffix(" vCPU"), memory
+    machines, vcpus, memory = (amount.replace("->", "→") for amount in amounts(totals))
+    label = code(name, cell=True) if name else "none"
+    return label, machines.rpartition(" ")[0], vcpus.removesuffix(" vCPU"), memory
 
 
 def code(text: str, *, cell: bool = False) -> str:

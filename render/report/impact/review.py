@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
-from render.diagnostics.diagnostic import Severity, without_known
+from render.diagnostics.diagnostic import Diagnostic, Severity, identity, without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
     DefinitionWithoutEffect,
@@ -69,6 +69,7 @@ HOLDER_OUTCOMES = {
     "gone": ("is no longer in the repository: deleted where the sync prunes, and so is what it has made", "gone"),
     "withdrawn": ("is no longer in the repository; what was made of it stays", "none"),
     "replaced": ("its controller deletes each VM and makes it anew: the DataVolumes are others", "restart"),
+    "emptied": ("its controller deletes each VM", "gone"),
     "restarted": ("its controller deletes each VMI, and the run strategy starts it with the change", "restart"),
     "updated": ("its controller updates each VM, and such a VM fares as if it had been edited", "none"),
     "later": ("what it has made stays as it is; what it makes later has the change", "recreate"),
@@ -158,7 +159,7 @@ class ErrorsOfChange(NamedTuple):
         return [
             RepeatedError(
                 group.first,
-                tuple(one.diagnostic.resource or one.place for one in group.others),
+                tuple(finding.diagnostic.resource or finding.place for finding in group.others),
             )
             for group in findings.groups(self.new)
         ]
@@ -168,18 +169,30 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     """What became of the errors. One that is new in an input and gone from another has moved, and remains."""
     listed = list(parts)
     impacts = [part.impact for part in listed]
-    gone = [one for impact in impacts for one in impact.repaired_errors]
-    new = [one for impact in impacts for one in impact.new_errors]
+    gone = [diagnostic for impact in impacts for diagnostic in impact.repaired_errors]
+    new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
     left = set(map(id, without_known(gone, new)))
     found = ErrorsOfChange([], [], [])
     for part in listed:
         before, after = part.sources
-        lost = [one for one in part.impact.before if id(one) in left]
+        lost = [diagnostic for diagnostic in part.impact.before if id(diagnostic) in left]
         found.gone.extend(findings.find(lost, before))
-        for one in findings.find((one for one in part.impact.after if one.is_error), after):
-            (found.new if id(one.diagnostic) in arrived else found.remaining).append(one)
+        for finding in findings.find(
+            (diagnostic for diagnostic in part.impact.after if diagnostic.is_error), after
+        ):
+            (found.new if id(finding.diagnostic) in arrived else found.remaining).append(finding)
+    # What several inputs read, one of them only now, is said of each.
+    found = found._replace(new=_but_for(found.new, found.remaining))
     return ErrorsOfChange(*map(findings.merge, found))
+
+
+def _but_for(new: Iterable[Finding], remaining: Iterable[Finding]) -> list[Finding]:
+    """Those *new* findings that none of the *remaining* ones is, at the same place."""
+    known = {(identity(finding.diagnostic), finding.place) for finding in remaining}
+    return [
+        finding for finding in new if (identity(finding.diagnostic), finding.place) not in known
+    ]
 
 
 class ReviewedState(NamedTuple):
@@ -264,37 +277,59 @@ def not_seen(review: Review) -> str:
 
 def subjects(machines: Iterable[MachineImpact]) -> str:
     """How many VMs and other objects there are, in words."""
-    kinds = Counter(one.resource.kind if one.resource.kind in _CLAIMS else "VM" for one in machines)
+    kinds = Counter(
+        machine.resource.kind if machine.resource.kind in _CLAIMS else "VM" for machine in machines
+    )
     names = ["VM", *sorted(kinds.keys() - {"VM"})] if kinds["VM"] or not kinds else sorted(kinds)
     return " and ".join(counted(kinds[name], name) for name in names if kinds[name] or name == "VM")
 
 
 def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
-    """The warnings that the second state has anew, those together that say the same of several objects."""
-    new = []
-    for part in parts:
-        before, after = (
-            [one for one in side if one.severity is Severity.WARNING]
-            for side in (part.impact.before, part.impact.after)
-        )
-        new += findings.find(without_known(after, before), part.sources[1])
+    """The warnings that the second state has anew, those together that say the same of several objects.
+
+    One that is new in an input and gone from another has moved.
+    """
+    listed = [(part, *_warnings_of(part)) for part in parts]
+    arrived = [warning for _, before, after in listed for warning in without_known(after, before)]
+    gone = [warning for _, before, after in listed for warning in without_known(before, after)]
+    news = set(map(id, without_known(arrived, gone)))
+    new: list[Finding] = []
+    remaining: list[Finding] = []
+    for part, _, after in listed:
+        for finding in findings.find(after, part.sources[1]):
+            (new if id(finding.diagnostic) in news else remaining).append(finding)
+    kept = _but_for(new, remaining)
     return [
         RepeatedError(
-            group.first, tuple(one.diagnostic.resource or one.place for one in group.others)
+            group.first,
+            tuple(finding.diagnostic.resource or finding.place for finding in group.others),
         )
-        for group in findings.groups(findings.merge(new))
+        for group in findings.groups(findings.merge(kept))
     ]
+
+
+def _warnings_of(part: ReviewPart) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    """The warnings of both states."""
+    impact = part.impact
+    before, after = (
+        [diagnostic for diagnostic in side if diagnostic.severity is Severity.WARNING]
+        for side in (impact.before, impact.after)
+    )
+    return before, after
 
 
 def warned(warnings: Sequence[RepeatedError]) -> str:
     """How many *warnings* are new, in words; nothing without any."""
-    number = sum(1 + len(one.others) for one in warnings)
+    number = sum(1 + len(warning.others) for warning in warnings)
     return counted(number, "new warning") if number else ""
 
 
 def not_compared(review: Review) -> str:
     """The inputs that are not compared, each with the codes of the errors that say why; nothing where all are."""
-    named = [f"{one.name or OTHER_FILES} ({', '.join(one.codes)})" for one in review.uncompared]
+    named = [
+        f"{uncompared.name or OTHER_FILES} ({', '.join(uncompared.codes)})"
+        for uncompared in review.uncompared
+    ]
     more = [f"{len(named) - _UNCOMPARED:,} more"] if len(named) > _UNCOMPARED else []
     return f"not compared: {', '.join(named[:_UNCOMPARED] + more)}" if named else ""
 
@@ -302,10 +337,11 @@ def not_compared(review: Review) -> str:
 def settings_changed(review: Review) -> str:
     """The repository's own settings that change, in words; nothing where none does."""
     changed = (
-        f"{one.key} {in_words(one.before)} -> {in_words(one.after)}" for one in review.settings
+        f"{change.key} {in_words(change.before)} -> {in_words(change.after)}"
+        for change in review.settings
     )
-    said = ", ".join(changed)
-    return f"{SETTINGS_FILE} changed: {said}" if said else ""
+    listing = ", ".join(changed)
+    return f"{SETTINGS_FILE} changed: {listing}" if listing else ""
 
 
 class MachineEntry(NamedTuple):
@@ -331,32 +367,32 @@ class HolderEntry(NamedTuple):
         """How many it makes, and what becomes of those that it has made."""
         before, after = self.holder.replicas
         count = f"{before:,} -> {after:,}" if before != after else f"{after:,}"
-        said = HOLDER_OUTCOMES[self.holder.outcome][0]
+        outcome = HOLDER_OUTCOMES[self.holder.outcome][0]
         chosen = " (of those that its updateStrategy selects)" if self.holder.is_selective else ""
         noun = "VM" if self.is_template else "replica"
-        return f"{count} {noun if before == after == 1 else f'{noun}s'}: {said}{chosen}"
+        return f"{count} {noun if before == after == 1 else f'{noun}s'}: {outcome}{chosen}"
 
 
 def holders(parts: Iterable[ReviewPart]) -> list[HolderEntry]:
     """The pools, replica sets and templates of which something is to be said."""
-    return [HolderEntry(part, one) for part in parts for one in part.impact.holders]
+    return [HolderEntry(part, holder) for part in parts for holder in part.impact.holders]
 
 
 def not_counted(parts: Iterable[ReviewPart]) -> str:
     """How many pools, replica sets and templates stand beside the counts of VMs, in words; nothing without any."""
     listed = holders(parts)
-    said = []
+    counts = []
     for names, count in (
-        (_POOLS, sum(not one.is_template for one in listed)),
-        (_TEMPLATES, sum(one.is_template for one in listed)),
+        (_POOLS, sum(not entry.is_template for entry in listed)),
+        (_TEMPLATES, sum(entry.is_template for entry in listed)),
     ):
-        said += [f"{count:,} {names[count > 1]}"] if count else []
-    return f"beside these VMs {' and '.join(said)}, see below" if said else ""
+        counts += [f"{count:,} {names[count > 1]}"] if count else []
+    return f"beside these VMs {' and '.join(counts)}, see below" if counts else ""
 
 
 def holders_title(listed: Iterable[HolderEntry]) -> str:
     """What stands above those *listed*."""
-    kinds = {one.is_template for one in listed}
+    kinds = {entry.is_template for entry in listed}
     nouns = [names[1] for names, kind in ((_POOLS, False), (_TEMPLATES, True)) if kind in kinds]
     text = " and ".join(nouns)
     return f"{text[:1].upper()}{text[1:]}, whose VMs are not in the counts"
@@ -364,14 +400,14 @@ def holders_title(listed: Iterable[HolderEntry]) -> str:
 
 def unused(parts: Iterable[ReviewPart]) -> str:
     """How many definitions changed that no VM asks for, in words and by name; nothing without any."""
-    changed = [one for part in parts for one in part.impact.redefined]
-    used = {one.resource for one in changed if one.is_used}
-    names = sorted({one.resource for one in changed} - used)
+    changed = [redefinition for part in parts for redefinition in part.impact.redefined]
+    used = {redefinition.resource for redefinition in changed if redefinition.is_used}
+    names = sorted({redefinition.resource for redefinition in changed} - used)
     if not names:
         return ""
-    shown = ", ".join(map(str, names[:_NAMED]))
+    listing = ", ".join(map(str, names[:_NAMED]))
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f"{counted(len(names), 'definition')} changed, used by no VM here: {shown}{more}"
+    return f"{counted(len(names), 'definition')} changed, used by no VM here: {listing}{more}"
 
 
 class Total(NamedTuple):
@@ -406,8 +442,8 @@ def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[Machine
     machine_entries = (
         MachineEntry(part, machine) for part in parts for machine in part.impact.machines
     )
-    shown = (one for one in machine_entries if every or is_shown(one.machine))
-    return sorted(shown, key=lambda one: (rank(one.machine), one.part.title))
+    listed = (entry for entry in machine_entries if every or is_shown(entry.machine))
+    return sorted(listed, key=lambda entry: (rank(entry.machine), entry.part.title))
 
 
 def is_shown(machine: MachineImpact) -> bool:
@@ -431,7 +467,7 @@ class ImpactText(NamedTuple):
     """What is said of a VM beside its changes: words of *ours*, text that comes from elsewhere, and its *place*."""
 
     ours: str
-    theirs: str = ""
+    quoted: str = ""
     place: Place = Place()
 
 
@@ -439,9 +475,9 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
     part, machine = entry
     places = _fault_places(part, machine) if machine.unrendered else {}
-    said = unrendered(machine)
+    reason = unrendered(machine)
     for message in machine.messages:
-        yield ImpactText(f"{said}:" if said else "", message, places.get(message, Place()))
+        yield ImpactText(f"{reason}:" if reason else "", message, places.get(message, Place()))
     if machine.rollout is not None:
         yield _rollout(machine.rollout, part.locate)
     if machine.workload:
@@ -459,10 +495,10 @@ def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:
     source = rollout.source
     default = "" if source else f", the default of KubeVirt {rollout.release}"
     gate = f" as long as the feature gate {rollout.gate} is off" if rollout.gate else ""
-    said = f"{ROLLOUT} is {rollout.value}{default}{gate}: such fields change at a restart, and not while a VM runs"
+    sentence = f"{ROLLOUT} is {rollout.value}{default}{gate}: such fields change at a restart, and not while a VM runs"
     if source is None:
-        return ImpactText(said)
-    return ImpactText(f"{said};", f"{source.resource} {source.field}".rstrip(), locate(source))
+        return ImpactText(sentence)
+    return ImpactText(f"{sentence};", f"{source.resource} {source.field}".rstrip(), locate(source))
 
 
 def unrendered(machine: MachineImpact) -> str:
@@ -488,7 +524,11 @@ def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     places: dict[str, Place] = {}
     sides = (part.impact.after, part.impact.before)
     for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
-        errors = (one for one in diagnostics if one.is_error and one.resource == machine.resource)
+        errors = (
+            diagnostic
+            for diagnostic in diagnostics
+            if diagnostic.is_error and diagnostic.resource == machine.resource
+        )
         for finding in findings.find(errors, sources):
             places.setdefault(finding.diagnostic.message, finding.place)
     return places
@@ -500,14 +540,14 @@ _FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.max
 
 def leaves(field_changes: Iterable[FieldChange]) -> list[FieldChange]:
     """The *field_changes*, of lists what differs in their items."""
-    return [leaf for one in field_changes for leaf in one.leaves or (one,)]
+    return [leaf for change in field_changes for leaf in change.leaves or (change,)]
 
 
 def changes(machine: MachineImpact) -> list[FieldChange]:
     """The changes of a VM by leaf, the worst first, and last of each effect what follows from others."""
     return sorted(
         leaves(machine.changes),
-        key=lambda one: (RANKED.index(one.effect), one.field.startswith(_FOLLOWING)),
+        key=lambda change: (RANKED.index(change.effect), change.field.startswith(_FOLLOWING)),
     )
 
 
@@ -523,16 +563,20 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
     for part, machine in machine_entries:
         about = [
-            (*one[:4], one.cause and (part.locate(one.cause), one.cause.resource, one.cause.field))
-            for one in leaves(machine.changes)
+            (
+                *change[:4],
+                change.cause
+                and (part.locate(change.cause), change.cause.resource, change.cause.field),
+            )
+            for change in leaves(machine.changes)
         ]
-        said = (
+        identity = (
             part.title,
             machine.resource.kind,
             machine.effects,
             [*texts(MachineEntry(part, machine)), *sizes(machine)],
         )
-        groups.setdefault(repr((said, about)), (part, []))[1].append(machine)
+        groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]
 
 
@@ -557,9 +601,9 @@ def unaffected(machines: Sequence[MachineImpact]) -> list[tuple[str, list[Unaffe
     for word, definitions, unpinned in _UNAFFECTED:
         users: dict[tuple[ResourceRef, str], list[ResourceRef]] = {}
         for machine in machines:
-            for one in definitions(machine):
-                why = _pin(one.resource.name, one.pin) if one.pin else unpinned
-                users.setdefault((one.resource, why), []).append(machine.resource)
+            for definition in definitions(machine):
+                why = _pin(definition.resource.name, definition.pin) if definition.pin else unpinned
+                users.setdefault((definition.resource, why), []).append(machine.resource)
         if users:
             listed = [
                 UnaffectedUsers(*key, tuple(dict.fromkeys(users[key]))) for key in sorted(users)
@@ -576,7 +620,7 @@ def _pin(name: str, pin: str) -> str:
 
 def without_rest(machines: Iterable[MachineImpact]) -> str:
     """That the sums lack the VMs that cannot be rendered, if they do."""
-    lost = sum(1 for one in machines if one.unrendered)
+    lost = sum(1 for machine in machines if machine.unrendered)
     return f" (without {lost:,} that cannot be rendered)" if lost else ""
 
 
@@ -594,9 +638,9 @@ def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
     numbers: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in machines:
         behind = {
-            (part.locate(one.cause), one.cause.resource, one.cause.field): None
-            for one in leaves(machine.changes)
-            if one.cause is not None
+            (part.locate(change.cause), change.cause.resource, change.cause.field): None
+            for change in leaves(machine.changes)
+            if change.cause is not None
         }
         for key in behind:
             numbers.setdefault(key, Counter())[worst(machine)] += 1
@@ -645,8 +689,8 @@ def amounts(totals: Totals) -> list[str]:
     before, after = totals
     plural = "VM" if after.machines == 1 else "VMs"
     pairs = [
-        (f"{one:,}", f"{other:,}", unit)
-        for one, other, unit in ((before.machines, after.machines, plural), (before.vcpus, after.vcpus, "vCPU"))
+        (f"{old:,}", f"{other:,}", unit)
+        for old, other, unit in ((before.machines, after.machines, plural), (before.vcpus, after.vcpus, "vCPU"))
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]

@@ -14,19 +14,23 @@ def lines(parts: Sequence[ReviewPart]) -> list[str]:
         f"{f'{part.title}: ' if several and part.title else ''}{line}"
         for part in parts
         for line in (
-            *(_namespace(one) for one in part.impact.requests if one.before != one.after),
-            *(_quota(one, part) for one in part.impact.quotas),
+            *(
+                _namespace(namespace_impact)
+                for namespace_impact in part.impact.requests
+                if namespace_impact.before != namespace_impact.after
+            ),
+            *(_quota(quota, part) for quota in part.impact.quotas),
         )
     ]
 
 
-def _namespace(one: NamespaceImpact) -> str:
-    pairs = zip(_words(one.before), _words(one.after), strict=True)
+def _namespace(namespace_impact: NamespaceImpact) -> str:
+    pairs = zip(_words(namespace_impact.before), _words(namespace_impact.after), strict=True)
     changed = ", ".join(
         (f"{old} -> {new}" if old != new else new) + unit
         for (old, new), unit in zip(pairs, (" pods", " CPU", " GiB of memory"), strict=True)
     )
-    return f"pods in {one.namespace} request: {changed}"
+    return f"pods in {namespace_impact.namespace} request: {changed}"
 
 
 def _words(totals: RequestTotals) -> tuple[str, str, str]:
@@ -34,16 +38,16 @@ def _words(totals: RequestTotals) -> tuple[str, str, str]:
     return f"{totals.pods:,}", cpu, gibibytes(totals.memory)
 
 
-def _quota(one: QuotaImpact, part: ReviewPart) -> str:
+def _quota(quota: QuotaImpact, part: ReviewPart) -> str:
     causes = ", ".join(
         " ".join(filter(None, (str(place) if place.file else "", str(cause.resource), cause.field)))
-        for cause in one.causes
+        for cause in quota.causes
         for place in (part.locate(cause),)
     )
     because = f", because of {causes}" if causes else ""
     return (
-        f"{one.severity}: quota {one.namespace}/{one.quota} begins to fail: {one.resource}={one.needed}"
-        f" of {one.hard}{because}"
+        f"{quota.severity}: quota {quota.namespace}/{quota.quota} begins to fail: {quota.resource}={quota.needed}"
+        f" of {quota.hard}{because}"
     )
 
 
@@ -52,10 +56,10 @@ def requests(parts: Iterable[ReviewPart]) -> list[dict[str, Any]]:
     return [
         {
             "kustomization": part.name or None,
-            "namespace": one.namespace,
-            "before": one.before._asdict(),
-            "after": one.after._asdict(),
+            "namespace": namespace_impact.namespace,
+            "before": namespace_impact.before._asdict(),
+            "after": namespace_impact.after._asdict(),
         }
         for part in parts
-        for one in part.impact.requests
+        for namespace_impact in part.impact.requests
     ]

@@ -6,9 +6,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from render.diagnostics.diagnostic import Severity
 from render.diff.impact import FieldChange, Impact, MachineImpact
+from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.resource import ResourceRef
+from render.report.deciders import is_called_alike
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -49,7 +52,7 @@ from render.report.impact.review import (
     without_rest,
 )
 from render.report.places import Place
-from render.report.terminal import DIM, GREEN, RED, fold, painted
+from render.report.terminal import BOLD, DIM, GREEN, RED, SEVERITY_STYLES, fold, painted
 from render.report.text import printable
 
 _COLOURS = {
@@ -66,44 +69,55 @@ _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
-    said = [summary(machines), header(review), *_table(machines), *_errors(review)]
+    output = [
+        summary(machines, colour=style.colour),
+        header(review),
+        *_table(machines, colour=style.colour),
+        *_errors(review, style),
+    ]
     totals = total(machines)
     if totals[0] != totals[1]:
-        said.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
-    said += map(printable, room.lines(review.parts))
-    said += map(
+        output.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
+    output += map(printable, room.lines(review.parts))
+    output += map(
         printable, filter(None, (pinned(machines), not_counted(review.parts), unused(review.parts)))
     )
     for part in review.parts:
-        details = list(_details(part, colour=style.colour))
+        details = list(_details(part, style))
         if details and len(review.parts) > 1:
-            said += [
+            output += [
                 "",
-                f"{printable(part.title) or OTHER_FILES}: {summary(part.impact.machines)}",
+                f"{_head(printable(part.title) or OTHER_FILES, style)}: {summary(part.impact.machines)}",
             ]
-        said += details
+        output += details
     for word, users in unaffected(machines):
-        said += ["", f"{word}, and nothing comes of it for VMs that use it:"]
-        for one in users:
-            said.append(printable(f"  {one.definition}: {one.why}"))
-            said += _wrapped(printable(", ".join(map(_name, one.machines))))
+        output += ["", f"{word}, and nothing comes of it for VMs that use it:"]
+        for unaffected_users in users:
+            output.append(printable(f"  {unaffected_users.definition}: {unaffected_users.why}"))
+            output += _wrapped(printable(", ".join(map(_name, unaffected_users.machines))), style)
     listed = holders(review.parts)
     if listed:
         title = holders_title(listed)
-        said += ["", f"{title[:1].lower()}{title[1:]}:"]
+        output += ["", f"{title[:1].lower()}{title[1:]}:"]
     for entry in listed:
-        said += _holder(entry)
+        output += _holder(entry, style)
     if any(map(is_shown, machines)):
-        said += ["", *_wrapped(f"assumed: {'; '.join(ASSUMED)}", indent="")]
-    return fold("".join(f"{line}\n" for line in said), style.columns)
+        assumed = _wrapped(f"assumed: {'; '.join(ASSUMED)}", style, indent="")
+        output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
+    return fold("".join(f"{line}\n" for line in output), style.columns)
 
 
-def _holder(entry: HolderEntry) -> Iterator[str]:
+def _head(text: str, style: ImpactStyle) -> str:
+    return painted(text, BOLD, colour=style.colour)
+
+
+def _holder(entry: HolderEntry, style: ImpactStyle) -> Iterator[str]:
     part, holder = entry
     where = f" in {part.title}" if part.title else ""
     yield printable(f"  {holder.resource}{where}, {entry.words}")
-    yield from (f"    {_line(change, part.locate)}" for change in leaves(holder.changes))
-    yield from (printable(f"    edited: {one}") for one in holder.edited)
+    for change in leaves(holder.changes):
+        yield f"    {_line(change, part.locate, holder.resource, style)}"
+    yield from (printable(f"    edited: {ref}") for ref in holder.edited)
 
 
 def header(review: Review) -> str:
@@ -119,19 +133,20 @@ def header(review: Review) -> str:
     return printable("; ".join(filter(None, parts)))
 
 
-def _errors(review: Review) -> Iterator[str]:
+def _errors(review: Review, style: ImpactStyle) -> Iterator[str]:
     """How many errors there are, and those that are new."""
     found = errors(review.parts)
     if str(found):
-        yield str(found)
+        yield painted(str(found), SEVERITY_STYLES[Severity.ERROR], colour=style.colour)
     for finding, others in found.groups:
         place = f"{finding.place}  " if finding.place.file else ""
         yield printable(f"  {place}{finding.text}")
         if others:
-            yield from _wrapped(printable(f"and the same of {', '.join(map(_named, others))}"))
+            same = printable(f"and the same of {', '.join(map(_named, others))}")
+            yield from _wrapped(same, style)
     warnings = new_warnings(review.parts)
     if warnings:
-        yield warned(warnings)
+        yield painted(warned(warnings), SEVERITY_STYLES[Severity.WARNING], colour=style.colour)
     for warning in warnings[:_WARNINGS]:
         found_ = warning.finding
         more = f", and the same of {len(warning.others):,} more" if warning.others else ""
@@ -140,35 +155,37 @@ def _errors(review: Review) -> Iterator[str]:
         yield f"  and {len(warnings) - _WARNINGS:,} others (--format json has all)"
 
 
-def _named(one: ResourceRef | Place) -> str:
-    return _name(one) if isinstance(one, ResourceRef) else str(one)
+def _named(subject: ResourceRef | Place) -> str:
+    return _name(subject) if isinstance(subject, ResourceRef) else str(subject)
 
 
-def _table(machines: Sequence[MachineImpact]) -> Iterator[str]:
+def _table(machines: Sequence[MachineImpact], *, colour: bool) -> Iterator[str]:
     """How many VMs have each effect, and what it means."""
     numbers = counts(machines)
-    width = max((len(f"{one:,}") for one in numbers.values()), default=0)
+    width = max((len(f"{number:,}") for number in numbers.values()), default=0)
     word = max(map(len, numbers), default=0)
     for effect, count in numbers.items():
-        yield f"  {count:>{width},} {effect:<{word}}  {MEANINGS[effect]}"
+        effect_ = _effect(effect, f"{effect:<{word}}", colour=colour)
+        yield f"  {count:>{width},} {effect_}  {MEANINGS[effect]}"
 
 
-def _details(part: ReviewPart, *, colour: bool) -> Iterator[str]:
+def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
     """The VMs of *part* that something happens to, the worst first."""
     for group in alike(entries([part])):
         yield ""
-        yield from _title(group, colour=colour)
-        yield from (f"  {line}" for line in lines(group.machines[0], part, colour=colour))
+        yield from _title(group, style)
+        yield from (f"  {line}" for line in lines(group.machines[0], part, style=style))
 
 
-def _title(group: MachineGroup, *, colour: bool) -> Iterator[str]:
+def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
     first, *others = group.machines
-    effects = _painted(first, colour=colour)
+    effects = _effect(first.effects[0], ", ".join(first.effects), colour=style.colour)
     if not others:
-        yield f"{effects}  {printable(str(first.resource))}"
+        yield f"{effects}  {_head(printable(str(first.resource)), style)}"
     else:
-        yield f"{effects}  {len(group.machines):,} VMs"
-        yield from _wrapped(printable(", ".join(_name(one.resource) for one in group.machines)))
+        yield f"{effects}  {_head(f'{len(group.machines):,} VMs', style)}"
+        names = printable(", ".join(_name(machine.resource) for machine in group.machines))
+        yield from _wrapped(names, style)
 
 
 def _name(resource: ResourceRef) -> str:
@@ -176,17 +193,20 @@ def _name(resource: ResourceRef) -> str:
     return f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
 
 
-def _wrapped(text: str, indent: str = "    ") -> list[str]:
-    """*text* in lines."""
+def _wrapped(text: str, style: ImpactStyle, indent: str = "    ") -> list[str]:
+    """*text* in lines, as wide as the terminal if there is one."""
     return textwrap.wrap(
-        text, _WIDTH, initial_indent=indent, subsequent_indent=indent or "  ",
+        text, style.columns or _WIDTH, initial_indent=indent, subsequent_indent=indent or "  ",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
 
 
-def summary(machines: Sequence[MachineImpact]) -> str:
+def summary(machines: Sequence[MachineImpact], *, colour: bool = False) -> str:
     """How many VMs there are, by the worst that happens to each."""
-    parts = [f"{count:,} {effect}" for effect, count in counts(machines).items()]
+    parts = [
+        _effect(effect, f"{count:,} {effect}", colour=colour)
+        for effect, count in counts(machines).items()
+    ]
     count = subjects(machines)
     return f"{count}: {', '.join(parts)}" if parts else count
 
@@ -195,36 +215,44 @@ def lines(
     machine: MachineImpact,
     part: ReviewPart = ReviewPart("", Impact(())),  # noqa: B008 - a value
     *,
-    colour: bool = False,
+    style: ImpactStyle = ImpactStyle(),  # noqa: B008 - a value
 ) -> list[str]:
     """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
-    said = [
-        "  ".join(filter(None, (one.ours, printable(one.theirs), str(one.place) if one.place.file else "")))
-        for one in (*texts(MachineEntry(part, machine)), *sizes(machine))
+    sentences = [
+        printable("  ".join(filter(None, (text.ours, text.quoted, str(text.place) if text.place.file else ""))))
+        for text in (*texts(MachineEntry(part, machine)), *sizes(machine))
     ]  # fmt: skip
-    return [*said, *(_line(change, part.locate, colour=colour) for change in changes(machine))]
+    resource = machine.resource
+    told = (_line(change, part.locate, resource, style) for change in changes(machine))
+    return [*sentences, *told]
 
 
-def _line(change: FieldChange, locate: Locate, *, colour: bool = False) -> str:
+def _line(change: FieldChange, locate: Locate, of: ResourceRef, style: ImpactStyle) -> str:
     effect = f" ({change.effect})" if change.effect else ""
     before, after = (
-        painted(printable(value), style, colour=colour)
-        for value, style in zip(short(change), (RED, GREEN), strict=True)
+        painted(printable(value), paint, colour=style.colour)
+        for value, paint in zip(short(change), (RED, GREEN), strict=True)
     )
     text = f"{printable(change.field)}: {before} -> {after}{effect}"
-    where = painted(printable(source(change, locate)), DIM, colour=colour)
+    where = painted(printable(_source(change, locate, of)), DIM, colour=style.colour)
     return f"{text}  {where}" if where else text
 
 
-def source(change: FieldChange, locate: Locate) -> str:
-    """Where a change comes from: file and line, object, field."""
+def _source(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
+    """Where a change *of* a machine comes from: file and line, object, field; of its own fields the line is enough."""
     cause = change.cause
     if cause is None or locate is nowhere:
         return ""
     place = locate(cause)
-    return " ".join(
-        filter(None, (str(place) if place.file else "", str(cause.resource), cause.field))
-    )
+    line = str(place) if place.file else ""
+    return " ".join(filter(None, (line, blamed(change, cause, of if line else None))))
+
+
+def blamed(change: FieldChange, cause: ChangeSource, of: ResourceRef | None) -> str:
+    """The object and field of a *cause*, behind its line: of the machine *of* which all is told only another field."""
+    if cause.resource != of:
+        return f"{cause.resource} {cause.field}".rstrip()
+    return "" if is_called_alike(cause.field, change.field) else cause.field
 
 
 def short(change: FieldChange) -> tuple[str, str]:
@@ -261,6 +289,7 @@ def _flow(value: Any, *, nested: bool = True) -> str:
     return json.dumps(value)
 
 
-def _painted(machine: MachineImpact, *, colour: bool) -> str:
-    style = _COLOURS.get(machine.effects[0], "")
-    return painted(", ".join(machine.effects), f"1;{style}", colour=colour and bool(style))
+def _effect(effect: str, text: str, *, colour: bool) -> str:
+    """*text* in the colour of *effect*."""
+    style = _COLOURS.get(effect, "")
+    return painted(text, f"1;{style}", colour=colour and bool(style))

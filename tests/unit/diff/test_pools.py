@@ -164,6 +164,17 @@ def test_a_replica_set_updates_nothing() -> None:
     assert change.cause.field == "spec.template.spec.domain.memory.guest"
 
 
+@pytest.mark.parametrize("strategy", [{}, {"updateStrategy": {"unmanaged": {}}}])
+@pytest.mark.parametrize("fields", [{}, LARGER])
+def test_a_pool_without_replicas_has_no_vm(strategy: Json, fields: Fields) -> None:
+    before = edited(pool(), {})
+    before["spec"] |= strategy
+    found = only(before, edited(before, {**fields, ("spec", "replicas"): 0}), emit="source")
+    assert (found.outcome, found.replicas) == ("emptied", (3, 0))
+    waiting: Fields = {("spec", "replicas"): 0, ("spec", "scaleInStrategy", "unmanaged"): {}}
+    assert only(before, edited(before, waiting), emit="source").outcome == "scaled"
+
+
 def test_holders_come_and_go() -> None:
     states: list[list[Json]] = [[instancetype(), pool()], [instancetype(), replica_set()]]
     found = compare(states[0], states[1], Settings(emit="source")).holders

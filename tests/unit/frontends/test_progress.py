@@ -58,7 +58,7 @@ def test_nobody_at_a_terminal_sees_no_progress(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    with Work().shown():
+    with Work().on_terminal():
         time.sleep(0.01)
     assert capfd.readouterr() == ("", "")
 
@@ -67,7 +67,7 @@ def test_what_is_done_at_once_needs_no_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "isatty", lambda stream: stream == 2)
-    with Work().shown():
+    with Work().on_terminal():
         pass
     assert capsys.readouterr().err == ""
 
@@ -96,7 +96,7 @@ def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
         process.stdin.write(NOTE.encode())
         process.communicate()
         assert process.returncode == Exit.OK
-    assert rest(terminal).rpartition("\r\x1b[K")[2].startswith("1 VM: no findings")
+    assert rest(terminal).rpartition("\r\x1b[K")[2].startswith("1 VM: \x1b[32mno findings\x1b[0m")
 
 
 def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
         process.communicate(NOTE.encode())
     *shown, last, end = rest(terminal).replace("1 file, 1 o", "").split("\r")
     assert set(shown) == {""}
-    assert last.startswith("\x1b[K1 VM: no findings")
+    assert last.startswith("\x1b[K1 VM: \x1b[32mno findings\x1b[0m")
     assert end == "\n"
 
 

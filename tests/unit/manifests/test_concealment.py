@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests.concealment import secret_parts, shortened
+from render.manifests.concealment import file_names, secret_parts, shortened
 from render.manifests.kustomization import Reach
 from render.yaml.budget import Limits
 from tests.support.manifests import put, vm
@@ -39,3 +39,15 @@ def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
     words = "rguske hunter22 echo topsecret madmin"
     said = shortened(words, secret_parts(reach, Limits()), 1000)
     assert said == "rguske [redacted] [redacted] [redacted]"
+
+
+def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
+    """E14: in what cannot be parsed all may be secret: not its keys alone, and no name of a file."""
+    put(tmp_path / "rhel9.yaml", "resources:\nkind: [ # Secret\npassword: rhel9\n  x: y\n")
+    reach = Reach()
+    reach.resources += [str(tmp_path / "rhel9.yaml")]
+    parts, names = secret_parts(reach, Limits()), file_names(reach)
+    said = "accumulating resources: from 'rhel9.yaml': rhel9, password: rhel9"
+    assert shortened(said, parts, 1000, names) == (
+        "accumulating resources: from 'rhel9.yaml': [redacted], [redacted]"
+    )

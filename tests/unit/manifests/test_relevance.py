@@ -38,6 +38,39 @@ def test_what_a_vm_may_refer_to(api_version: str, kind: str, *, counts: bool) ->
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        b"apiVersion: kubevirt.io/v1",
+        rb'apiVersion: "kubevirt\x2eio/v1"',
+        rb'{"apiVersion": "\u006b\u0075bevirt.io\/v1"}',
+        rb'apiVersion: "kubevirt\U0000002Eio/v1"',
+        b'apiVersion: "kubevirt.\\\n  io/v1"',
+        b'apiVersion: "kubevirt.\\\r\n\tio/v1"',
+        b"apiVersion: !!binary a3ViZXZpcnQuaW8vdjE=",
+        b"apiVersion: !<tag:yaml.org,2002:binary> a3ViZXZpcnQuaW8vdjE=",
+        b"%TAG !b! tag:yaml.org,2002:\n---\napiVersion: !b!binary a3ViZXZpcnQuaW8vdjE=",
+        "apiVersion: kubevirt.io/v1".encode("utf-16"),
+    ],
+)
+def test_a_word_counts_however_it_is_written(text: bytes) -> None:
+    assert relevance.may_hold(text)
+
+
+@pytest.mark.parametrize(
+    "text", [rb"path: C:\users\x2\u00zz", b"kind: List", rb'"kubevirt\u002fio"']
+)
+def test_other_escapes_are_no_word_of_kubevirts(text: bytes) -> None:
+    assert not relevance.may_hold(text)
+
+
+def test_what_is_asked_of_a_text_is_asked_of_its_escapes() -> None:
+    assert relevance.may_ask(rb'apiVersion: "argoproj\x2eio/v1alpha1"')
+    assert relevance.may_be_referent(rb'kind: "Secre\x74"')
+    assert relevance.refers(rb'"claim\u004eame": x')
+    assert relevance.may_limit(rb'kind: "Limit\x52ange"')
+
+
+@pytest.mark.parametrize(
     ("patterns", "path", "whole", "below"),
     [
         (("charts",), "charts", True, True),

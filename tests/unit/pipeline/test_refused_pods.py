@@ -9,7 +9,7 @@ import pytest
 
 from render import Diagnostic, Settings, render
 from render.model.apimachinery.dns1123 import subdomain_faults
-from render.pipeline.capacity import watch
+from render.pipeline.capacity import reasons
 from tests.support import goldens
 from tests.unit.pipeline.test_capacity import kubevirt, limit_range, quota, vm
 
@@ -265,7 +265,7 @@ def test_plain_machines_are_not_looked_at() -> None:
         "tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}],
         "volumes": [{"name": "root", "dataVolume": {"name": "root"}}],
     }
-    assert not watch.is_doubtful("web", {"spec": plain})
+    assert not reasons.is_doubtful("web", {"spec": plain})
     for path, value in (
         (("resources", "limits"), {"memory": "2Gi"}),
         (("resources", "limits"), {"cpu": "1"}),
@@ -277,4 +277,4 @@ def test_plain_machines_are_not_looked_at() -> None:
     ):
         domain = plain["domain"]
         odd = {**domain, path[0]: {**domain[path[0]], path[1]: value}}
-        assert watch.is_doubtful("web", {"spec": {**plain, "domain": odd}}), path
+        assert reasons.is_doubtful("web", {"spec": {**plain, "domain": odd}}), path

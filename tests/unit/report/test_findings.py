@@ -1,3 +1,5 @@
+import pytest
+
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location, at
@@ -53,6 +55,25 @@ def test_object_and_field_are_named_unless_the_message_does() -> None:
     assert text("odd") == "VM n0: spec.size: odd"
     assert text("the field spec.size is odd") == "VM n0: the field spec.size is odd"
     assert text("VM n0 has spec.size twice") == "VM n0 has spec.size twice"
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "named"),
+    [
+        (("volumes", 1, "name"), "spec.volumes[1].Name 'data' not found.", True),
+        (("volumes", 1, "bootOrder"), "spec.volumes[1] must have a boot order > 0", True),
+        (("nics", 0, "mac"), "interface spec.nics[0].name has malformed MAC address", True),
+        (("nics", 0, "mac"), "interface spec.nics[0].name.", True),
+        (("volumes", 1, "name"), "spec.volumes[11].Name 'data' not found.", False),
+        (("volumes", 1, "name"), "spec.volumes[1].disk.bus is odd", False),
+        (("volumes", 1, "name"), "spec.volumes[1][0] is odd", False),
+        (("running",), "spec.template is missing", False),
+    ],
+)
+def test_no_path_is_said_twice(path: tuple[str | int, ...], message: str, *, named: bool) -> None:
+    (found,) = find([codes.WRONG_TYPE.at(at(OBJECTS[0], ("spec", *path)), message)], SOURCES)
+    field = found.diagnostic.field
+    assert found.text == f"VM n0: {'' if named else f'{field}: '}{message}"
 
 
 def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:

@@ -15,6 +15,7 @@ from render.model.resource import from_body
 from render.report import formats
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
+from render.report.style import Style
 from render.yaml.budget import Limits
 
 ROOT = Path(__file__).parents[3]
@@ -142,7 +143,7 @@ def test_text_without_findings_is_empty() -> None:
 def test_colours_change_nothing_but_colours(findings: list[Finding]) -> None:
     import re
 
-    coloured = formats.report("text", findings, style=formats.Style(colour=True))
+    coloured = formats.report("text", findings, style=Style(colour=True))
     assert "\x1b[1;31merror\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == formats.report("text", findings)
 

@@ -6,7 +6,7 @@ import pytest
 
 from render.report.impact import text as impact_text
 from render.report.impact.formats import ImpactStyle
-from render.report.terminal import BOLD, fold, painted
+from render.report.terminal import BOLD, CYAN, GREEN, GUTTER, RED, fold, painted, painted_patch
 from tests.unit.report.test_impact import SAMPLES
 
 LINE = "vm.yaml:1:2: error VR301 instancetype-conflict: VirtualMachine prod/web: a b c d e f g h i j k l m n o p q r"
@@ -24,6 +24,19 @@ def test_excerpts_and_what_is_for_machines_stay() -> None:
     excerpt = f"  12 |   {'x ' * 60}\n     |   ^\n"
     assert fold(excerpt, 40) == excerpt
     assert fold(LINE, 0) == LINE
+
+
+def test_excerpts_in_colours_stay_too() -> None:
+    excerpt = f"  {painted('12 |', GUTTER, colour=True)}   {'x ' * 60}\n"
+    assert fold(excerpt, 40) == excerpt
+
+
+def test_a_patch_has_the_colours_of_git() -> None:
+    patch = "--- a/vm.yaml\n+++ b/vm.yaml\n@@ -1 +1 @@\n-old\n+new\n same\n"
+    assert painted_patch(patch, colour=False) == patch
+    lines = painted_patch(patch, colour=True).splitlines()
+    assert [line[2:].partition("m")[0] for line in lines[:5]] == [BOLD, BOLD, CYAN, RED, GREEN]
+    assert lines[5] == " same"
 
 
 def test_colours_take_no_columns() -> None:

@@ -59,7 +59,7 @@ def test_a_file_whose_name_is_too_long_for_the_file_system(tmp_path: Path) -> No
     for name in (f"{'n' * 300}.yaml", f"{'n' * 300}/a.yaml"):
         repository.git("update-index", "--add", "--cacheinfo", f"100644,{BLOB_OF_A},{name}")
         top = str(repository.folder)
-        tree = git.run(top, "write-tree").decode().strip()
+        tree = repository.git("write-tree").strip()
         refused = pytest.raises(
             git.GitError, match=r"cannot be written: n+(\.yaml)?: File name too long"
         )
@@ -171,7 +171,7 @@ def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
         return {str(one.relative_to(tree)) for one in found}
 
     top = str(repository.folder)
-    with checkout(top, first, MOST, asked=["src"]) as one, checkout(top, second, MOST, one) as two:
+    with checkout(top, first, MOST, paths=["src"]) as one, checkout(top, second, MOST, one) as two:
         always = {
             "vm.yaml", "a/Kustomization", "a/link.yaml", "linked.txt", "charts/vm/Chart.yaml",
             "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt", "a/named.txt",

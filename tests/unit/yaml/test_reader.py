@@ -23,7 +23,7 @@ def only(text: str | bytes) -> Document:
     return document
 
 
-def faults(text: str | bytes, **limits: int) -> list[tuple[str, int, int, str]]:
+def faults(text: str | bytes, **limits: Any) -> list[tuple[str, int, int, str]]:
     found = read(text if isinstance(text, bytes) else text.encode(), "f.yaml", Limits(**limits))
     assert all(one.location.file == "f.yaml" for one in found.diagnostics)
     return [

@@ -31,10 +31,10 @@ def _known(*architectures: str) -> Check:
     name = "architecture/supported"
 
     def evaluate(subject: Subject) -> Iterable[Violation]:
-        given = subject.spec.get("architecture") or ""
-        if given in architectures:
+        architecture = subject.spec.get("architecture") or ""
+        if architecture in architectures:
             return ()
-        message = f"unsupported architecture: {given}"
+        message = f"unsupported architecture: {architecture}"
         return (
             Violation(
                 subject.at("architecture"), message, f"use one of {', '.join(architectures)}"

@@ -124,17 +124,17 @@ def _claims(subject: Subject) -> Iterator[Cause]:
 
 
 def _object(subject: Subject, path: FieldPath, claim: Tree) -> Iterator[Cause]:
-    given = [key for key in _OBJECTS if claim.get(key) is not None]
-    if len(given) != 1:
+    keys = [key for key in _OBJECTS if claim.get(key) is not None]
+    if len(keys) != 1:
         yield Cause(
             "claims/one-object",
             subject.at(*path),
             "at most one of resourceClaimName or resourceClaimTemplateName may be specified"
-            if given
+            if keys
             else "must specify one of: resourceClaimName, resourceClaimTemplateName",
             "name either a ResourceClaim or a ResourceClaimTemplate",
         )
-    for key in given:
+    for key in keys:
         for fault in subdomain_faults(claim[key]):
             yield Cause(
                 "claims/object-name",
@@ -194,9 +194,9 @@ def _gate(kind: _Kind, subject: Subject) -> Iterator[Cause]:
 
 def _complete(kind: _Kind, subject: Subject) -> Iterator[Cause]:
     known: set[str] = set()
-    for one in _requests(kind, subject):
-        path = subject.at(*kind.place, one.at)
-        for key, value in (("claimName", one.claim), ("requestName", one.request)):
+    for request in _requests(kind, subject):
+        path = subject.at(*kind.place, request.at)
+        for key, value in (("claimName", request.claim), ("requestName", request.request)):
             if not value:
                 yield Cause(
                     "claims/request",
@@ -205,20 +205,20 @@ def _complete(kind: _Kind, subject: Subject) -> Iterator[Cause]:
                     "a claim is named by claimName and requestName",
                     place=path,
                 )
-        if not one.claim or not one.request:
+        if not request.claim or not request.request:
             continue
-        if one.pair in known:
+        if request.pair in known:
             yield Cause(
                 "claims/request-unique",
                 path,
-                f"duplicate claimName/requestName pair {quoted(one.pair)}",
+                f"duplicate claimName/requestName pair {quoted(request.pair)}",
                 "ask for another request of the claim",
             )
-        known.add(one.pair)
+        known.add(request.pair)
 
 
 def _complete_requests(kind: _Kind, subject: Subject) -> list[_DeviceRequest]:
-    return [one for one in _requests(kind, subject) if one.claim and one.request]
+    return [request for request in _requests(kind, subject) if request.claim and request.request]
 
 
 def _network_requests(subject: Subject) -> list[_DeviceRequest]:
@@ -229,7 +229,7 @@ def _network_requests(subject: Subject) -> list[_DeviceRequest]:
     ]
     if not requests or not subject.has_gate(_NETWORK_GATE):
         return []
-    return [one for one in requests if one.claim and one.request]
+    return [request for request in requests if request.claim and request.request]
 
 
 def _shared(subject: Subject) -> Iterator[Cause]:
@@ -241,7 +241,7 @@ def _shared(subject: Subject) -> Iterator[Cause]:
         ("Networks", ("networks",), _network_requests(subject)),
     )
     for word, place, requests in lists:
-        first = {one.pair: one.at for one in reversed(requests)}
+        first = {request.pair: request.at for request in reversed(requests)}
         for pair, index in first.items():
             here = f"{word}[{index}]"
             if pair in owners:
@@ -257,34 +257,36 @@ def _shared(subject: Subject) -> Iterator[Cause]:
 
 def _listed(subject: Subject) -> Iterator[Cause]:
     requests = [
-        (kind, one) for kind in (_GPUS, _HOST_DEVICES) for one in _complete_requests(kind, subject)
+        (kind, request)
+        for kind in (_GPUS, _HOST_DEVICES)
+        for request in _complete_requests(kind, subject)
     ]
     if not requests:
         return
     names = {claim.get("name", "") for claim in subject.spec.get("resourceClaims") or ()}
-    for kind, one in requests:
-        if one.claim not in names:
+    for kind, request in requests:
+        if request.claim not in names:
             yield Cause(
                 "claims/listed",
                 subject.at(*_CLAIMS),
                 "vmi.spec.resourceClaims must specify all claims used in vmi.spec.domain.devices.gpus and "
                 "vmi.spec.domain.devices.hostDevices",
-                f"add {one.claim} to resourceClaims",
-                place=subject.at(*kind.place, one.at, "claimName"),
+                f"add {request.claim} to resourceClaims",
+                place=subject.at(*kind.place, request.at, "claimName"),
             )
             return
 
 
 def _first_gpus(subject: Subject) -> Iterator[Cause]:
     """GPUs before 1.8; KubeVirt names a field of theirs that does not exist."""
-    shown = subject.at("spec", *_GPUS.place)
+    reported_path = subject.at("spec", *_GPUS.place)
     for index, device in enumerate(subject.get(*_GPUS.place)):
         place = subject.at(*_GPUS.place, index)
         if not device.get("deviceName"):
             if not _names_claim(device):
                 yield Cause(
                     "claims/device-name",
-                    shown,
+                    reported_path,
                     f"{_GPUS.full} contains GPUs without deviceName",
                     "name the resource of the device, or the claim that brings it",
                     place=place,
@@ -293,7 +295,7 @@ def _first_gpus(subject: Subject) -> Iterator[Cause]:
         elif _names_claim(device):
             yield Cause(
                 "claims/device-or-claim",
-                shown,
+                reported_path,
                 f"{_GPUS.full} contains GPUs with both deviceName and claimRequest",
                 "keep either deviceName, or claimName and requestName",
                 place=place,

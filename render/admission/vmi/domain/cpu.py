@@ -144,14 +144,14 @@ def _threads(subject: Subject) -> Iterator[Cause]:
     threads = subject.spec["domain"]["cpu"].get("threads") or 0
     if threads <= 1:
         return
-    shown = subject.text(*_CPU, "threads")
+    field = subject.text(*_CPU, "threads")
     architecture = subject.spec.get("architecture") or subject.config.default_architecture
     if architecture == "arm64":
         named = subject.text("architecture")
         yield Cause(
             "cpu/threads-on-arm64",
             subject.at("architecture"),
-            f"threads must not be greater than 1 at {shown} (got {threads}) when {named} is arm64",
+            f"threads must not be greater than 1 at {field} (got {threads}) when {named} is arm64",
             "set domain.cpu.threads: 1",
             place=subject.at(*_CPU, "threads"),
             fixes=choice(("write 1", set_to(subject.at(*_CPU, "threads"), 1))),
@@ -160,7 +160,7 @@ def _threads(subject: Subject) -> Iterator[Cause]:
         yield Cause(
             "cpu/pinned-threads",
             subject.at(*_PINNED),
-            f"Not more than two threads must be provided at {shown} (got {threads}) "
+            f"Not more than two threads must be provided at {field} (got {threads}) "
             "when DedicatedCPUPlacement is true",
             "set domain.cpu.threads to 1 or 2",
             place=subject.at(*_CPU, "threads"),
@@ -185,18 +185,7 @@ def _shape(subject: Subject) -> Iterator[Cause]:
             _PIN,
             fixes=_pin(subject),
         )
-    for index, feature in enumerate(cpu.get("features") or ()):
-        policy = feature.get("policy") or ""
-        if policy not in _POLICIES:
-            yield Cause(
-                "cpu/feature-policy",
-                subject.at(*_CPU, "features", index, "policy"),
-                f"CPU feature {feature.get('name', '')} uses policy {policy} that is not supported.",
-                "use one of force, require, optional, disable, forbid",
-                fixes=respelled(
-                    subject.at(*_CPU, "features", index, "policy"), policy, sorted(_POLICIES)
-                ),
-            )
+    yield from _features(subject)
     if (cpu.get("sockets") or 0) > (cpu.get("maxSockets") or _UINT32):
         yield Cause(
             "cpu/max-sockets",
@@ -205,18 +194,34 @@ def _shape(subject: Subject) -> Iterator[Cause]:
             "raise domain.cpu.maxSockets, or use fewer sockets",
         )
     if cpu.get("realtime") is not None:
-        used = f"when {subject.text(*_CPU, 'realtime')} is used"
-        if not pinned:
-            message = f"{subject.text(*_PINNED)} must be set to true {used}"
+        yield from _realtime(subject, pinned=bool(pinned), passthrough=passthrough)
+
+
+def _features(subject: Subject) -> Iterator[Cause]:
+    for index, feature in enumerate(subject.get(*_CPU, "features") or ()):
+        policy = feature.get("policy") or ""
+        if policy not in _POLICIES:
+            place = subject.at(*_CPU, "features", index, "policy")
             yield Cause(
-                "cpu/realtime-pinned", subject.at(*_PINNED), message, _PIN, fixes=_pin(subject)
+                "cpu/feature-policy",
+                place,
+                f"CPU feature {feature.get('name', '')} uses policy {policy} that is not supported.",
+                "use one of force, require, optional, disable, forbid",
+                fixes=respelled(place, policy, sorted(_POLICIES)),
             )
-        if not passthrough:
-            message = f"{subject.text(*_PASSTHROUGH)} must be defined {used}"
-            cure = "set domain.cpu.numa.guestMappingPassthrough: {}"
-            place = subject.at(*_PASSTHROUGH)
-            fixes = choice((cure, set_to(place, {})))
-            yield Cause("cpu/realtime-numa", place, message, cure, fixes=fixes)
+
+
+def _realtime(subject: Subject, *, pinned: bool, passthrough: bool) -> Iterator[Cause]:
+    used = f"when {subject.text(*_CPU, 'realtime')} is used"
+    if not pinned:
+        message = f"{subject.text(*_PINNED)} must be set to true {used}"
+        yield Cause("cpu/realtime-pinned", subject.at(*_PINNED), message, _PIN, fixes=_pin(subject))
+    if not passthrough:
+        message = f"{subject.text(*_PASSTHROUGH)} must be defined {used}"
+        cure = "set domain.cpu.numa.guestMappingPassthrough: {}"
+        place = subject.at(*_PASSTHROUGH)
+        fixes = choice((cure, set_to(place, {})))
+        yield Cause("cpu/realtime-numa", place, message, cure, fixes=fixes)
 
 
 def _numa(subject: Subject, *, pinned: bool) -> Iterator[Cause]:

@@ -210,16 +210,18 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         (*_DEVICES, "hostDevices"),
         "HostDevices",
         "Host Devices feature gate is not enabled in kubevirt-config",
-        shown=("HostDevices",),
+        reported_path=("HostDevices",),
     ),
     one_of(
         "devices/sound-model",
         (*_SOUND, "model"),
         ("", "ich9", "ac97"),
         "Sound device type is not supported. Options: 'ich9' or 'ac97'",
-        shown=("Sound",),
+        reported_path=("Sound",),
     ),
-    judged("devices/sound-name", _SOUND, _sound_name, shown=("Sound",), help="name the device"),
+    judged(
+        "devices/sound-name", _SOUND, _sound_name, reported_path=("Sound",), help="name the device"
+    ),
     judged(
         "devices/vsock-gate",
         (*_DEVICES, "autoattachVSOCK"),
@@ -296,7 +298,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
                 _VIDEO,
                 "VideoConfig",
                 "Video configuration is specified but the VideoConfig feature gate is not enabled",
-                shown=("video",),
+                reported_path=("video",),
             ),
         ),
     ),
@@ -308,7 +310,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
                 "devices/video-graphics",
                 _VIDEO,
                 _graphics_gated,
-                shown=("video",),
+                reported_path=("video",),
                 help="drop one of them",
             ),
         ),
@@ -316,7 +318,11 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     since(
         "1.9",
         judged(
-            "devices/video-graphics", _VIDEO, _graphics, shown=("video",), help="drop one of them"
+            "devices/video-graphics",
+            _VIDEO,
+            _graphics,
+            reported_path=("video",),
+            help="drop one of them",
         ),
     ),
     since(

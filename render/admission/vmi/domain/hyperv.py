@@ -30,11 +30,11 @@ def _requirements(subject: Subject) -> Iterator[Cause]:
     for name, needed in _REQUIRES:
         if _enabled(hyperv, name) and not _enabled(hyperv, needed):
             # The place is named twice here, as in KubeVirt.
-            shown, other = (subject.at(*_HYPERV, *_HYPERV, key) for key in (name, needed))
+            reported_path, other = (subject.at(*_HYPERV, *_HYPERV, key) for key in (name, needed))
             yield Cause(
                 "hyperv/requires",
-                shown,
-                f"'{fieldpath.text(shown)}' requires '{fieldpath.text(other)}', which was disabled.",
+                reported_path,
+                f"'{fieldpath.text(reported_path)}' requires '{fieldpath.text(other)}', which was disabled.",
                 f"enable {needed}, or leave it out: KubeVirt enables it",
                 place=subject.at(*_HYPERV, name),
             )

@@ -29,6 +29,25 @@ def _bounds(subject: Subject) -> Iterator[Cause]:
     if request == limit == "0":
         return
     requested, limited = quantity.value(request), quantity.value(limit)
+    yield from _requested(subject, request)
+    if limited < 0:
+        yield Cause(
+            "memory/limit-negative",
+            subject.at(*_LIMIT),
+            f"{_worded(subject, _LIMIT, limit)}: must be greater than or equal to 0.",
+            "set no limit, or one above zero",
+        )
+    elif limited and requested > limited:
+        yield Cause(
+            "memory/request-above-limit",
+            subject.at(*_REQUEST),
+            f"{_worded(subject, _REQUEST, request)} is greater than {_worded(subject, _LIMIT, limit)}",
+            "request less, or raise the limit",
+        )
+
+
+def _requested(subject: Subject, request: str) -> Iterator[Cause]:
+    requested = quantity.value(request)
     if requested < 0:
         yield Cause(
             "memory/request-negative",
@@ -50,24 +69,10 @@ def _bounds(subject: Subject) -> Iterator[Cause]:
                 )
             ),
         )
-    if limited < 0:
-        yield Cause(
-            "memory/limit-negative",
-            subject.at(*_LIMIT),
-            f"{_worded(subject, _LIMIT, limit)}: must be greater than or equal to 0.",
-            "set no limit, or one above zero",
-        )
-    elif limited and requested > limited:
-        yield Cause(
-            "memory/request-above-limit",
-            subject.at(*_REQUEST),
-            f"{_worded(subject, _REQUEST, request)} is greater than {_worded(subject, _LIMIT, limit)}",
-            "request less, or raise the limit",
-        )
 
 
-def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
-    """The rules of huge pages; *shown* is how the page size is called, *any_memory* what it is compared with.
+def _hugepages(reported_path: FieldPath, *, any_memory: bool) -> Evaluate:
+    """The rules of huge pages; *reported_path* is how the page size is called, *any_memory* what it is compared with.
 
     That is the request, else the guest's memory, else the limit; once it was the request alone.
     """
@@ -79,8 +84,8 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
         except QuantityError:
             yield Cause(
                 "memory/page-size",
-                subject.at(*shown),
-                f"{subject.text(*shown)} '{written}': {FORMAT_WRONG}",
+                subject.at(*reported_path),
+                f"{subject.text(*reported_path)} '{written}': {FORMAT_WRONG}",
                 "name a page size that the nodes have, 2Mi or 1Gi",
                 place=subject.at(*_PAGE_SIZE),
             )
@@ -101,7 +106,7 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
             memory = quantity.value(guest) or quantity.value(subject.get(*_LIMIT) or "0")
         may_be_less = any_memory and not memory
         yield from _uneven(
-            subject, memory, f"{subject.text(*shown)} '{written}'", may_be_less=may_be_less
+            subject, memory, f"{subject.text(*reported_path)} '{written}'", may_be_less=may_be_less
         )
 
     return evaluate
@@ -110,12 +115,12 @@ def _hugepages(shown: FieldPath, *, any_memory: bool) -> Evaluate:
 def _uneven(subject: Subject, memory: int, shape: str, *, may_be_less: bool) -> Iterator[Cause]:
     """That *memory* is no whole number of pages, of what *shape* calls them, or less than one."""
     page, place = quantity.value(subject.get(*_PAGE_SIZE) or ""), subject.at(*_PAGE_SIZE)
-    asked = _worded(subject, _REQUEST, subject.get(*_REQUEST) or "0")
+    request_text = _worded(subject, _REQUEST, subject.get(*_REQUEST) or "0")
     if memory < page and not may_be_less:
         yield Cause(
             "memory/below-page-size",
             subject.at(*_REQUEST),
-            f"{asked} must be equal to or larger than page size {shape}",
+            f"{request_text} must be equal to or larger than page size {shape}",
             "give the VM at least one page of memory",
             place=place,
         )
@@ -130,7 +135,7 @@ def _uneven(subject: Subject, memory: int, shape: str, *, may_be_less: bool) -> 
         yield Cause(
             "memory/page-multiple",
             subject.at(*_REQUEST),
-            f"{asked} is not a multiple of the page size {shape}",
+            f"{request_text} is not a multiple of the page size {shape}",
             "give the VM a whole number of pages",
             place=place,
         )
@@ -152,8 +157,8 @@ def _above_limit(subject: Subject) -> Iterator[Violation]:
 _OLD_NAME = ("domain", "hugepages", "size")
 
 
-def _huge(shown: FieldPath, *, any_memory: bool) -> Check:
-    return Check("memory", _hugepages(shown, any_memory=any_memory), where=_HUGEPAGES)
+def _huge(reported_path: FieldPath, *, any_memory: bool) -> Check:
+    return Check("memory", _hugepages(reported_path, any_memory=any_memory), where=_HUGEPAGES)
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (

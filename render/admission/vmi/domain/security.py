@@ -126,9 +126,9 @@ def _firmware(subject: Subject, kind: str, word: str) -> Iterator[Cause]:
         )
 
 
-def _start(subject: Subject, given: Tree, word: str) -> Iterator[Cause]:
+def _start(subject: Subject, launch_security: Tree, word: str) -> Iterator[Cause]:
     is_paused = subject.spec.get("startStrategy") == "Paused"
-    if word == "SEV" and given.get("attestation") is not None and not is_paused:
+    if word == "SEV" and launch_security.get("attestation") is not None and not is_paused:
         yield _cause(
             subject,
             "attestation",
@@ -172,12 +172,16 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.6",
         until("1.9", Check("security/execution-gate", _s390x, "gate SecureExecution", _SECURITY)),
     ),
-    until("1.6", needs_gate("security/sev-gate", _SECURITY, _SEV_GATE, _MESSAGE, shown=_SHOWN)),
+    until(
+        "1.6", needs_gate("security/sev-gate", _SECURITY, _SEV_GATE, _MESSAGE, reported_path=_SHOWN)
+    ),
     since(
         "1.6",
         until(
             "1.7",
-            needs_gate("security/sev-gate", (*_SECURITY, "sev"), _SEV_GATE, _MESSAGE, shown=_SHOWN),
+            needs_gate(
+                "security/sev-gate", (*_SECURITY, "sev"), _SEV_GATE, _MESSAGE, reported_path=_SHOWN
+            ),
         ),
     ),
     until("1.7", Check("security", _first_sev, where=_SECURITY)),

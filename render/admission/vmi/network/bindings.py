@@ -3,7 +3,7 @@
 Upstream: pkg/network/admitter/netsource.go, admit.go, binding.go, passt.go, macvtap.go, slirp.go, dra.go, netiface.go.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from render.admission import faults
@@ -319,8 +319,10 @@ def _unique_networks(subject: Subject) -> Iterator[Violation]:
 
 
 def _connected(subject: Subject) -> Iterator[Violation]:
+    networks = subject.spec["networks"]
     interfaces = _names(subject.get(*_INTERFACES))
-    for index, network in enumerate(subject.spec["networks"]):
+    free = sorted(interfaces - _names(networks))
+    for index, network in enumerate(networks):
         name = network.get("name", "")
         if name not in interfaces:
             path = ("networks", index, "name")
@@ -328,7 +330,7 @@ def _connected(subject: Subject) -> Iterator[Violation]:
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add an interface named {name}, or drop the network",
-                fixes=_with_interface(subject, index, network),
+                fixes=_with_interface(subject, index, network, free),
             )
 
 
@@ -336,27 +338,34 @@ def _names(items: list[Tree] | None) -> set[str]:
     return {item.get("name", "") for item in items or ()}
 
 
-def _with_interface(subject: Subject, index: int, network: Tree) -> tuple[Fix, ...]:
-    """What may be done about a *network* without an interface; one for it has the binding that is usual."""
+def _with_interface(
+    subject: Subject, index: int, network: Tree, free: Iterable[str]
+) -> tuple[Fix, ...]:
+    """What may be done about a *network* without an interface; one for it has the binding that is usual.
+
+    *free* are the interfaces without a network.
+    """
     name = network.get("name", "")
     interfaces = subject.get(*_INTERFACES) or []
     binding = "bridge" if network.get("pod") is None else "masquerade"
     added = set_to(subject.at(*_INTERFACES, len(interfaces)), {"name": name, binding: {}})
-    free = sorted(_names(interfaces) - _names(subject.spec["networks"]))
     place = subject.at("networks", index)
     words = f"add an interface with {binding}"
     return faults.unpaired(place, name, free, "network", (words, added))
 
 
-def _with_network(subject: Subject, index: int, interface: Tree) -> tuple[Fix, ...]:
-    """What may be done about an *interface* without a network."""
+def _with_network(
+    subject: Subject, index: int, interface: Tree, free: Iterable[str], *, has_pod: bool
+) -> tuple[Fix, ...]:
+    """What may be done about an *interface* without a network; *free* are the networks without an interface.
+
+    *has_pod*: one of the networks is that of pods, which may be added only once.
+    """
     name = interface.get("name", "")
-    networks = subject.spec.get("networks") or []
     added: list[tuple[str, FixEdit]] = []
-    if all(network.get("pod") is None for network in networks):
-        item = {"name": name, "pod": {}}
-        added.append(("add the pod network", set_to(subject.at("networks", len(networks)), item)))
-    free = sorted(_names(networks) - _names(subject.get(*_INTERFACES)))
+    if not has_pod:
+        place = subject.at("networks", len(subject.spec.get("networks") or []))
+        added.append(("add the pod network", set_to(place, {"name": name, "pod": {}})))
     return faults.unpaired(subject.at(*_INTERFACES, index), name, free, "interface", *added)
 
 
@@ -377,16 +386,20 @@ def _unique_interfaces(subject: Subject) -> Iterator[Violation]:
 
 
 def _interfaces_with_network(subject: Subject) -> Iterator[Violation]:
-    networks = _names(subject.spec.get("networks"))
-    for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
+    networks = subject.spec.get("networks") or []
+    interfaces = subject.spec["domain"]["devices"]["interfaces"]
+    names = _names(networks)
+    free = sorted(names - _names(interfaces))
+    has_pod = any(network.get("pod") is not None for network in networks)
+    for index, interface in enumerate(interfaces):
         name = interface.get("name", "")
-        if name not in networks:
+        if name not in names:
             path = (*_INTERFACES, index, "name")
             yield Violation(
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
                 f"add a network named {name}, or drop the interface",
-                fixes=_with_network(subject, index, interface),
+                fixes=_with_network(subject, index, interface, free, has_pod=has_pod),
             )
 
 
@@ -444,7 +457,10 @@ def _claim(subject: Subject, named: Tree, index: int, known: set[str]) -> Iterat
     claim, request = named.get("claimName"), named.get("requestName")
     if not claim or not request:
         return
-    if claim not in {one.get("name", "") for one in subject.spec.get("resourceClaims") or ()}:
+    if claim not in {
+        resource_claim.get("name", "")
+        for resource_claim in subject.spec.get("resourceClaims") or ()
+    }:
         yield Cause(
             "network/claim-listed",
             (*path, "claimName"),
@@ -541,7 +557,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             _every("binding"),
             "NetworkBindingPlugins",
             "Binding plugins feature gate is not enabled",
-            shown=_every("name"),
+            reported_path=_every("name"),
         ),
     ),
     until(
@@ -568,7 +584,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             _every("passtBinding"),
             "PasstBinding",
             "PasstBinding feature gate is not enabled",
-            shown=_every("name"),
+            reported_path=_every("name"),
         ),
     ),
     since(

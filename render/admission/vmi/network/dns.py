@@ -22,14 +22,18 @@ def _none(subject: Subject) -> Iterator[Cause]:
     config = subject.spec.get("dnsConfig")
     if subject.spec["dnsPolicy"] != "None" or (config or {}).get("nameservers"):
         return
-    at_least, shown = (
+    at_least, reported_path = (
         ("`dnsConfig`", subject.at(*_CONFIG))
         if config is None
         else ("at least one DNS nameserver", _SERVERS)
     )
     message = f"must provide {at_least} when `dnsPolicy` is None"
     yield Cause(
-        "dns/none", shown, message, "add dnsConfig.nameservers", place=subject.at("dnsPolicy")
+        "dns/none",
+        reported_path,
+        message,
+        "add dnsConfig.nameservers",
+        place=subject.at("dnsPolicy"),
     )
 
 

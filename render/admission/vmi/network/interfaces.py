@@ -93,7 +93,9 @@ def _on_pod_network(subject: Subject, key: str) -> Iterator[tuple[FieldPath, Tre
         if interface.get(key) is None:
             continue
         if not networks:
-            networks = {one.get("name", ""): one for one in subject.spec.get("networks") or ()}
+            networks = {
+                network.get("name", ""): network for network in subject.spec.get("networks") or ()
+            }
         if networks.get(interface.get("name", ""), {}).get("pod") is not None:
             yield (*_INTERFACES, index), interface
 
@@ -202,8 +204,8 @@ def _ranges(subject: Subject) -> Iterator[Cause]:
             )
             continue
         intervals: dict[str, list[tuple[int, int]]] = {}
-        for index, one in enumerate(ranges):
-            fault = _range_fault(one)
+        for index, port_range in enumerate(ranges):
+            fault = _range_fault(port_range)
             if fault:
                 key, message = fault
                 yield Cause(
@@ -213,8 +215,8 @@ def _ranges(subject: Subject) -> Iterator[Cause]:
                     "a range has a protocol, TCP or UDP, and two ports from 1 to 65535",
                 )
             else:
-                pair = one["start"], one["end"]
-                intervals.setdefault(one["protocol"], []).append(pair)
+                pair = port_range["start"], port_range["end"]
+                intervals.setdefault(port_range["protocol"], []).append(pair)
         for protocol, pairs in intervals.items():
             pairs.sort()
             for before, after in pairwise(pairs):
@@ -227,10 +229,10 @@ def _ranges(subject: Subject) -> Iterator[Cause]:
                     )
 
 
-def _range_fault(one: Tree) -> tuple[str, str] | None:
+def _range_fault(port_range: Tree) -> tuple[str, str] | None:
     """The key that is wrong, and KubeVirt's text."""
-    start, end = one.get("start", 0), one.get("end", 0)
-    if one.get("protocol") not in _PROTOCOLS:
+    start, end = port_range.get("start", 0), port_range.get("end", 0)
+    if port_range.get("protocol") not in _PROTOCOLS:
         return "protocol", "Unknown protocol, only TCP or UDP allowed"
     if not 0 < start <= _LAST_PORT:
         return "start", "Start must be a valid port number, 0 < x < 65536"
@@ -247,7 +249,7 @@ def _dhcp(subject: Subject) -> Iterator[Cause]:
         if options is None:
             continue
         place = subject.at(*_INTERFACES, index, "dhcpOptions", "privateOptions")
-        numbers = [one.get("option", 0) for one in options.get("privateOptions") or ()]
+        numbers = [option.get("option", 0) for option in options.get("privateOptions") or ()]
         if len(set(numbers)) < len(numbers):
             yield Cause(
                 "network/dhcp-option-unique",
@@ -304,7 +306,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             (*_EACH, "portRanges"),
             _GATE,
             "portRanges is specified on interface but the PortRangesSpec feature gate is not enabled",
-            shown=(*_EACH, "name"),
+            reported_path=(*_EACH, "name"),
         ),
     ),
     since("1.9", Check("network", _range_places, f"gate {_GATE}", (*_EACH, "portRanges"))),

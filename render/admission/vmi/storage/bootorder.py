@@ -3,7 +3,7 @@
 Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 
 from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject, Violation
@@ -43,11 +43,15 @@ def _disks(
     subject: Subject, disks: list[Tree], used: set[int], *, empty_cdroms: bool
 ) -> Iterator[Cause]:
     volumes = _volumes(subject)
+    # A volume without a disk has got one by now, behind those of the author, that says nothing of itself.
+    named = {disk.get("name", "") for disk in disks if not disk.keys() <= _SILENT}
+    free = {name: None for name in volumes if name not in named}
     for index, disk in enumerate(disks):
+        free.pop(disk.get("name", ""), None)
         volume = volumes.get(disk.get("name", ""))
         if volume is None:
             if not empty_cdroms or disk.get("cdrom") is None:
-                yield _no_volume(subject, index, disk, volumes)
+                yield _no_volume(subject, index, disk, free)
         elif disk.get("lun") is not None or volume.get("downwardMetrics") is not None:
             yield from _target(disk, volume, subject.at(*_DISKS, index))
         order = disk.get("bootOrder")
@@ -68,12 +72,8 @@ def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iter
     used.add(order)
 
 
-def _no_volume(subject: Subject, index: int, disk: Tree, volumes: Collection[str]) -> Cause:
-    disks: list[Tree] = subject.get(*_DISKS)
-    # A volume without a disk has got one by now, behind those of the author, that says nothing of itself.
-    rest = [one for one in disks[index + 1 :] if one.keys() <= _SILENT]
-    named = {one.get("name", "") for one in disks if one not in rest}
-    free = [volume for volume in volumes if volume not in named]
+def _no_volume(subject: Subject, index: int, disk: Tree, free: Iterable[str]) -> Cause:
+    """That *disk* has no volume; *free* are the volumes that no disk of the author names."""
     return Cause(
         "disks/volume",
         subject.at(*_DISKS, index, "name"),
@@ -116,8 +116,8 @@ def _used_twice(subject: Subject, path: FieldPath) -> Cause:
     place = subject.at(*path)
     message = f"Boot order for {fieldpath.text(place)} already set for a different device."
     devices = subject.spec["domain"]["devices"]
-    every = (one for key in ("disks", "interfaces") for one in devices.get(key) or ())
-    last = max(one.get("bootOrder") or 0 for one in every) + 1
+    every = (device for key in ("disks", "interfaces") for device in devices.get(key) or ())
+    last = max(device.get("bootOrder") or 0 for device in every) + 1
     fix = Fix(f"give it the boot order {last}, after all others", (set_to(place, last),))
     cure = "give each device its own boot order"
     return Cause("boot-order/unique", place, message, cure, fixes=(fix,))

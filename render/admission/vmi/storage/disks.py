@@ -47,9 +47,9 @@ def _disks(*, sectors: bool) -> Evaluate:
                 yield from _settings(disk, (*list_place, index), list_place)
             for fault in label_faults(name):
                 # The list is named twice here, and in a few other places, as KubeVirt does.
-                shown = (*list_place, *_DISKS, index, "name")
+                reported_path = (*list_place, *_DISKS, index, "name")
                 place = (*list_place, index, "name")
-                yield Cause("disks/name", shown, fault, _NAME_HELP, place=place)
+                yield Cause("disks/name", reported_path, fault, _NAME_HELP, place=place)
             if not plain:
                 yield from _blocks(disk, (*list_place, index), sectors=sectors)
 
@@ -70,9 +70,9 @@ def _same_name(disks: FieldPath, index: int, earlier: int) -> Cause:
 
 
 def _targets(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
-    given = [target for target in _TARGETS if disk.get(target) is not None]
+    targets = [target for target in _TARGETS if disk.get(target) is not None]
     named = fieldpath.text(place)
-    if len(given) > 1:
+    if len(targets) > 1:
         yield Cause(
             "disks/target",
             place,
@@ -82,8 +82,8 @@ def _targets(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
     yield from _address(disk, place, disks)
     if disk.get("bootOrder") == 0:
         yield faults.boot_order(place, (*place, "bootOrder"))
-    if given and disk[given[0]].get("bus"):
-        yield from _bus(disk, given[0], place, disks)
+    if targets and disk[targets[0]].get("bus"):
+        yield from _bus(disk, targets[0], place, disks)
 
 
 def _address(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
@@ -92,12 +92,12 @@ def _address(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
     if not address:
         return
     numbered = (*disks, *_DISKS, "disk", place[-1])
-    shown, named = (*numbered, "pciAddress"), fieldpath.text((*numbered, "name"))
+    reported_path, named = (*numbered, "pciAddress"), fieldpath.text((*numbered, "name"))
     real = (*place, "disk", "pciAddress")
     if target.get("bus") != "virtio":
         yield Cause(
             "disks/pci-bus",
-            shown,
+            reported_path,
             f"disk {named} - setting a PCI address is only possible with bus type virtio.",
             "set bus: virtio, or leave the address out",
             place=real,
@@ -105,7 +105,7 @@ def _address(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
     if not is_pci_address(address):
         yield Cause(
             "disks/pci-address",
-            shown,
+            reported_path,
             f"disk {named} has malformed PCI address ({address}).",
             "write it as 0000:81:00.1",
             place=real,
@@ -117,7 +117,7 @@ def _bus(disk: Tree, target: str, place: FieldPath, disks: FieldPath) -> Iterato
     if bus == "ide":
         cure = "use sata, or virtio for a disk"
         buses = ("sata",) if target == "cdrom" else ("sata", "virtio")
-        fixes = choice(*((f"write {one}", set_to(where, one)) for one in buses))
+        fixes = choice(*((f"write {candidate}", set_to(where, candidate)) for candidate in buses))
         yield Cause("disks/ide-bus", where, "IDE bus is not supported", cure, fixes=fixes)
     elif bus not in BUSES:
         yield Cause(
@@ -129,7 +129,9 @@ def _bus(disk: Tree, target: str, place: FieldPath, disks: FieldPath) -> Iterato
         )
     elif bus == "virtio" and target == "cdrom":
         message = "Bus type virtio is invalid for CD-ROM device"
-        fixes = choice(*((f"write {one}", set_to(where, one)) for one in ("sata", "scsi")))
+        fixes = choice(
+            *((f"write {candidate}", set_to(where, candidate)) for candidate in ("sata", "scsi"))
+        )
         cure = "use sata or scsi for the CD-ROM"
         yield Cause("disks/cdrom-bus", where, message, cure, fixes=fixes)
     elif bus == "sata" and target == "disk" and disk[target].get("readonly"):

@@ -57,11 +57,11 @@ def _volumes(subject: Subject) -> Iterator[Cause]:
     for index, volume in enumerate(subject.spec["volumes"]):
         other = first.setdefault(volume.get("name", ""), index)
         if other != index:
-            here, there = subject.text(*_VOLUMES, index), subject.text(*_VOLUMES, other)
+            here, previous = subject.text(*_VOLUMES, index), subject.text(*_VOLUMES, other)
             yield Cause(
                 "volumes/name-unique",
                 subject.at(*_VOLUMES, index, "name"),
-                f"{here} and {there} must not have the same Name.",
+                f"{here} and {previous} must not have the same Name.",
                 "give the volumes, and their disks, different names",
             )
         count = 0
@@ -176,14 +176,14 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         (*_VOLUMES, EACH, "downwardMetrics"),
         "DownwardMetrics",
         "downwardMetrics disks are not allowed: DownwardMetrics feature gate is not enabled.",
-        shown=(*_VOLUMES, EACH),
+        reported_path=(*_VOLUMES, EACH),
     ),
     needs_gate(
         "volumes/host-disk-gate",
         (*_VOLUMES, EACH, "hostDisk"),
         "HostDisk",
         "HostDisk feature gate is not enabled",
-        shown=(*_VOLUMES, EACH),
+        reported_path=(*_VOLUMES, EACH),
     ),
     *(
         Check("volumes/single", partial(_single, source), where=(*_VOLUMES, EACH, source))

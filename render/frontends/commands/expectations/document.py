@@ -11,7 +11,7 @@ from render.frontends.request.layers import locked_options_set
 from render.manifests import discover
 from render.manifests.discover import tidy
 from render.model.fieldpath import FieldPath
-from render.model.nearest import nearest
+from render.model.nearest import did_you_mean
 from render.model.resource import Origin
 from render.report.impact.review import RANKED
 from render.settings import OPTIONS, Layer, Source, decide, is_name
@@ -77,9 +77,9 @@ def found(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
             names.setdefault(os.path.realpath(path), path)
             continue
         walked = discover.walk(path, (os.path.realpath(path),), plain=True)
-        faults += (one for one in walked.diagnostics if one.is_error)
-        for shown, real in walked.expectations:
-            names.setdefault(real, shown)
+        faults += (diagnostic for diagnostic in walked.diagnostics if diagnostic.is_error)
+        for file, real in walked.expectations:
+            names.setdefault(real, file)
     return sorted(names.values()), faults
 
 
@@ -101,24 +101,25 @@ def loaded(path: str, limits: Limits, locked: str = "") -> ExpectationsFile:
     faults = tuple(_misshapen(file, body))
     if faults:
         return file._replace(faults=faults)
-    given = body["spec"].get("given") or {}
-    values, flags, faults = _settings(file, given.get("settings") or {}, locked)
+    conditions = body["spec"].get("given") or {}
+    values, flags, faults = _settings(file, conditions.get("settings") or {}, locked)
     folder = os.path.dirname(path)
     file = file._replace(
         paths=tuple(
-            os.path.normpath(os.path.join(folder, one)) for one in _texts(given.get("paths", "."))
+            os.path.normpath(os.path.join(folder, relative))
+            for relative in _texts(conditions.get("paths", "."))
         ),
-        before=_before(given.get("before", ""), folder),
+        before=_before(conditions.get("before", ""), folder),
         flags=flags,
         expectations=tuple(_expectations(body["spec"]["expect"])),
     )
-    return file._replace(faults=(*faults, *_strays(file, values, given)))
+    return file._replace(faults=(*faults, *_strays(file, values, conditions)))
 
 
-def _before(given: str, folder: str) -> str:
-    """The folder that *given* names, or the revision that it is."""
-    path = os.path.join(folder, given)
-    return os.path.normpath(path) if given and os.path.isdir(path) else given
+def _before(name: str, folder: str) -> str:
+    """The folder that *name* names, or the revision that it is."""
+    path = os.path.join(folder, name)
+    return os.path.normpath(path) if name and os.path.isdir(path) else name
 
 
 def _settings(
@@ -132,25 +133,25 @@ def _settings(
     flags = {
         option.spelled(Source.FLAG): chosen.values[option.field]
         for option in OPTIONS
-        if option.name in chosen.asked
+        if option.name in chosen.named
     }
     faults = (*chosen.diagnostics, *locked_options_set((layer,), config.ConfigFile(), locked))
     return rebased, flags, faults
 
 
 def _strays(
-    file: ExpectationsFile, settings: Mapping[str, Any], given: Mapping[str, Any]
+    file: ExpectationsFile, settings: Mapping[str, Any], conditions: Mapping[str, Any]
 ) -> Iterator[Diagnostic]:
     """What leads out of the repository: whoever wrote the file need not be allowed to read that."""
     layer = Layer(Source.FILE, settings, file.at("spec", "given", "settings"))
     yield from config.strays(layer, (), file.path)
     bounds = config.bounds(file.path)
-    named = [("paths", one) for one in file.paths]
+    named = [("paths", path) for path in file.paths]
     if os.path.isdir(file.before):
         named.append(("before", file.before))
     for key, path in named:
         if path == "-" or not discover.inside(os.path.realpath(path), (bounds,)):
-            message = f"{given.get(key)} leads out of the repository of {file.path}"
+            message = f"{conditions.get(key)} leads out of the repository of {file.path}"
             yield codes.INVALID_SETTING.at(file.at("spec", "given", key), message)
 
 
@@ -161,109 +162,110 @@ def _misshapen(file: ExpectationsFile, body: Mapping[str, Any]) -> Iterator[Diag
         yield codes.INVALID_SETTING.at(file.at(), message)
         return
     spec = body.get("spec")
-    given = spec.get("given") if isinstance(spec, dict) else None
+    conditions = spec.get("given") if isinstance(spec, dict) else None
     yield from _mapping(file, (), body, _TOP)
     yield from _mapping(file, ("spec",), spec, _SPEC)
     if not isinstance(spec, dict):
         return
-    if given is not None:
-        yield from _given(file, given)
+    if conditions is not None:
+        yield from _given(file, conditions)
     expect = spec.get("expect")
     if not isinstance(expect, list) or not expect:
         yield _said(file, ("spec", "expect") if "expect" in spec else ("spec",),
                     "expect should be a list of what is expected, and have something in it")  # fmt: skip
         return
-    for index, one in enumerate(expect):
-        yield from _misshapen_item(file, ("spec", "expect", index), one)
+    for index, expectation in enumerate(expect):
+        yield from _misshapen_item(file, ("spec", "expect", index), expectation)
 
 
-def _given(file: ExpectationsFile, given: Any) -> Iterator[Diagnostic]:
+def _given(file: ExpectationsFile, conditions: Any) -> Iterator[Diagnostic]:
     at = ("spec", "given")
-    yield from _mapping(file, at, given, _GIVEN)
-    if not isinstance(given, dict):
+    yield from _mapping(file, at, conditions, _GIVEN)
+    if not isinstance(conditions, dict):
         return
-    if not _is_paths(given.get("paths", ".")):
+    if not _is_paths(conditions.get("paths", ".")):
         yield _said(file, (*at, "paths"), "should be files and folders, as seen from this file")
-    before = given.get("before", "HEAD")
+    before = conditions.get("before", "HEAD")
     if not isinstance(before, str) or not _is_paths(before) or before.startswith("-"):
         yield _said(file, (*at, "before"), "should be a revision of git, or a folder")
-    elif "before" in given and len(_texts(given.get("paths", "."))) != 1:
+    elif "before" in conditions and len(_texts(conditions.get("paths", "."))) != 1:
         yield _said(file, (*at, "paths"), "one path alone is compared with what was before")
-    if not isinstance(given.get("settings"), dict | None):
+    if not isinstance(conditions.get("settings"), dict | None):
         yield _said(file, (*at, "settings"), f"should be options, as below spec of {config.NAME}")
 
 
-def _misshapen_item(file: ExpectationsFile, at: FieldPath, one: Any) -> Iterator[Diagnostic]:
-    yield from _mapping(file, at, one, _EXPECTED)
-    if not isinstance(one, dict):
+def _misshapen_item(
+    file: ExpectationsFile, at: FieldPath, expectation: Any
+) -> Iterator[Diagnostic]:
+    yield from _mapping(file, at, expectation, _EXPECTED)
+    if not isinstance(expectation, dict):
         return
-    if one.keys().isdisjoint(_SUBJECTS):
+    if expectation.keys().isdisjoint(_SUBJECTS):
         yield _said(file, at, f"expects nothing: say one of {', '.join(_SUBJECTS)}")
-    if not isinstance(one.get("name", "a"), str):
+    if not isinstance(expectation.get("name", "a"), str):
         yield _said(file, (*at, "name"), "should be a text")
-    if not _is_texts(one.get("vms", "*")):
+    if not _is_texts(expectation.get("vms", "*")):
         yield _said(file, (*at, "vms"), "should name VMs: web, prod/web, prod/db-*, prod/")
     for form in FORMS:
-        if form in one and not isinstance(one[form], dict):
+        if form in expectation and not isinstance(expectation[form], dict):
             yield _said(file, (*at, form), f"should be fields of the {form}")
-    yield from _words(file, (*at, "findings"), one.get("findings", []), codes.CODES)
-    if "change" in one:
-        yield from _words(file, (*at, "change"), one["change"] or "", RANKED)
+    yield from _words(file, (*at, "findings"), expectation.get("findings", []), codes.CODES)
+    if "change" in expectation:
+        yield from _words(file, (*at, "change"), expectation["change"] or "", RANKED)
 
 
 def _words(
-    file: ExpectationsFile, at: FieldPath, given: Any, known: Iterable[str]
+    file: ExpectationsFile, at: FieldPath, value: Any, known: Iterable[str]
 ) -> Iterator[Diagnostic]:
-    """What of *given* is none of the words *known*."""
-    for word in given if isinstance(given, list) else [given]:
+    """What of *value* is none of the words *known*."""
+    for word in value if isinstance(value, list) else [value]:
         if not isinstance(word, str) or word not in known:
             yield _said(file, at, f"{word!r} is not known here", _nearest(word, known))
 
 
 def _mapping(
-    file: ExpectationsFile, at: FieldPath, given: Any, known: Sequence[str]
+    file: ExpectationsFile, at: FieldPath, value: Any, known: Sequence[str]
 ) -> Iterator[Diagnostic]:
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         yield _said(file, at, f"should be a mapping of {', '.join(known)}")
         return
-    for key in given.keys() - set(known):
+    for key in value.keys() - set(known):
         yield _said(file, (*at, key), f"unknown key {key}", _nearest(key, known))
 
 
 def _nearest(word: object, known: Iterable[str]) -> str:
     """Which of *known* is meant by *word*, which is none of them, or all of these."""
-    near = nearest(str(word), known)
-    return f"did you mean {near}?" if near else f"known: {', '.join(known)}"
+    return did_you_mean(str(word), known, f"known: {', '.join(known)}")
 
 
 def _said(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -> Diagnostic:
     return codes.INVALID_SETTING.at(file.at(*at), message, help=cure)
 
 
-def _is_texts(given: Any) -> bool:
-    words = given if isinstance(given, list) else [given]
-    return bool(words) and all(isinstance(one, str) and one for one in words)
+def _is_texts(value: Any) -> bool:
+    words = value if isinstance(value, list) else [value]
+    return bool(words) and all(isinstance(word, str) and word for word in words)
 
 
-def _is_paths(given: Any) -> bool:
-    return _is_texts(given) and all(map(is_name, _texts(given)))
+def _is_paths(value: Any) -> bool:
+    return _is_texts(value) and all(map(is_name, _texts(value)))
 
 
-def _texts(given: Any) -> tuple[str, ...]:
-    return tuple(given) if isinstance(given, list) else (given,)
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, list) else (value,)
 
 
-def _expectations(given: Sequence[Mapping[str, Any]]) -> Iterator[Expectation]:
+def _expectations(entries: Sequence[Mapping[str, Any]]) -> Iterator[Expectation]:
     taken: dict[str, int] = {}
-    for index, one in enumerate(given):
-        patterns = _texts(one["vms"]) if "vms" in one else ()
-        name = one.get("name") or ", ".join(patterns) or "every VM"
+    for index, entry in enumerate(entries):
+        patterns = _texts(entry["vms"]) if "vms" in entry else ()
+        name = entry.get("name") or ", ".join(patterns) or "every VM"
         taken[name] = taken.get(name, 0) + 1
         if taken[name] > 1:
             name = f"{name} ({taken[name]})"
         yield Expectation(
             index, name, patterns,
-            {form: one[form] for form in FORMS if form in one},
-            tuple(one["findings"]) if "findings" in one else None,
-            _texts(one["change"]) if "change" in one else (),
+            {form: entry[form] for form in FORMS if form in entry},
+            tuple(entry["findings"]) if "findings" in entry else None,
+            _texts(entry["change"]) if "change" in entry else (),
         )  # fmt: skip

@@ -3,49 +3,49 @@
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.expectations import given, verdict
+from render.frontends.commands.expectations import conditions, verdict
+from render.frontends.commands.expectations.conditions import GivenFleet
 from render.frontends.commands.expectations.document import (
     FORMS,
     ExpectationsFile,
     found,
     loaded,
 )
-from render.frontends.commands.expectations.given import GivenFleet
 from render.frontends.progress import Work
 from render.frontends.request.layers import host_values
 from render.frontends.request.request import Request
 from render.frontends.request.waivers import waivers_of_flags
-from render.pipeline.output import MOST_ERRORS
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
 from render.report.summary import Tally
 from render.report.tested import TriedExpectation
 from render.report.waivers import Waiver
+from render.yaml.budget import MOST_ERRORS
 
 
-def test(asked: Request, work: Work) -> Answer:
+def test(request: Request, work: Work) -> Answer:
     """What is not as expected; as JUnit also what is."""
-    names, faults = found(asked.paths or (".",))
+    names, faults = found(request.paths or (".",))
     if not names and not faults:
-        where = " ".join(asked.paths) or "the current folder"
+        where = " ".join(request.paths) or "the current folder"
         message = f"no file *.virt-test.yaml in {where}"
         return Answer(findings=(), faults=[codes.NO_OBJECTS.at(Location(), message)])
     findings: list[Finding] = find(faults, Sources())
-    trial = _Trial(asked, work)
-    call, environ = asked.called.call, asked.called.environ
+    trial = _Trial(request, work)
+    call, environ = request.called.call, request.called.environ
     locked = host_values(call, environ).values.get("locked", "")
     waivers: list[Waiver] = []
     for name in names:
-        file = loaded(name, asked.reading.limits, locked)
+        file = loaded(name, request.reading.limits, locked)
         waivers += waivers_of_flags(file.flags, name, call.flags)
-        said: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         try:
             if not file.faults:
-                said = trial.of(file)
+                diagnostics = trial.of(file)
         except RefusedError as refused:
             findings += refused.findings
         sources = Sources([file.origin] if file.origin else [], {name: file.data})
-        findings += find((*file.faults, *said), sources)
+        findings += find((*file.faults, *diagnostics), sources)
     for fleet in trial.fleets.values():
         findings += fleet.findings
     if trial.unmet > MOST_ERRORS:
@@ -58,8 +58,8 @@ def test(asked: Request, work: Work) -> Answer:
 class _Trial:
     """What is given in several files, rendered once where it is the same, and the expectations that were *tried*."""
 
-    def __init__(self, asked: Request, work: Work) -> None:
-        self._asked = asked
+    def __init__(self, request: Request, work: Work) -> None:
+        self._asked = request
         self._work = work
         self.fleets: dict[object, GivenFleet] = {}
         self.tried: list[TriedExpectation] = []
@@ -67,34 +67,40 @@ class _Trial:
 
     def of(self, file: ExpectationsFile) -> list[Diagnostic]:
         """What of the expectations in *file* is not met. Raises RefusedError where what is given cannot be known."""
-        if not file.before and any(one.change for one in file.expectations):
+        if not file.before and any(expectation.change for expectation in file.expectations):
             place = file.at("spec", "given")
             message = "a change is expected, and given.before does not say of what"
             cure = "name the revision, or the folder, that is compared with: before: origin/main"
             return [codes.INVALID_SETTING.at(place, message, help=cure)]
         fleet = self._fleet(file)
-        said: list[Diagnostic] = []
-        for one in file.expectations:
-            machines, unmet = verdict.meant(one, fleet.machines, file)
+        diagnostics: list[Diagnostic] = []
+        for expectation in file.expectations:
+            machines, unmet = verdict.meant(expectation, fleet.machines, file)
             for machine in machines:
-                unmet += verdict.unmet(one, machine, file)
+                unmet += verdict.unmet(expectation, machine, file)
             self.tried.append(
-                TriedExpectation(file.path, one.number, one.name, len(machines), bool(unmet))
+                TriedExpectation(
+                    file.path, expectation.number, expectation.name, len(machines), bool(unmet)
+                )
             )
             room = max(0, MOST_ERRORS - self.unmet)
             self.unmet += len(unmet)
-            said += unmet[:room]
-        return said
+            diagnostics += unmet[:room]
+        return diagnostics
 
     def _fleet(self, file: ExpectationsFile) -> GivenFleet:
         """What is given in *file*, in the forms that it has expectations of."""
         flags = {**file.flags, **self._asked.called.call.flags}
-        forms = tuple(form for form in FORMS if any(form in one.forms for one in file.expectations))
-        before = file.before if any(one.change for one in file.expectations) else ""
+        forms = tuple(
+            form
+            for form in FORMS
+            if any(form in expectation.forms for expectation in file.expectations)
+        )
+        before = file.before if any(expectation.change for expectation in file.expectations) else ""
         key = (file.paths, before, tuple(sorted(map(repr, flags.items()))), forms)
         if key not in self.fleets:
-            fleet = given.fleet(self._asked, self._work, file.paths, flags, forms)
+            fleet = conditions.fleet(self._asked, self._work, file.paths, flags, forms)
             if before:
-                fleet = given.with_effects(fleet, file, self._asked, self._work, flags)
+                fleet = conditions.with_effects(fleet, file, self._asked, self._work, flags)
             self.fleets[key] = fleet
         return self.fleets[key]

@@ -9,56 +9,58 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.diff import expected
 from render.diff.expected import ABSENT, Unmet
+from render.frontends.commands.expectations.conditions import GivenMachine
 from render.frontends.commands.expectations.document import Expectation, ExpectationsFile
-from render.frontends.commands.expectations.given import GivenMachine
 from render.model import fieldpath, naming
 from render.model.fieldpath import FieldPath
-from render.model.nearest import nearest
+from render.model.nearest import did_you_mean
 
 _HINTS = 20
 
 
 def meant(
-    one: Expectation, machines: Sequence[GivenMachine], file: ExpectationsFile
+    expectation: Expectation, machines: Sequence[GivenMachine], file: ExpectationsFile
 ) -> tuple[list[GivenMachine], list[Diagnostic]]:
-    """The VMs that *one* is about, all of them without a name; and the names that mean none: nothing is tested then."""
-    if not one.patterns:
-        faults = [] if machines else [_said(file, one.at(), "there is no VM in what is given")]
+    """The VMs that *expectation* is about, all without a name; and the names that mean none: nothing is tested then."""
+    if not expectation.patterns:
+        faults = (
+            [] if machines else [_said(file, expectation.at(), "there is no VM in what is given")]
+        )
         return list(machines), faults
     known = {machine.name for machine in machines}
     chosen: set[str] = set()
     faults = []
-    for pattern in one.patterns:
+    for pattern in expectation.patterns:
         is_pattern = naming.is_pattern(pattern)
         names = (naming.matching if is_pattern else naming.fitting)(pattern, known)
         chosen.update(names)
         if not names:
-            shorter = {name.rpartition("/")[2] for name in known}
             is_hinted = not is_pattern and len(faults) < _HINTS  # they take milliseconds each
-            near = nearest(pattern, sorted(known | shorter)) if is_hinted else ""
-            cure = f"did you mean {near}?" if near else ""
+            cure = did_you_mean(pattern, naming.spellings(known)) if is_hinted else ""
             message = f"no VM {pattern} in what is given"
-            faults.append(_said(file, one.at("vms"), message, cure))
+            faults.append(_said(file, expectation.at("vms"), message, cure))
     return [machine for machine in machines if machine.name in chosen], faults
 
 
-def unmet(one: Expectation, machine: GivenMachine, file: ExpectationsFile) -> Iterator[Diagnostic]:
-    """What *one* expects of *machine*, and is not so."""
-    findings = [*_unmet_findings(one, machine, file)]
+def unmet(
+    expectation: Expectation, machine: GivenMachine, file: ExpectationsFile
+) -> Iterator[Diagnostic]:
+    """What *expectation* expects of *machine*, and is not so."""
+    findings = [*_unmet_findings(expectation, machine, file)]
     yield from findings
-    for form, fields in one.forms.items():
+    for form, fields in expectation.forms.items():
         if form not in machine.forms:
             if not findings:
-                yield _said(file, one.at(form), f"{machine.name}: there is no {form} of it")
+                yield _said(file, expectation.at(form), f"{machine.name}: there is no {form} of it")
             continue
         for found in expected.unmet(fields, machine.forms[form]):
-            place = one.at(form, *found.written)
+            place = expectation.at(form, *found.written)
             message = f"{machine.name}: {form}.{fieldpath.text(found.path)} {_difference(found)}"
             yield _said(file, place, message, _explaining(machine, form, found.path, file))
-    if one.change and machine.effect not in one.change:
+    if expectation.change and machine.effect not in expectation.change:
         became = machine.effect or "what the change does is not known"
-        message = f"{machine.name}: {became}, and not {' or '.join(one.change)}"
-        yield _said(file, one.at("change"), message, _reviewing(file))
+        message = f"{machine.name}: {became}, and not {' or '.join(expectation.change)}"
+        yield _said(file, expectation.at("change"), message, _reviewing(file))
 
 
 def _said(file: ExpectationsFile, path: FieldPath, message: str, cure: str = "") -> Diagnostic:
@@ -91,8 +93,8 @@ def _difference(found: Unmet) -> str:
         return f"is there: {_shown(found.actual)}"
     if isinstance(found.expected, list) and isinstance(found.actual, list):
         return f"has {len(found.actual)} items, and not {len(found.expected)}"
-    there, wanted = (_shown(value) for value in (found.actual, found.expected))
-    return f"is {there}, and not {wanted}"
+    actual, wanted = (_shown(value) for value in (found.actual, found.expected))
+    return f"is {actual}, and not {wanted}"
 
 
 _LONGEST = 60
@@ -100,26 +102,26 @@ _LONGEST = 60
 
 def _shown(value: Any) -> str:
     """*value* without what is secret, in a line that is not too long to read."""
-    shown = secrets.redacted(value)
-    said = shown if isinstance(shown, str) else json.dumps(shown)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+    redacted = secrets.redacted(value)
+    text = redacted if isinstance(redacted, str) else json.dumps(redacted)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _unmet_findings(
-    one: Expectation, machine: GivenMachine, file: ExpectationsFile
+    expectation: Expectation, machine: GivenMachine, file: ExpectationsFile
 ) -> Iterator[Diagnostic]:
-    """The findings of *machine* that *one* does not expect, and the other way round; without a word, the errors."""
+    """The findings of *machine* that *expectation* does not expect, and the other way round; else the errors."""
     counting = [found for found in machine.diagnostics if found.severity is not Severity.INFO]
-    if one.findings is None:
+    if expectation.findings is None:
         counting = [found for found in counting if found.is_error]
-    place = one.at() if one.findings is None else one.at("findings")
+    place = expectation.at() if expectation.findings is None else expectation.at("findings")
     for found in counting:
-        if found.code not in (one.findings or ()):
+        if found.code not in (expectation.findings or ()):
             named = f"{found.field}: " if found.field and found.field not in found.message else ""
             yield _said(
                 file, place, f"{machine.name}: {found.code}: {named}{found.message}", found.help
             )
-    there = {found.code for found in machine.diagnostics}
-    for code in one.findings or ():
-        if code not in there:
+    present = {found.code for found in machine.diagnostics}
+    for code in expectation.findings or ():
+        if code not in present:
             yield _said(file, place, f"{machine.name}: no {code} {codes.CODES[code].slug}")

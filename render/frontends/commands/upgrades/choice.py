@@ -10,8 +10,8 @@ from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.counting import counted
-from render.model.naming import ambiguity, fitting, is_pattern, matching
-from render.model.nearest import nearest
+from render.model.naming import ambiguity, fitting, is_pattern, matching, spellings
+from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
 from render.pipeline.pinning import Pinned
@@ -20,12 +20,12 @@ _NARROWING = ("selector", "limit", "percent")
 
 
 def chosen(
-    known: Mapping[str, Resource], asked: Request
+    known: Mapping[str, Resource], request: Request
 ) -> tuple[frozenset[str], list[Diagnostic]]:
     """Which of the VMs *known*, by their names in a lock, are to be upgraded; and what is wrong with the question."""
-    own = asked.own
+    own = request.own
     if not own["upgrade_all"] and not own["upgrade"]:
-        return frozenset(), list(_narrowing_nothing(asked))
+        return frozenset(), list(_narrowing_nothing(request))
     names: set[str] = set(known) if own["upgrade_all"] else set()
     faults: list[Diagnostic] = []
     for name in own["upgrade"]:
@@ -39,9 +39,9 @@ def chosen(
     return frozenset(names), faults
 
 
-def _narrowing_nothing(asked: Request) -> Iterable[Diagnostic]:
+def _narrowing_nothing(request: Request) -> Iterable[Diagnostic]:
     for name in _NARROWING:
-        if asked.own[name]:
+        if request.own[name]:
             message = f"--{name} narrows down which VMs are upgraded, and none is to be"
             yield codes.USAGE.at(
                 Location(), message, help="add --upgrade-all, or --upgrade with what VMs are meant"
@@ -69,8 +69,8 @@ def _labelled(
 
 
 def _labels(vm: Resource) -> dict[str, str]:
-    given = tree.get(vm.written.body, "metadata", "labels")
-    pairs = given.items() if isinstance(given, dict) else ()
+    labels = tree.get(vm.written.body, "metadata", "labels")
+    pairs = labels.items() if isinstance(labels, dict) else ()
     return {key: value for key, value in pairs if isinstance(value, str)}
 
 
@@ -81,9 +81,8 @@ def _no_such(name: str, names: Sequence[str], known: Iterable[str]) -> Diagnosti
         message = f"no VirtualMachine in the input fits {name}"
         cure = "a pattern is of names (web-*), or of namespaces and names (prod/web-*, prod/)"
     else:
-        near = nearest(name, sorted({*known, *(vm.rpartition("/")[2] for vm in known)}))
         message = f"no VirtualMachine {name} in the input"
-        cure = f"did you mean {near}?" if near else "a VM is named NAME or NAMESPACE/NAME"
+        cure = did_you_mean(name, spellings(known), "a VM is named NAME or NAMESPACE/NAME")
     return codes.USAGE.at(Location(), message, help=cure)
 
 
@@ -95,7 +94,7 @@ class Wave(NamedTuple):
     whole: int
 
 
-def wave(before: Sequence[Pinned], after: Sequence[Pinned], asked: Request) -> Wave:
+def wave(before: Sequence[Pinned], after: Sequence[Pinned], request: Request) -> Wave:
     """The first VMs, as many as asked for, that an upgrade would change: *after* is each lock with all of them.
 
     *before*: the same locks without any. First come the locks in their order, then the VMs by their names in them.
@@ -105,7 +104,7 @@ def wave(before: Sequence[Pinned], after: Sequence[Pinned], asked: Request) -> W
         for at, (kept, new) in enumerate(zip(before, after, strict=True))
         for vm in _moved(kept, new)
     ]
-    count = asked.own["limit"] or -(-len(moved) * asked.own["percent"] // 100)
+    count = request.own["limit"] or -(-len(moved) * request.own["percent"] // 100)
     first = moved[:count]
     vms = [frozenset(vm for number, vm in first if number == at) for at in range(len(before))]
     return Wave(vms, len(first), len(moved))

@@ -44,7 +44,7 @@ def changes(old: Pin, new: Pin) -> list[str]:
     """What differs between two pins of a VM, in words."""
     lines = []
     for word in lockfile.CLASSES:
-        was, now = (one.entries.get(word, Entry()) for one in (old, new))
+        was, now = (pin.entries.get(word, Entry()) for pin in (old, new))
         if was._replace(before=None) != now._replace(before=None):
             lines.append(f"{word} {_shown(was)} -> {_shown(now)}")
     return lines or ["rendered"]
@@ -61,8 +61,8 @@ def moved(moves: Sequence[PinMove], *, each: bool) -> str:
     """A table of *moves*; more than a few that are alike are one row, but for *each*."""
     rows: list[tuple[str, str, str]] = [("VM", "REVISION", "WHAT")]
     alike: dict[tuple[str, str], list[str]] = {}
-    for one in map(row, moves):
-        alike.setdefault((one.number, one.what), []).append(one.vm)
+    for move_row in map(row, moves):
+        alike.setdefault((move_row.number, move_row.what), []).append(move_row.vm)
     for (number, what), vms in alike.items():
         if each or len(vms) <= _FEW:
             rows += [(vm, number, what) for vm in vms]
@@ -75,12 +75,12 @@ def preview(
     pinned: Pinned, resources: Sequence[Resource], settings: Settings, *, each: bool
 ) -> str:
     """What the moves of *pinned* do to the VMs of *resources*: by what changes of pins, then by what comes of it."""
-    said = _said(pinned, resources, settings)
+    effects = _said(pinned, resources, settings)
     groups: dict[str, dict[tuple[str, ...], list[MoveRow]]] = {}
     for move in pinned.moves:
-        told = tuple(said.get(move.vm, ())) if move.old and move.new else ()
-        one = row(move)
-        groups.setdefault(one.what, {}).setdefault(told, []).append(one)
+        told = tuple(effects.get(move.vm, ())) if move.old and move.new else ()
+        move_row = row(move)
+        groups.setdefault(move_row.what, {}).setdefault(told, []).append(move_row)
     lines: list[str] = []
     for what, outcomes in groups.items():
         lines += _group(what, outcomes, each=each)
@@ -99,13 +99,13 @@ def _group(
             yield "  ".join(rows[0])
         else:
             yield f"  {_named(rows, each=each)}"
-        yield from (f"      {one}" for one in told)
+        yield from (f"      {line}" for line in told)
 
 
 def _named(rows: Sequence[MoveRow], *, each: bool) -> str:
-    shown = rows if each or len(rows) <= _FEW else rows[:_FEW]
-    names = ", ".join(one.vm for one in shown)
-    rest = len(rows) - len(shown)
+    listed = rows if each or len(rows) <= _FEW else rows[:_FEW]
+    names = ", ".join(move_row.vm for move_row in listed)
+    rest = len(rows) - len(listed)
     return f"{names}, and {rest:,} more (-v)" if rest else names
 
 
@@ -123,4 +123,4 @@ def _said(
     bodies = [resource.body for resource in resources]
     rest = [resource.body for resource in pinning.without_locks(resources)]
     impact = compare(bodies, rest, settings, after)
-    return {name_of(one.resource): lines(one) for one in impact.machines}
+    return {name_of(machine.resource): lines(machine) for machine in impact.machines}

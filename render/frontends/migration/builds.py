@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.request.request import Request
 from render.manifests import discover, kustomization, kustomize, objects
+from render.manifests.boxed import ProgramBounds
+from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import excess, room
 from render.model.resource import from_body
@@ -27,8 +29,8 @@ class Builds:
 
     __slots__ = ("_asked", "_roots", "fault")
 
-    def __init__(self, asked: Request) -> None:
-        self._asked = asked
+    def __init__(self, request: Request) -> None:
+        self._asked = request
         self._roots: list[_Root] | None = None
         self.fault: Diagnostic | None = None
 
@@ -91,29 +93,29 @@ class _Root:
         "_after", "_before", "_reach", "folder", "is_component", "is_top", "reads",
     )  # fmt: skip
 
-    def __init__(self, folder: str, is_top: bool, asked: Request) -> None:  # noqa: FBT001
+    def __init__(self, folder: str, is_top: bool, request: Request) -> None:  # noqa: FBT001
         self.folder = folder
         self.is_top = is_top
         self._reach = kustomization.reach(
             folder,
-            asked.reading.limits,
-            allow_remote=asked.reading.allow_remote,
+            request.reading.limits,
+            allow_remote=request.reading.allow_remote,
             bounds=discover.boundary(os.path.realpath(folder)),
         )
         names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
         self.reads = frozenset(map(os.path.realpath, names))
         own = kustomization.find(folder)
-        documents = kustomization.load(own, asked.reading.limits)[0] if own else []
-        self.is_component = any(kustomization.is_component(one.body) for one in documents)
+        documents = kustomization.load(own, request.reading.limits).documents if own else []
+        self.is_component = any(kustomization.is_component(document.body) for document in documents)
         self._before: _Built | str | None = None
         self._after: dict[tuple[tuple[str, bytes], ...], _Built | str] = {}
 
     def objection(
-        self, texts: _FileContents, unsafe: frozenset[str], program: str, asked: Request
+        self, texts: _FileContents, unsafe: frozenset[str], program: str, request: Request
     ) -> str:
         """What speaks against *texts* in this build, ``""`` if nothing."""
         if self._before is None:
-            self._before = self._build(program, asked)
+            self._before = self._build(program, request)
         if isinstance(self._before, str):
             # One that only works inside another is seen there.
             return f"nothing tells what it does to the VMs: {self._before}" if self.is_top else ""
@@ -122,11 +124,11 @@ class _Root:
                 f"nothing tells what it does to the VMs of {self.folder}, of which one cannot be "
                 "rendered: see `virt-render check`"
             )
-        mine = {real: texts[real].encode() for real in self.reads & texts.keys()}
-        key = tuple(sorted(mine.items()))
+        own_texts = {real: texts[real].encode() for real in self.reads & texts.keys()}
+        key = tuple(sorted(own_texts.items()))
         if key not in self._after:
-            with files.overlaid(mine):
-                self._after[key] = self._build(program, asked)
+            with files.overlaid(own_texts):
+                self._after[key] = self._build(program, request)
         after = self._after[key]
         if isinstance(after, str):
             return f"a build that works would fail: {after}"
@@ -134,30 +136,30 @@ class _Root:
             return f"a VM that kustomize builds from {self.folder} would change"
         return ""
 
-    def _build(self, program: str, asked: Request) -> "_Built | str":
+    def _build(self, program: str, request: Request) -> "_Built | str":
         """What the build starts, or why there is none."""
         for fault in self._reach.diagnostics:
             return fault.message
-        most = room(asked.reading.limits)
+        limits = request.reading.limits
         building = kustomize.building(
-            self.folder,
-            program,
-            self._reach,
-            asked.reading.limits,
-            most=most,
-            allow_remote=asked.reading.allow_remote,
-            is_box_required=asked.reading.is_box_required,
+            KustomizeBuild(
+                self.folder,
+                program,
+                self._reach,
+                ProgramBounds(limits, room(limits), request.reading.is_box_required),
+                allow_remote=request.reading.allow_remote,
+            )
         )
         output = processes.finish(building)
         if isinstance(output, Diagnostic):
             return output.message
-        if large := excess(f"{self.folder} (kustomize build)", len(output), asked.reading.limits):
+        if large := excess(f"{self.folder} (kustomize build)", len(output), request.reading.limits):
             return large.message
-        contents = reader.read(output, self.folder, asked.reading.limits)
+        contents = reader.read(output, self.folder, request.reading.limits)
         documents, diagnostics = objects.sift(contents, output, self.folder, named=True)
-        for fault in (one for one in diagnostics if one.is_error):
+        for fault in (diagnostic for diagnostic in diagnostics if diagnostic.is_error):
             return fault.message
-        return _Built([document.body for document in documents], asked)
+        return _Built([document.body for document in documents], request)
 
 
 class _Built:
@@ -165,7 +167,7 @@ class _Built:
 
     __slots__ = ("has_untold", "started")
 
-    def __init__(self, bodies: Sequence[Tree], asked: Request) -> None:
+    def __init__(self, bodies: Sequence[Tree], request: Request) -> None:
         resources = [from_body(body, index, None) for index, body in enumerate(bodies)]
-        self.started = trial.started(resources, asked.settings)
+        self.started = trial.started(resources, request.settings)
         self.has_untold = len(self.started.vmis) < sum(map(definitions.is_machine, resources))

@@ -53,39 +53,39 @@ class GivenFleet(NamedTuple):
     findings: Sequence[Finding] = ()
 
 
-def _request(asked: Request, call: Call) -> Request:
-    """What *call* asks for, where *asked* was. Raises RefusedError where what that says is wrong."""
-    there = request(call, asked.called.environ)
-    faults = there.faults
+def _request(base: Request, call: Call) -> Request:
+    """What *call* asks for, where *base* was. Raises RefusedError where what that says is wrong."""
+    parsed = request(call, base.called.environ).in_run_of(base)
+    faults = parsed.faults
     if faults.diagnostics:
         raise RefusedError(merge(find(faults.diagnostics, faults.sources)))
-    return there
+    return parsed
 
 
 def fleet(
-    asked: Request,
+    request: Request,
     work: Work,
     paths: tuple[str, ...],
     flags: Mapping[str, Any],
     forms: Sequence[str],
 ) -> GivenFleet:
     """The VMs below *paths*, in *forms*, with *flags* as a command line has them. Raises RefusedError."""
-    there = _request(asked, asked.called.call._replace(paths=paths, flags=flags))
+    fleet_request = _request(request, request.called.call._replace(paths=paths, flags=flags))
     machines: list[GivenMachine] = []
     findings: list[Finding] = []
-    read = parts(there, work)
+    read = parts(fleet_request, work)
     is_somewhere = any(part.loaded.documents for part in read)
     for part in read:
         ours = _machines(part, work, forms)
         machines += ours
-        known = {one.resource for one in ours}
+        known = {machine.resource for machine in ours}
         others = (
-            one
-            for one in part.diagnostics
-            if one.is_error
-            and one.resource not in known
+            diagnostic
+            for diagnostic in part.diagnostics
+            if diagnostic.is_error
+            and diagnostic.resource not in known
             # A part of its own may well hold nothing.
-            and not (is_somewhere and one.code == codes.NO_OBJECTS.number)
+            and not (is_somewhere and diagnostic.code == codes.NO_OBJECTS.number)
         )
         findings += findings_of(part.loaded, others, part.request)
     return GivenFleet(machines, merge(findings))
@@ -94,9 +94,9 @@ def fleet(
 def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMachine]:
     """The VMs of *part*: what is found about them is what ``check`` says, and what keeps a form from being made."""
     made: dict[ResourceRef, dict[str, Tree]] = {
-        one.ref: {} for one in part.resources if definitions.is_machine(one)
+        resource.ref: {} for resource in part.resources if definitions.is_machine(resource)
     }
-    said: dict[ResourceRef, dict[object, Diagnostic]] = {}
+    diagnostics: dict[ResourceRef, dict[object, Diagnostic]] = {}
     for form in dict.fromkeys(("vm", *forms)):
 
         def observe(machine: Machine, body: Tree, form: str = form) -> None:
@@ -106,12 +106,13 @@ def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMa
 
         settings = part.request.settings._replace(emit=form)  # type: ignore[arg-type] # one of the words
         render_part(part, work, _forget, observe, settings)
-        for one in part.diagnostics:
-            if one.resource:
-                identity = (one.code, one.message, one.location)
-                said.setdefault(one.resource, {}).setdefault(identity, one)
+        for diagnostic in part.diagnostics:
+            if diagnostic.resource:
+                identity = (diagnostic.code, diagnostic.message, diagnostic.location)
+                diagnostics.setdefault(diagnostic.resource, {}).setdefault(identity, diagnostic)
     return [
-        GivenMachine(ref, bodies, tuple(said.get(ref, {}).values())) for ref, bodies in made.items()
+        GivenMachine(ref, bodies, tuple(diagnostics.get(ref, {}).values()))
+        for ref, bodies in made.items()
     ]
 
 
@@ -120,17 +121,19 @@ def _forget(_body: Tree, _source: int | None) -> None:
 
 
 def with_effects(
-    now: GivenFleet, file: ExpectationsFile, asked: Request, work: Work, flags: Mapping[str, Any]
+    now: GivenFleet, file: ExpectationsFile, request: Request, work: Work, flags: Mapping[str, Any]
 ) -> GivenFleet:
     """*now* with what becomes of each VM by the change since *file* says, and with those that are gone.
 
     Of what could not be read before that is not known. Raises RefusedError where it is of nothing.
     """
-    there = _request(asked, Call("diff", _words(file), _of_diff(flags)))
+    diff_request = _request(request, Call("diff", _words(file), _of_diff(flags)))
     with contextlib.ExitStack() as trees:
-        review = reviewed(there, work, trees)
-        effects = {one.resource: worst(one) for one in review.machines}
-    machines = [one._replace(effect=effects.pop(one.resource, "")) for one in now.machines]
+        review = reviewed(diff_request, work, trees)
+        effects = {machine.resource: worst(machine) for machine in review.machines}
+    machines = [
+        machine._replace(effect=effects.pop(machine.resource, "")) for machine in now.machines
+    ]
     machines += (GivenMachine(ref, {}, effect=effect) for ref, effect in effects.items())
     return GivenFleet(machines, now.findings)
 

@@ -8,7 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.exits import Exit
 from render.frontends import patching
 from render.frontends.answer import Answer, Files
-from render.frontends.commands.migrate_builds import Builds
+from render.frontends.migration.builds import Builds
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request
@@ -29,36 +29,37 @@ from render.system import files
 from render.yaml import rewrite
 
 
-def migrate(asked: Request, work: Work) -> Answer:
+def migrate(request: Request, work: Work) -> Answer:
     """Rewrite the files below the paths; ``--diff`` prints instead, ``--check`` tells whether there is a need.
 
     What is in a kustomization is read file by file, since files are what is rewritten.
     """
-    diff, check = asked.own["diff"], asked.own["check"]
-    work.begin("read", f"reading {in_words(asked.paths)}")
-    scope = Scope(asked.reading.layout.exclude, drop=False)
-    how = Reading(asked.reading.limits, kustomize="never", scope=scope)
-    loaded = loading.load(asked.paths or (".",), how, whole=True, watch=work.inputs)
-    part = FleetPart(loaded, asked)
+    diff, check = request.own["diff"], request.own["check"]
+    work.begin("read", f"reading {in_words(request.paths)}")
+    scope = Scope(request.reading.layout.exclude, drop=False)
+    how = Reading(request.reading.limits, kustomize="never", scope=scope)
+    loaded = loading.load(request.paths or (".",), how, whole=True, watch=work.inputs)
+    part = FleetPart(loaded, request)
     work.parts.append(part)
     work.begin("migrate", f"migrating {counted(len(loaded.documents), 'object')}")
     if status(part.diagnostics) is not Exit.OK:
         return Answer()
-    plan, changes, fault = _plan(loaded, asked)
+    plan, changes, fault = _plan(loaded, request)
     part.diagnostics += [*plan.diagnostics, *([fault] if fault and changes else [])]
     if status(part.diagnostics) is not Exit.OK:
         return Answer()
     known = ((file, loaded.data[file]) for file in loaded.files)
     texts = [(change.file, change.after) for change in changes]
     return Answer(
-        [patching.diff(changes) if diff else _summary(plan)],
+        [patching.painted(changes) if diff else _summary(plan)],
+        for_people=not diff,
         exit=Exit.FINDINGS if check and changes else None,
         files=None if diff or check else Files(texts, known),
     )
 
 
 def _plan(
-    loaded: Documents, asked: Request
+    loaded: Documents, request: Request
 ) -> tuple[Migration, list[patching.FileChange], Diagnostic | None]:
     """What is to be done, the files that it changes, and why kustomizations of them could not be built."""
     resources = [from_body(d.body, i, d.origin) for i, d in enumerate(loaded.documents)]
@@ -68,8 +69,8 @@ def _plan(
         if not rewrite.is_yaml(loaded.data[file].decode())
     }
     fixed = frozenset(i for i, d in enumerate(loaded.documents) if d.origin.file in json)
-    builds = Builds(asked)
-    texts = FileTexts(lambda file: loaded.data[file], asked.reading.limits)
+    builds = Builds(request)
+    texts = FileTexts(lambda file: loaded.data[file], request.reading.limits)
 
     def objection(units: Sequence[Unit]) -> str:
         rewritten = texts.after(_by_file(migration.combined(units), loaded))
@@ -80,7 +81,7 @@ def _plan(
         real = {os.path.realpath(file): text for file, text in rewritten.items()}
         return builds.objection(real, frozenset(map(os.path.realpath, unsafe)))
 
-    plan = migration.migrate(resources, asked.settings, fixed, _patches(asked), objection)
+    plan = migration.migrate(resources, request.settings, fixed, _patches(request), objection)
     rewritten = texts.after(_by_file(plan.edits, loaded))
     after = {} if isinstance(rewritten, str) else rewritten
     changes = [
@@ -90,12 +91,12 @@ def _plan(
     return plan, changes, builds.fault
 
 
-def _patches(asked: Request) -> dict[str, str]:
+def _patches(request: Request) -> dict[str, str]:
     """The kustomizations below the paths, and what they use beside resources: text by file."""
     patches: dict[str, str] = {}
-    for path in asked.paths or (".",):
-        for file in walk.patch_files(path, asked.reading.limits):
-            data = files.read(file, file, asked.reading.limits.file_bytes)
+    for path in request.paths or (".",):
+        for file in walk.patch_files(path, request.reading.limits):
+            data = files.read(file, file, request.reading.limits.file_bytes)
             if isinstance(data, bytes):
                 patches[file] = data.decode("utf-8", "replace")
     return patches
@@ -115,6 +116,7 @@ def _by_file(
 
 def _summary(plan: Migration) -> str:
     lines = (
-        f"{one.origin.file if one.origin else ''}: {one.ref}: {words}" for one, words in plan.done
+        f"{resource.origin.file if resource.origin else ''}: {resource.ref}: {words}"
+        for resource, words in plan.done
     )
     return "".join(f"{printable(line)}\n" for line in lines)

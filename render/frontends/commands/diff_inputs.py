@@ -1,0 +1,339 @@
+"""What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+from render.diagnostics.diagnostic import Location
+from render.diff.impact import Impact, MachineImpact
+from render.diff.source import ChangeSource, SideName
+from render.frontends.answer import RefusedError
+from render.frontends.commands.diff_states import NamedState, Side
+from render.frontends.request.request import Request
+from render.model.resource import ResourceRef, from_body
+from render.model.tree import Tree
+from render.pipeline.comparison.fleet import compare
+from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, of, whole, without
+from render.pipeline.input import definitions
+from render.report.impact.review import QUIET, Locate, ReviewPart, UncomparedInput, is_shown
+from render.report.places import Place, Sources
+
+_MACHINES = frozenset(
+    {
+        "VirtualMachine",
+        "VirtualMachineInstance",
+        "VirtualMachinePool",
+        "VirtualMachineInstanceReplicaSet",
+    }
+)
+
+
+class ComparedSides(NamedTuple):
+    """What becomes of the VMs, input by input, and which inputs nobody can compare.
+
+    *other_way*: to how many VMs something else would happen, synced the other way; 0 where nobody asks.
+    """
+
+    parts: Sequence[ReviewPart]
+    uncompared: Sequence[UncomparedInput]
+    other_way: int
+
+
+def compared(before: Side, after: Side, request: Request, *, asks_other_way: bool) -> ComparedSides:
+    """Both sides, compared input by input.
+
+    An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be.
+    """
+    comparison = _InputComparison(before, after, asks_other_way=asks_other_way)
+    for name in sorted({**before, **after}):
+        old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
+        comparison.add(name, old, new)
+    return comparison.outcome()
+
+
+class _InputComparison:
+    """The inputs of both sides that are compared already."""
+
+    def __init__(self, before: Side, after: Side, *, asks_other_way: bool) -> None:
+        self._sides = before, after
+        self._asks_other_way = asks_other_way
+        self._inputs: list[ComparedInput] = []
+        self._states: list[tuple[NamedState, NamedState]] = []
+        self._uncompared: list[UncomparedInput] = []
+        self._is_anything_known = False
+        self._other_way = 0
+
+    def add(self, name: str, old: NamedState, new: NamedState) -> None:
+        """Compare the input *name*, which both sides have as *old* and *new*."""
+        old, new, unreadable = _but_for_files(old, new)
+        self._uncompared += unreadable.uncompared
+        is_read = old.fault is None and new.fault is None
+        if is_read:
+            impact = compare(old.objects, new.objects, old.settings, new.settings)
+            for lost in unreadable.lost:
+                impact = _together(impact, lost)
+        else:
+            impact = _lost(old, new)
+            if not impact.machines:
+                self._uncompared.append(_uncompared(name, old, new))
+            if old.fault and new.fault:
+                return
+        self._is_anything_known |= is_read or bool(impact.machines)
+        namespaces = (old.settings.namespace, new.settings.namespace)
+        self._inputs.append(ComparedInput(name, impact, namespaces))
+        self._states.append((old, new))
+        if is_read:
+            self._count(impact, old, new)
+
+    def _count(self, impact: Impact, old: NamedState, new: NamedState) -> None:
+        if self._asks_other_way:
+            self._other_way += _differing(impact, old, new)
+
+    def outcome(self) -> ComparedSides:
+        """What came of all of them. Raises RefusedError where none can be read."""
+        before, after = self._sides
+        faults = [state.fault for side in (after, before) for state in side.values() if state.fault]
+        if faults and not self._is_anything_known:
+            raise faults[0]
+        moved = moves(self._inputs)
+        entire = whole(self._inputs, moved)
+        parts = [
+            _part(each.name, without(each.impact, moved, each.name, entire), *states)
+            for each, states in zip(self._inputs, self._states, strict=True)
+        ]
+        parts += [self._moved(move, entire) for move in moved]
+        return ComparedSides(parts, self._uncompared, self._other_way)
+
+    def _moved(self, move: Relocation, entire: Collection[Relocation]) -> ReviewPart:
+        """What becomes of the VMs that another input has now."""
+        before, after = self._sides
+        old = _without_others(before[move.before], move.gone)
+        new = _without_others(after[move.after], move.new)
+        impact = of(compare(old.objects, new.objects, old.settings, new.settings), move, entire)
+        self._count(impact, old, new)
+        return _part(move.after, impact, old, new)._replace(moved_from=move.before)
+
+
+def _part(name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
+    return ReviewPart(name, impact, _locator(old, new), (old.places, new.places))
+
+
+class _UnreadableFiles(NamedTuple):
+    """What becomes of files that cannot be read: those of both states, and what is *lost* with those of one alone."""
+
+    uncompared: tuple[UncomparedInput, ...] = ()
+    lost: tuple[Impact, ...] = ()
+
+
+def _but_for_files(
+    old: NamedState, new: NamedState
+) -> tuple[NamedState, NamedState, _UnreadableFiles]:
+    """Both states without the VMs of files that one of them cannot read, where nothing else is at fault.
+
+    What else stands there is taken to be in the other state as it is in this one: nobody has deleted it.
+    """
+    is_parted = old.is_read_but_for_files and new.is_read_but_for_files
+    if not (old.unread or new.unread) or not is_parted or not (old.objects or new.objects):
+        return old, new, _UnreadableFiles()
+    both = old.unread.keys() & new.unread.keys()
+    uncompared = tuple(
+        UncomparedInput(
+            file, {**old.unread, **new.unread}[file], file in old.unread, file in new.unread
+        )
+        for file in sorted({*old.unread, *new.unread})
+    )
+    first, second = _parted(old, new), _parted(new, old)
+    lost = []
+    if new.fault and new.unread.keys() - both:
+        lost.append(_lost(first.machines, _broken(new, both)))
+    if old.fault and old.unread.keys() - both:
+        lost.append(_lost(_broken(old, both), second.machines))
+    return (
+        _with_objects_of(second.others, first.rest),
+        _with_objects_of(first.others, second.rest),
+        _UnreadableFiles(uncompared, tuple(lost)),
+    )
+
+
+class _PartedState(NamedTuple):
+    """A state without what stands in files that the other one cannot read (*rest*), and that: *machines*, *others*."""
+
+    rest: NamedState
+    machines: NamedState
+    others: NamedState
+
+
+def _parted(state: NamedState, other: NamedState) -> _PartedState:
+    known = {_identity(body) for body in other.objects}
+    missed = [
+        index
+        for index, file in enumerate(state.files)
+        if file in other.unread and _identity(state.objects[index]) not in known
+    ]
+    others = [index for index in missed if not _is_machine(state.objects[index])]
+    machines = sorted(set(missed).difference(others))
+    rest = sorted(set(range(len(state.objects))).difference(machines))
+    sound = state._replace(fault=None)
+    return _PartedState(
+        _of(sound, rest) if machines else sound, _of(sound, machines), _of(state, others)
+    )
+
+
+def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
+    """*state* as what nobody can read, but for what is wrong with the files *unread*."""
+    return state._replace(objects=[], fault=_without_files(state, unread))
+
+
+def _is_machine(body: Tree) -> bool:
+    return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
+
+
+def _with_objects_of(other: NamedState, state: NamedState) -> NamedState:
+    """*state* with the objects of *other*, which stand nowhere in it."""
+    if not other.objects:
+        return state
+    known = range(len(state.objects)) if state.positions is None else state.positions
+    return state._replace(
+        objects=[*state.objects, *other.objects],
+        positions=[*known, *(None for _ in other.objects)],
+        files=[*state.files, *other.files],
+    )
+
+
+def _identity(body: Tree) -> tuple[str, ResourceRef]:
+    resource = from_body(body, 0)
+    return resource.group, resource.ref
+
+
+def _without_files(state: NamedState, files: Collection[str]) -> RefusedError | None:
+    """Why *state* is at fault, without what is said of *files*."""
+    if state.fault is None:
+        return None
+    tails = tuple(f"/{file}" for file in files)
+    return RefusedError(
+        [
+            finding
+            for finding in state.fault.findings
+            if not f"/{finding.place.file}".endswith(tails)
+        ]
+        if tails
+        else state.fault.findings
+    )
+
+
+def _together(impact: Impact, lost: Impact) -> Impact:
+    """*impact* with the VMs that are *lost*, and why."""
+    return impact._replace(
+        machines=(*impact.machines, *lost.machines),
+        before=(*impact.before, *lost.before),
+        after=(*impact.after, *lost.after),
+    )
+
+
+def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
+    """That nothing is known of the input *name*, and why."""
+    fault = new.fault or old.fault
+    diagnostics = [finding.diagnostic for finding in fault.findings] if fault else []
+    named = dict.fromkeys(diagnostic.code for diagnostic in diagnostics if diagnostic.is_error)
+    return UncomparedInput(name, tuple(named), old.fault is not None, new.fault is not None)
+
+
+def _lost(old: NamedState, new: NamedState) -> Impact:
+    """The VMs of the one state that can be read: the other cannot. None where neither can."""
+    broken, read = (new, old) if new.fault else (old, new)
+    if broken.fault is None or read.fault:
+        return Impact((), (), ())
+    known = compare([], read.objects, read.settings)
+    faults = tuple(finding.diagnostic for finding in broken.fault.findings)
+    texts = tuple(
+        f"{broken.name} cannot be read: {', '.join(filter(None, (str(finding.place), finding.text)))}"
+        for finding in broken.fault.findings
+        if finding.diagnostic.is_error
+    )
+    sides: tuple[SideName, SideName] = ("before", "after")
+    impacts = tuple(
+        MachineImpact(
+            machine.resource,
+            ("repaired",) if broken is old and not machine.unrendered else ("unrenderable",),
+            texts,
+            unrendered=sides if machine.unrendered else (sides[broken is new],),
+            sizes=(None, machine.sizes[1]) if broken is old else (machine.sizes[1], None),
+        )
+        for machine in known.machines
+    )
+    if broken is new:
+        return Impact(impacts, known.after, faults)
+    return Impact(impacts, faults, known.after)
+
+
+def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:
+    """To how many VMs something else would happen if they were synced the other way.
+
+    Only VMs that something happens to, or whose definitions were edited, can be among them.
+    """
+    effects = {
+        machine.resource: machine.effects
+        for machine in impact.machines
+        if is_shown(machine) or machine.edited
+    }
+    if not effects:
+        return 0
+    before, after = (_without_others(state, effects).objects for state in (old, new))
+    settings, later = (
+        state.settings._replace(emit=other_emit(state.settings.emit)) for state in (old, new)
+    )
+    machines = compare(before, after, settings, later).machines
+    return sum(
+        1
+        for machine in machines
+        if QUIET.union(effects.get(machine.resource, ())) != QUIET.union(machine.effects)
+    )
+
+
+def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedState:
+    """*state* without the VMs, pools and replica sets that are not *kept*."""
+    names = {(ref.namespace, ref.name) for ref in kept}
+    positions = [
+        index
+        for index, body in enumerate(state.objects)
+        # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
+        if body.get("kind") not in _MACHINES or from_body(body, index).ref[1:] in names
+    ]
+    return _of(state, positions)
+
+
+def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
+    """*state* with those of its objects alone that have these *positions*."""
+    known = state.positions
+    return state._replace(
+        objects=[state.objects[index] for index in positions],
+        positions=positions if known is None else [known[index] for index in positions],
+        files=[state.files[index] for index in positions] if state.files else (),
+    )
+
+
+def _locator(old: NamedState, new: NamedState) -> Locate:
+    """What says where a cause stands in either state."""
+
+    def locate(cause: ChangeSource) -> Place:
+        state = old if cause.side == "before" else new
+        index = cause.index
+        if index is None:
+            index = state.around.get(cause.resource)
+        elif state.positions is not None:
+            index = state.positions[index]
+        return state.places.place(Location(cause.resource, cause.path, index))
+
+    return cache(locate)
+
+
+def _nothing(side: Side, request: Request) -> NamedState:
+    """A kustomization that one side does not have."""
+    other = next(iter(side.values()), None)
+    name, settings = (other.name, other.settings) if other else ("nothing", request.settings)
+    return NamedState(name, [], settings, Sources())
+
+
+def other_emit(emitted: str) -> Literal["vm", "source"]:
+    """The other way to sync VMs: expanded, or as they are written."""
+    return "vm" if emitted == "source" else "source"

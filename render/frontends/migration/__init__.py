@@ -1,0 +1,1 @@
+"""``virt-render migrate``: files rewritten to what follows older versions and fields, tried before they are written."""

@@ -1,0 +1,11 @@
+"""How much of a report is shown, and how."""
+
+from typing import NamedTuple
+
+
+class Style(NamedTuple):
+    """How much is shown, and how: at *most* so many findings (0: all), *grouped* and in *colour* where that is text."""
+
+    most: int = 0
+    grouped: bool = True
+    colour: bool = False

@@ -1,0 +1,118 @@
+"""One budget for a run: what programs, aliases and findings cost together, whatever their number."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from render.yaml.budget import MOST_ERRORS, Limits
+from tests.support.manifests import put, vm
+from tests.support.process import run
+
+CHART = "apiVersion: v2\nname: c\nversion: 0.1.0\n"
+SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: many}}
+spec:
+  generators:
+  - list: {{elements: [{elements}]}}
+  template:
+    metadata: {{name: 'a{{{{number}}}}'}}
+    spec:
+      source: {{repoURL: 'https://git.example.com/here.git', path: chart}}
+      destination: {{namespace: 'n{{{{number}}}}'}}
+"""
+
+
+def charts(folder: Path, count: int, template: str = "") -> None:
+    """A chart, and an ApplicationSet that asks for it so many times."""
+    (folder / ".git").mkdir()
+    put(folder / "chart/Chart.yaml", CHART)
+    put(folder / "chart/templates/vm.yaml", template + vm("web", memory="1Gi"))
+    elements = ", ".join(f"{{number: '{number}'}}" for number in range(count))
+    put(folder / "set.yaml", SET.format(elements=elements))
+
+
+def errors(folder: Path, *words: str, exit_status: int) -> list[str]:
+    """What `check` has to say against what is in *folder*."""
+    done = run("check", ".", "--format", "json", *words, cwd=folder)
+    assert done.returncode == exit_status, done.stderr
+    return [
+        one["message"]
+        for one in json.loads(done.stdout)["diagnostics"]
+        if one["severity"] == "error"
+    ]
+
+
+def test_an_application_set_that_asks_for_many_charts(tmp_path: Path, helm: str) -> None:
+    charts(tmp_path, 8)
+    words = ("--helm", helm, "--jobs", "1")
+    found = errors(tmp_path, *words, "--max-builds", "5", exit_status=3)
+    assert found == [
+        "helm template chart: not started: this run has built 5 kustomizations and charts"
+    ]
+    assert errors(tmp_path, *words, "--max-builds", "8", exit_status=0) == []
+
+
+def test_what_programs_take_of_a_processor_together(tmp_path: Path, helm: str) -> None:
+    charts(tmp_path, 20, "{{ range until 3000000 }}{{ end }}\n")
+    words = ("--helm", helm, "--jobs", "1", "--max-build-seconds", "1")
+    found = errors(tmp_path, *words, exit_status=3)
+    assert found == [
+        "helm template chart: not started: what was built before took 1 seconds of a processor"
+    ]
+
+
+def test_tests_start_programs_from_one_budget(tmp_path: Path, kustomize: str) -> None:
+    for name in ("a", "b", "c"):
+        put(tmp_path / name / "kustomization.yaml", "resources: [vm.yaml]\n")
+        put(tmp_path / name / "vm.yaml", vm(name, memory="1Gi"))
+        put(
+            tmp_path / name / "x.virt-test.yaml",
+            "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n"
+            f"spec: {{expect: [{{vms: {name}, vm: {{spec: {{runStrategy: Always}}}}}}]}}\n",
+        )
+    done = run("test", ".", "--kustomize", kustomize, "--max-builds", "2", cwd=tmp_path)
+    assert "not started: this run has built 2 kustomizations" in done.stdout + done.stderr
+
+
+def test_findings_of_all_inputs_together(tmp_path: Path, kustomize: str) -> None:
+    unknown = "".join(f"  k{number}: 1\n" for number in range(999))
+    for place in range(13):
+        put(tmp_path / f"p{place}/kustomization.yaml", "resources: [vm.yaml]\n")
+        put(tmp_path / f"p{place}/vm.yaml", vm(f"v{place}", memory="1Gi") + unknown)
+    found = errors(tmp_path, "--kustomize", kustomize, exit_status=3)
+    assert MOST_ERRORS < len(found) <= MOST_ERRORS + 13
+    assert "and 999 more errors" in found  # of each input that came too late
+
+
+def test_findings_of_all_files_together(tmp_path: Path) -> None:
+    broken = "kind: VirtualMachine # kubevirt.io\n  a: 1\n---\n" * 900
+    for number in range(13):
+        put(tmp_path / f"{number}.yaml", broken)
+    found = errors(tmp_path, exit_status=3)
+    assert MOST_ERRORS < len(found) <= MOST_ERRORS + 13
+
+
+def test_aliases_of_all_kustomizations_together(tmp_path: Path) -> None:
+    """A little text each, of which aliases make as much as they may in one file."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 5)]
+    for number in range(20):
+        put(tmp_path / f"k{number}/kustomization.yaml", "\n".join((*lines, "resources: []\n")))
+    put(tmp_path / "vm.yaml", vm(memory="1Gi"))
+    (found,) = errors(tmp_path, exit_status=3)
+    assert found.endswith("read beside the objects expand to more than 2,000,000 values")
+
+
+@pytest.mark.parametrize("name", ["bytes", "errors"])
+def test_another_state_has_limits_of_its_own_and_the_same_programs(name: str) -> None:
+    first = Limits().of_run()
+    second = first.of_state()
+    assert first.budget is not None
+    assert second.budget is not None
+    assert second.budget.programs is first.budget.programs
+    setattr(first.budget, name, 7)
+    assert getattr(second.budget, name) == 0
+    assert first.of_run().plain == second.plain
