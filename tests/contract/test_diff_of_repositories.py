@@ -777,3 +777,89 @@ def test_values_of_the_command_line_are_those_of_each_commit(
         repository.commit(memory)
     words = ("--values", "prod.values", "--helm", helm)
     assert "1Gi -> 2Gi" in repository.fine("diff", "HEAD~1..HEAD", "chart", *words)
+
+
+def test_of_a_vm_that_is_there_twice_the_last_is_compared(
+    repository: Repository, diff: Run
+) -> None:
+    """What is synced is the last of two files, and places are those of that file; the first changes nothing."""
+    repository.write("a.yaml", vm())
+    repository.write("b.yaml", f"# Another one\n{vm()}")
+    repository.commit("A VM, twice")
+    repository.write("b.yaml", f"# Another one\n{vm(memory='2Gi')}")
+    repository.commit("The last is edited")
+    for emit in ("source", "vm"):
+        said = diff("--emit", emit)
+        assert "1 VM: 1 restart" in said.text
+        assert "spec.domain.memory.guest: 1Gi -> 2Gi (restart)  b.yaml:14:11" in said.text
+        assert "after: 1 error, build prints nothing (as before)" in said.text
+        assert "VirtualMachine prod/web" in said.text.partition("the last is compared")[2]
+        assert said.status == 0
+    repository.write("a.yaml", vm(memory="4Gi"))
+    repository.commit("The first is edited")
+    said = diff()
+    assert "1 VM: 1 same" in said.text
+    assert "the last is compared, which Argo CD syncs: VirtualMachine prod/web" in said.text
+    assert "the last is compared" in diff("--format", "markdown").text
+    repository.write("a.yaml", "kind: List\napiVersion: v1\nitems: []\n")
+    repository.commit("Only one is left")
+    said = diff()
+    assert "1 error gone" in said.text
+    assert "the last" not in said.text
+
+
+def test_an_object_that_comes_a_second_time_is_a_new_error(
+    repository: Repository, diff: Run
+) -> None:
+    """The last of two is compared with the only one that was there; that there are two is an error of the change."""
+    repository.write("a.yaml", vm())
+    repository.commit("A VM")
+    repository.write("b.yaml", vm(memory="2Gi"))
+    repository.write("c.yaml", vm(memory="3Gi"))
+    repository.commit("The same name in two more files")
+    said = diff()
+    assert said.status == 1
+    assert "1Gi -> 3Gi (restart)  c.yaml:13:11" in said.text
+    assert "after: 2 errors, build prints nothing (new)" in said.text
+    assert "b.yaml:4:3  metadata.name: VirtualMachine prod/web is there twice" in said.text
+
+
+@pytest.mark.parametrize("count", [1, 14])
+def test_vms_that_are_stored_otherwise_are_named(
+    repository: Repository, diff: Run, count: int
+) -> None:
+    """Who reads text or Markdown alone learns which VMs a commit touches, though nothing that runs changes."""
+    names = [f"web-{number:02}" for number in range(count)]
+    for name in names:
+        repository.write(f"{name}.yaml", vm(name))
+    repository.commit("VMs")
+    for name in names:
+        edited = vm(name).replace("metadata:\n", "metadata:\n  labels: {a: b}\n", 1)
+        repository.write(f"{name}.yaml", edited)
+    repository.commit("Labels")
+    text = diff().text
+    label = "metadata.labels: none -> {a: b} (none)"
+    assert f"none  VirtualMachine prod/web-00\n  {label}  web-00.yaml:4:3\n" in text
+    assert text.count(label) == min(count, 10)
+    assert ("none  4 other VMs (--format json has all)" in text) == (count > 10)
+    markdown = diff("--format", "markdown").text
+    assert markdown.count("<b>none</b>") == count
+
+
+def test_vms_that_only_we_mark_otherwise_are_named_together(
+    repository: Repository, diff: Run
+) -> None:
+    """What our own stamps say of VMs that run as before is no news of each."""
+    names = [f"web-{number:02}" for number in range(12)]
+    for name in names:
+        repository.write(f"{name}.yaml", vm(name))
+    repository.commit("VMs")
+    note = "  annotations: {virt-render.dev/note: %s}\n"
+    for name in names:
+        edited = vm(name).replace("metadata:\n", f"metadata:\n{note % name}", 1)
+        repository.write(f"{name}.yaml", edited)
+    repository.commit("Notes")
+    text = diff().text
+    assert "none  12 VMs\n    prod/web-00, prod/web-01" in text
+    assert "prod/web-09 and 2 more\n" in text
+    assert "virt-render.dev" not in text

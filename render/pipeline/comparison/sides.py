@@ -73,6 +73,7 @@ def state_of(
 ) -> State:
     """The state that *objects* are, some of which may be those of the *first* one."""
     intake = library.parse(objects, first.intake.resources if first else ())
+    intake = _last_copies(intake, settings)
     machines: dict[Key, Machine] = {}
 
     def observe(machine: Machine, _: Tree) -> None:
@@ -80,6 +81,30 @@ def state_of(
 
     synced = run(intake.resources, settings, observe) if settings.emit != "source" else None
     return State(side, settings, intake, synced, machines)
+
+
+def _last_copies(intake: library.Intake, settings: Settings) -> library.Intake:
+    """*intake* with the last of those objects alone that have one name, which Argo CD syncs, and the error that is."""
+    pairs = [*definitions.duplicates(intake.resources, settings)]
+    if not pairs:
+        return intake
+    copies: dict[int, list[int]] = {}
+    for resource, same in pairs:
+        copies.setdefault(same.index, [same.index]).append(resource.index)
+    replaced = {index for indexes in copies.values() for index in indexes[:-1]}
+    kept = library.Intake()
+    kept.diagnostics = [
+        *intake.diagnostics,
+        *(
+            library.moved(definitions.duplicate(resource, same), intake.positions)
+            for resource, same in pairs
+        ),
+    ]
+    for resource, position in zip(intake.resources, intake.positions, strict=True):
+        if resource.index not in replaced:
+            kept.resources.append(resource._replace(index=len(kept.resources)))
+            kept.positions.append(position)
+    return kept
 
 
 def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:

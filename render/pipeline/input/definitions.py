@@ -136,7 +136,6 @@ def is_definition(resource: Resource) -> bool:
 
 
 def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings: Settings) -> None:
-    seen: dict[tuple[str, str, str, str], Resource] = {}
     for resource in resources:
         if resource.kind and resource.group in CONSUMED:
             continue  # what such an object is called means nothing
@@ -146,8 +145,19 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
                 resource,
                 [NOT_AN_OBJECT.at(at(resource), f"the object has no {lacks}", help=f"add {lacks}")],
             )
+    for resource, first in duplicates(resources, settings):
+        loaded.report(resource, [duplicate(resource, first)])
+
+
+def duplicates(
+    resources: Iterable[Resource], settings: Settings
+) -> Iterator[tuple[Resource, Resource]]:
+    """Each of *resources* whose identity one before it has already, and the first that has."""
+    seen: dict[tuple[str, str, str, str], Resource] = {}
+    for resource in resources:
+        if not resource.kind or not resource.name or resource.group in CONSUMED:
             continue
-        if not resource.name or placeholders.are_in_name(resource):
+        if placeholders.are_in_name(resource):
             continue  # nobody knows how it is called
         ours = resource.group in (KUBEVIRT, INSTANCETYPE_GROUP, FLAVOR_GROUP)
         namespace = resource.namespace or (settings.namespace if ours else "")
@@ -161,19 +171,19 @@ def _check_identity(resources: Sequence[Resource], loaded: Definitions, settings
         else:
             first = seen.setdefault(key, resource)
         if first is not resource:
-            loaded.report(
-                resource,
-                [
-                    DUPLICATE_OBJECT.at(
-                        at(resource, ("metadata", "name")),
-                        f"{resource.ref} is there twice"
-                        if first.ref == resource.ref
-                        else f"{resource.ref} and {first.ref} are one object once they are rendered",
-                        Related("the other one", at(first, ("metadata", "name"))),
-                        help=_apart(resource, first),
-                    )
-                ],
-            )
+            yield resource, first
+
+
+def duplicate(resource: Resource, first: Resource) -> Diagnostic:
+    """That *resource* is called as *first* is."""
+    return DUPLICATE_OBJECT.at(
+        at(resource, ("metadata", "name")),
+        f"{resource.ref} is there twice"
+        if first.ref == resource.ref
+        else f"{resource.ref} and {first.ref} are one object once they are rendered",
+        Related("the other one", at(first, ("metadata", "name"))),
+        help=_apart(resource, first),
+    )
 
 
 def _apart(resource: Resource, other: Resource) -> str:

@@ -124,7 +124,7 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
         ordered(
             (
                 *intake.diagnostics,
-                *(_moved(diagnostic, places) for diagnostic in rendered.diagnostics),
+                *(moved(diagnostic, places) for diagnostic in rendered.diagnostics),
             )
         ),
         tuple(
@@ -138,7 +138,8 @@ def answered(rendered: Rendered, intake: Intake, *, elsewhere: bool = False) -> 
     )
 
 
-def _moved(diagnostic: Diagnostic, places: list[int]) -> Diagnostic:
+def moved(diagnostic: Diagnostic, places: list[int]) -> Diagnostic:
+    """*diagnostic* of objects as they were taken, with the positions at which they were given: *places*."""
     return diagnostic._replace(
         location=_at_position(diagnostic.location, places),
         related=tuple(

@@ -32,6 +32,7 @@ from render.report.impact.review import (
     new_warnings,
     not_counted,
     pinned,
+    repeated,
     texts,
     total,
     unaffected,
@@ -91,7 +92,8 @@ def report(review: Review, style: ImpactStyle) -> str:
 
 def _sentences(review: Review, found: ErrorsOfChange) -> list[str]:
     """What else there is to say of the change: of its errors *found*, of pins, and of what is not counted or used."""
-    others = pinned(review.machines), not_counted(review.parts), unused(review.parts)
+    parts = review.parts
+    others = pinned(review.machines), not_counted(parts), unused(parts), repeated(parts)
     errors_found = str(found)
     return [
         *([errors_found] if errors_found else ()),

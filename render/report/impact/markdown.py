@@ -45,6 +45,8 @@ from render.report.impact.review import (
     not_counted,
     not_seen,
     pinned,
+    quiet,
+    repeated,
     settings_changed,
     sizes,
     subjects,
@@ -135,7 +137,8 @@ def _machines(
             map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
         )  # fmt: skip
     detailed = [entry for entry in listed if entry.machine.changes or any(texts(entry))]
-    blocks = ((len(group.machines), _folded(group)) for group in alike(detailed))
+    groups = (*alike(detailed), *alike(quiet(review.parts)))
+    blocks = ((len(group.machines), _folded(group)) for group in groups)
     fitting = budget.fitting(blocks, _DETAILS)
     most = 0 if len(fitting.blocks) > _OPEN else _OPEN  # each is folded by itself
     yield from _section(fitting, "details of {} VMs", most=most)
@@ -238,9 +241,10 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield f"{old_errors}\n"
     for sentence in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{sentence[:1].upper()}{sentence[1:]}\n"
-    words, _, names = unused(review.parts).partition(": ")
-    if words:
-        yield f"{words}: {code(names)}\n"
+    for sentence in (unused(review.parts), repeated(review.parts)):
+        words, _, names = sentence.partition(": ")
+        if words:
+            yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
     numbers = counts(machines)
     if numbers:
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
@@ -315,6 +319,8 @@ def _folded(group: MachineGroup) -> str:
     lines += (f"- {_change(change, part.locate, machine.resource)}" for change in changes(machine))
     if several:
         lines.append(f"- so too: {', '.join(code(str(other.resource)) for other in machines[1:])}")
+    if not lines:
+        return f"\n{title}\n"
     return (
         f"\n<details><summary>{title}</summary>\n\n"
         + "".join(f"{line}\n" for line in lines)

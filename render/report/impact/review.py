@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity, identity, without_known
 from render.diff.effects import EFFECTS
 from render.diff.impact import (
@@ -20,7 +21,7 @@ from render.diff.sizes import Size
 from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model.counting import counted
-from render.model.resource import ResourceRef
+from render.model.resource import OWN, ResourceRef
 from render.report import findings
 from render.report.findings import Finding
 from render.report.places import Place, Sources
@@ -85,12 +86,13 @@ ASSUMED = (
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
 )
-#: So many definitions are named that no VM uses.
+#: So many objects are named of which there is one thing to say.
 _NAMED = 5
 #: What lies in no input of its own.
 OTHER_FILES = "other files"
 #: So many inputs that are not compared are named.
 _UNCOMPARED = 5
+_STAMPS = f"metadata.annotations.{OWN}/"
 #: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
@@ -405,9 +407,26 @@ def unused(parts: Iterable[ReviewPart]) -> str:
     names = sorted({redefinition.resource for redefinition in changed} - used)
     if not names:
         return ""
-    listing = ", ".join(map(str, names[:_NAMED]))
+    number = counted(len(names), "definition")
+    return f"{number} changed, used by no VM here: {_first([*map(str, names)])}"
+
+
+def repeated(parts: Iterable[ReviewPart]) -> str:
+    """Which objects are there more than once, and that the last of each counts, in words; nothing without any."""
+    names = {
+        str(diagnostic.resource)
+        for part in parts
+        for diagnostic in part.impact.after
+        if diagnostic.code == codes.DUPLICATE_OBJECT.number
+    }
+    reason = "there more than once, and the last is compared, which Argo CD syncs"
+    return f"{reason}: {_first(sorted(names))}" if names else ""
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first few of *names*, and how many more there are."""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f"{counted(len(names), 'definition')} changed, used by no VM here: {listing}{more}"
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 class Total(NamedTuple):
@@ -435,6 +454,19 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     """How many VMs there are of each worst effect, the worst first."""
     numbers = Counter(map(worst, machines))
     return {effect: numbers[effect] for effect in RANKED if numbers[effect]}
+
+
+def quiet(parts: Iterable[ReviewPart]) -> list[MachineEntry]:
+    """The VMs that are stored otherwise, and of which nothing that runs changes, without our own stamps."""
+    return [
+        MachineEntry(part, machine._replace(changes=tuple(_without_stamps(machine.changes))))
+        for part, machine in entries(parts, every=True)
+        if machine.effects == ("none",)
+    ]
+
+
+def _without_stamps(field_changes: Iterable[FieldChange]) -> Iterator[FieldChange]:
+    return (change for change in leaves(field_changes) if _STAMPS not in change.field)
 
 
 def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[MachineEntry]:

@@ -40,6 +40,8 @@ from render.report.impact.review import (
     not_seen,
     nowhere,
     pinned,
+    quiet,
+    repeated,
     settings_changed,
     sizes,
     subjects,
@@ -61,6 +63,8 @@ _COLOURS = {
 }  # fmt: skip
 _SHOWN = 100
 _WARNINGS = 10
+#: So many VMs are named that are stored otherwise, and run as they did.
+_STORED = 10
 _WIDTH = 100
 #: A string that YAML reads as itself, in a flow too.
 _PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
@@ -79,9 +83,10 @@ def report(review: Review, style: ImpactStyle) -> str:
     if totals[0] != totals[1]:
         output.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     output += map(printable, room.lines(review.parts))
-    output += map(
-        printable, filter(None, (pinned(machines), not_counted(review.parts), unused(review.parts)))
-    )
+    asides = (
+        pinned(machines), not_counted(review.parts), unused(review.parts), repeated(review.parts)
+    )  # fmt: skip
+    output += map(printable, filter(None, asides))
     for part in review.parts:
         details = list(_details(part, style))
         if details and len(review.parts) > 1:
@@ -170,11 +175,15 @@ def _table(machines: Sequence[MachineImpact], *, colour: bool) -> Iterator[str]:
 
 
 def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
-    """The VMs of *part* that something happens to, the worst first."""
-    for group in alike(entries([part])):
+    """The VMs of *part* that something happens to, the worst first, then the first of those stored otherwise."""
+    stored = alike(quiet([part]))
+    for group in (*alike(entries([part])), *stored[:_STORED]):
         yield ""
         yield from _title(group, style)
         yield from (f"  {line}" for line in lines(group.machines[0], part, style=style))
+    others = sum(len(group.machines) for group in stored[_STORED:])
+    if others:
+        yield from ("", f"none  {counted(others, 'other VM')} (--format json has all)")
 
 
 def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
@@ -184,8 +193,11 @@ def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
         yield f"{effects}  {_head(printable(str(first.resource)), style)}"
     else:
         yield f"{effects}  {_head(f'{len(group.machines):,} VMs', style)}"
-        names = printable(", ".join(_name(machine.resource) for machine in group.machines))
-        yield from _wrapped(names, style)
+        most = None if is_shown(first) else _STORED
+        names = [_name(machine.resource) for machine in group.machines[:most]]
+        more = len(group.machines) - len(names)
+        listing = ", ".join(names) + (f" and {more:,} more" if more else "")
+        yield from _wrapped(printable(listing), style)
 
 
 def _name(resource: ResourceRef) -> str:

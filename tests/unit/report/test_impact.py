@@ -303,7 +303,7 @@ def many() -> Review:
     vms = [named(number) for number in numbers]
     twice = [{**vms[number], "spec": {}} for number in range(20)]
     before, after = ([named(number, guest) for number in numbers] for guest in (2, 4))
-    return review([*before, *vms], [*after, *vms, *twice], place=Place("sizes.yaml", 3, 5))
+    return review([*before, *vms], [*after, *twice, *vms], place=Place("sizes.yaml", 3, 5))
 
 
 @pytest.mark.parametrize("most", [2_000, 10_000, 65_536])
