@@ -27,6 +27,7 @@ from render.model.provenance import HIDDEN, Contender, Decider, Decision, Proven
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import attribution
+from render.pipeline.input import definitions
 from render.pipeline.run import run
 from render.pipeline.stages import emit, pins
 from render.pipeline.wishes import wishes
@@ -47,7 +48,10 @@ class Explained(NamedTuple):
 def explain(
     resources: Sequence[Resource], settings: Settings, *, pods: bool = False
 ) -> list[Explained]:
-    """Each VM of *resources*, as it starts with its definitions; with *pods* the fields of its pod instead."""
+    """Each VM of *resources*, as it starts with its definitions; with *pods* the fields of its pod instead.
+
+    One that cannot be rendered has no decisions, and what was found of it.
+    """
     machines: list[Machine] = []
     rendered = run(
         resources, explaining(settings), lambda machine, _: machines.append(machine), traced=True
@@ -60,6 +64,13 @@ def explain(
         ref = machine.resource.ref
         found = (each for each in rendered.diagnostics if each.resource == ref)
         explained.append(Explained(ref, decided, (*found, *machine.diagnostics[known:])))
+    taken = {machine.resource.index for machine in machines}
+    by_name = {each.resource for each in explained}
+    for resource in resources:
+        is_refused = resource.index not in taken and definitions.is_machine(resource)
+        if is_refused and resource.ref not in by_name:  # of two of one name the first is explained
+            about = (each for each in rendered.diagnostics if each.resource == resource.ref)
+            explained.append(Explained(resource.ref, (), tuple(about)))
     return explained
 
 

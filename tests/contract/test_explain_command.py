@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.support import manifests
 from tests.support.repository import Repository, documents
 
 ROOT = Path(__file__).parents[2]
@@ -362,6 +363,34 @@ def test_a_vm_that_does_not_start_says_why(repository: Repository) -> None:
     done = repository.run("explain", "web")
     assert done.returncode == 1
     assert '"nowhere" not found' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [("resources: {requests: {cpu: 0.1}}", "VR108"), ("firmware: []", "VR106")],
+)
+def test_a_vm_that_cannot_be_read_as_one_says_why(
+    repository: Repository, fault: str, code: str
+) -> None:
+    """One that gets through no stage is there all the same, and no name that someone may have meant."""
+    text = manifests.vm("faulty").replace("devices: {}", fault)
+    repository.write("vms/faulty.yaml", text)
+    done = repository.run("explain", "faulty")
+    assert done.returncode == 1
+    assert "vms/faulty.yaml:10:" in done.stderr
+    assert f"error {code}" in done.stderr
+    assert "no VirtualMachine" not in done.stderr
+
+
+def test_a_vm_beside_what_cannot_be_read_is_there(repository: Repository) -> None:
+    """Settings that cannot be read keep a VM from being explained: they are named, and the VM is not looked for."""
+    repository.write("vms/settings.yaml", f"{CLUSTER}    cpuModel: [\n")
+    repository.vm("late", folder="vms")
+    done = repository.run("explain", "late")
+    assert done.returncode == 1
+    assert "vms/settings.yaml" in done.stderr
+    assert "no VirtualMachine" not in done.stderr
+    assert "did you mean late" in repository.run("explain", "lat").stderr
 
 
 def test_who_lost_is_named_with_the_line(contended: Repository) -> None:

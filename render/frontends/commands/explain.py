@@ -177,6 +177,10 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     ]
     resources = (resource for part in parts_ for resource in part.resources)
     names = {name_of(resource) for resource in resources if definitions.is_machine(resource)}
+    if findings and fitting(
+        name, names
+    ):  # it is there, and these say why nothing more can be told of it
+        return RefusedError(merge(findings))
     cure = did_you_mean(name, spellings(names), _some(sorted(names)))
     if findings:
         message = f"no VirtualMachine {name} in what can be read"
