@@ -199,6 +199,17 @@ def _at_fault(changes: Sequence[Difference], fields: Sequence[FieldPath]) -> lis
     return [change for change in written if change in chosen] or written
 
 
+def _but_for_defaults(
+    changes: Sequence[Difference], stored: Tree, admitted: Tree
+) -> list[Difference]:
+    """The *changes* of a *stored* VM but for those that the webhook takes back: it fills in empty fields again."""
+    return [
+        change
+        for change in changes
+        if tree.get(stored, *change.route) != tree.get(admitted, *change.route)
+    ]
+
+
 def _is_stamp(route: Route) -> bool:
     return route[:2] == ("metadata", "annotations") and OWN in route[-1]
 
@@ -240,6 +251,7 @@ class _Comparison:
             at_fault = _at_fault(changes, verdict.fields)
             weighed = [WeighedDifference(difference, "refused") for difference in at_fault]
             return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
+        changes = _but_for_defaults(changes, created.vm, updated.vm)
         faults = verdict.faults
         if self._is_upgrade and not changes and verdict.is_unstartable:
             faults = (*faults, *verdict.at_start)

@@ -508,6 +508,24 @@ def test_where_machines_of_v1alpha1_cannot_be_all_of_them_are_named() -> None:
     }
 
 
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_an_empty_field_that_the_webhook_fills_in_again_is_no_change(emit: Any) -> None:
+    """Each apply empties the machine type, and the webhook fills it in, of updates as of new VMs."""
+    machine = "spec", "template", "spec", "domain", "machine"
+    empty = edited(VM, {"type": ""}, *machine)
+    labelled = edited(empty, {"tier": "web"}, "metadata", "labels")
+    settings = Settings(emit=emit)
+    found = only([SMALL, empty], [SMALL, labelled], settings)
+    assert [one.field for one in found.changes if "stamp" not in one.field][:1] == [
+        "metadata.labels"
+    ]
+    assert not [one for one in found.changes if "machine" in one.field]
+    touched = only([SMALL, empty, cluster()], [SMALL, empty, cluster(cpuModel="host-model")])
+    assert not [one for one in touched.changes if "machine" in one.field]
+    other = edited(VM, {"type": "pc-q35-rhel9.4.0"}, *machine)
+    assert change(only([SMALL, empty], [SMALL, other]), "spec.domain.machine.type")
+
+
 def test_another_pin_is_a_line_of_the_lock() -> None:
     before, after = ([VM, BIGGER, lock_of(VM, one)] for one in (SMALL, BIGGER))
     cause = change(only(before, after, Settings(emit="vm")), "spec.domain.memory.guest").cause
