@@ -39,7 +39,7 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
     reasons: dict[str, str] = {}
     for part in parts:
         loaded, settings = part.loaded, part.request.settings
-        number = sum(_machines(document.body) for document in loaded.documents)
+        number = sum(machines_in(document.body) for document in loaded.documents)
         unseen.update(loaded.unseen)
         unseen.update(
             _TEXT for diagnostic in part.diagnostics if diagnostic.code == GUEST_UNREAD.number
@@ -65,14 +65,14 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
     )  # fmt: skip
 
 
-def _machines(body: Tree) -> int:
+def machines_in(body: Tree) -> int:
     """How many VMs *body* is, or brings as a template of OpenShift."""
     resource = from_body(body, 0)
     if resource.kind != "Template":
         return (resource.group, resource.kind) in _MACHINES
     objects = body.get("objects")
     return sum(
-        _machines(item)
+        machines_in(item)
         for item in (objects if isinstance(objects, list) else ())
         if isinstance(item, dict)
     )

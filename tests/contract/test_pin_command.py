@@ -10,6 +10,7 @@ import pytest
 
 from render import Settings, render
 from render.yaml import writer
+from tests.support import manifests
 from tests.support.repository import LOCK, Repository, documents, vm_in
 
 KUSTOMIZATION = """\
@@ -143,6 +144,17 @@ def test_nothing_to_pin_is_an_error(tmp_path: Path) -> None:
     assert not empty.lock.exists()
     empty.fine("pin", "--allow-empty")
     assert empty.pins == {}
+
+
+def test_vms_in_templates_are_not_pinned_and_that_is_said(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "templates")
+    vm = json.dumps(documents(manifests.vm("web", memory="1Gi"))[0])
+    head = "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: web}\n"
+    made.write("template.yaml", f"{head}objects: [{vm}]\n")
+    done = made.run("pin")
+    assert done.returncode == 1
+    assert "no VirtualMachine in the input but what 1 Template would make" in done.stderr
+    assert not made.lock.exists()
 
 
 def test_unknown_vm(repository: Repository) -> None:

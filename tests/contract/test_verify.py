@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import manifests
 from tests.support.process import run
 
 MACHINES = """\
@@ -218,6 +219,17 @@ def test_templates_with_machines_are_counted() -> None:
     assert said == "0 VirtualMachines verified; not looked at: 1 Template\n"
     other = TEMPLATE.replace("OF", "apps/v1").replace("KIND", "Deployment")
     assert verify(other).stdout == "0 VirtualMachines verified\n"
+
+
+def test_an_input_without_objects_of_kubevirts_is_called_that(tmp_path: Path) -> None:
+    """There may be others: of a folder they are not even read."""
+    manifests.put(
+        tmp_path / "config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    )
+    done = run("verify", str(tmp_path))
+    assert done.returncode == 1
+    assert "VR112" in done.stdout
+    assert "no object of KubeVirt's in the input" in done.stdout
 
 
 REPLICA_SET = """\

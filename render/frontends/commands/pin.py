@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commands.upgrades import choice, tables
-from render.frontends.figures import tally_of
+from render.frontends.figures import machines_in, tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
@@ -25,7 +26,7 @@ from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
 from render.model.counting import counted
-from render.model.resource import LOCK_KIND
+from render.model.resource import LOCK_KIND, VM, VMI
 from render.pipeline import pinning
 from render.pipeline.pinning import Adopted, PinMove, Pinned
 from render.report.findings import Finding, merge
@@ -58,6 +59,7 @@ def pin(request: Request, work: Work) -> Answer:
     if request.own["resolve"]:
         return _resolve_all(request)
     targets = _targets(request, work)
+    makers = _makers(work.parts)
     for target in targets:
         written = not request.own["check"]
         locks.choose(target.part.loaded, target.part.request, new=True, written=written)
@@ -81,7 +83,17 @@ def pin(request: Request, work: Work) -> Answer:
         target.part.diagnostics = [*target.part.diagnostics, *_found(target)]
         target.part.is_rendered = True
     work.parts = [target.part for target in pinned]
-    return _answer(_joined(pinned), faults, told, request)
+    return _answer(_joined(pinned), faults, told, request, makers)
+
+
+def _makers(parts: Iterable[FleetPart]) -> Counter[str]:
+    """The objects of *parts* that VMs are made of, and that no lock pins, by kind."""
+    return Counter(
+        resource.kind
+        for part in parts
+        for resource in part.resources
+        if resource.kind not in (VM, VMI) and machines_in(resource.body)
+    )
 
 
 def _joined(targets: Sequence[_PinTarget]) -> list[_PinTarget]:
@@ -161,17 +173,22 @@ def _dump(request: Request, work: Work) -> tuple[FleetPart | None, list[Diagnost
 
 
 def _answer(
-    targets: Sequence[_PinTarget], faults: Sequence[Diagnostic], told: str, request: Request
+    targets: Sequence[_PinTarget],
+    faults: Sequence[Diagnostic],
+    told: str,
+    request: Request,
+    makers: Counter[str],
 ) -> Answer:
-    """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave."""
+    """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave.
+
+    *makers* have VMs too that no lock pins.
+    """
     judged = _judged(targets, request)
     sound = [target for target in targets if target.part not in judged.unsound]
     found = [*faults, *(finding.diagnostic for finding in judged.findings)]
     if not any(target.pinned.lock.pins for target in targets) and not request.settings.allow_empty:
         if not status(found):
-            message = "no VirtualMachine in the input: the lock would pin nothing"
-            cure = "check the path, or accept it with --allow-empty"
-            faults = [codes.NO_OBJECTS.at(Location(), message, help=cure)]
+            faults = [_nothing_to_pin(makers)]
         sound = []
     answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults, for_people=True)
     unpinned = "".join(f"{line}\n" for line in (*judged.unsound.values(), *judged.left))
@@ -190,6 +207,17 @@ def _answer(
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
     answer.files = _files(list(dict(locks_).items()), request)
     return answer
+
+
+def _nothing_to_pin(makers: Counter[str]) -> Diagnostic:
+    """That there is no VM to pin, and which *makers* of VMs there are instead."""
+    message = "no VirtualMachine in the input: the lock would pin nothing"
+    cure = "check the path, or accept it with --allow-empty"
+    if makers:
+        kinds = ", ".join(counted(count, kind) for kind, count in sorted(makers.items()))
+        message = f"no VirtualMachine in the input but what {kinds} would make: the lock would pin nothing"
+        cure = "what is made of these has no pins; accept that with --allow-empty"
+    return codes.NO_OBJECTS.at(Location(), message, help=cure)
 
 
 class _Judged(NamedTuple):

@@ -53,7 +53,7 @@ def verify(request: Request, work: Work) -> Answer:
                 resource, tally, generated, allow_matchers=request.own["allow_matchers"]
             )
     if not count and not request.settings.allow_empty and not any(map(_has_error, inputs)):
-        message = "no Kubernetes object in the input"
+        message = "no object of KubeVirt's in the input"
         cure = "check the path, or accept an empty input with --allow-empty"
         return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
     return Answer([_summary(tally)] if request.reporting.format == "text" else (), for_people=True)
