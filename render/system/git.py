@@ -31,17 +31,23 @@ _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFI
 SUBMODULE = b"160000"
 #: What it may take: a repository may be packed so that a little of it unfolds to much.
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
+#: What to do about a name that nothing has.
+_CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' gets those that the clone lacks"
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
 
 class GitError(Exception):
-    """Git answered with an error; the text is its own."""
+    """Git answered with an error; the text is its own, and *cure* says what to do."""
+
+    def __init__(self, text: str, cure: str = "") -> None:
+        super().__init__(text)
+        self.cure = cure
 
     @property
     def diagnostic(self) -> Diagnostic:
         """The finding that says so."""
-        return codes.HISTORY_UNREADABLE.at(Location(), f"git: {self}")
+        return codes.HISTORY_UNREADABLE.at(Location(), f"git: {self}", help=self.cure)
 
 
 class Commit(NamedTuple):
@@ -232,11 +238,11 @@ def commit(folder: str, revision: str) -> Commit:
         answer = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitError as error:
         if str(error) == _NO_REVISION:
-            raise GitError(f"unknown revision {revision}") from error
+            raise GitError(f"unknown revision {revision}", _CURE) from error
         raise
     id_ = answer.decode().strip()
     if id_.startswith("^"):  # what is left out of a walk, and so no revision to compare
-        raise GitError(f"unknown revision {revision}")
+        raise GitError(f"unknown revision {revision}", _CURE)
     return _commits(folder, "--max-count=1", id_)[0]
 
 

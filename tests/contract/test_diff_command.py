@@ -179,6 +179,15 @@ def test_what_cannot_be_compared(repository: Repository, words: tuple[str, ...],
     assert text in done.stderr
 
 
+@pytest.mark.parametrize("words", [("master",), ("^HEAD",)])
+def test_of_a_name_that_nothing_has_is_said_which_to_take(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    assert "  help: name a commit, or a branch that 'git branch --all' lists" in (
+        repository.run("diff", *words).stderr
+    )
+
+
 @pytest.mark.parametrize("name", ["vms", "v1"])
 def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository, name: str) -> None:
     repository.git("branch", "vms")

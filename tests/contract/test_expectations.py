@@ -117,7 +117,8 @@ def test_a_file_that_says_nothing_sound_is_refused(
 
 def test_without_a_file_nothing_passes(said: "pytest.CaptureFixture[str]") -> None:
     assert invoke(["test", "vms"]) == Exit.FINDINGS
-    assert "no file *.virt-test.yaml in vms" in said.readouterr().out
+    printed = said.readouterr().out
+    assert "no file *.virt-test.yaml in vms\n  help: write one beside the VMs" in printed
 
 
 def test_settings_are_those_of_the_file_and_options_win(said: "pytest.CaptureFixture[str]") -> None:

@@ -427,10 +427,10 @@ def _commit(top: str, revision: str) -> git.Commit:
     try:
         return git.commit(top, revision)
     except GitError as error:
-        text = str(error)
         if git.is_shallow(top):
-            text += "; the clone is shallow: git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
-        raise GitError(text) from error
+            cure = "git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
+            raise GitError(f"{error}; the clone is shallow: {cure}") from error
+        raise
 
 
 def _here(request: Request, path: str, name: str) -> _PlacedSide:

@@ -29,7 +29,8 @@ def test(request: Request, work: Work) -> Answer:
     if not names and not faults:
         where = " ".join(request.paths) or "the current folder"
         message = f"no file *.virt-test.yaml in {where}"
-        return Answer(findings=(), faults=[codes.NO_OBJECTS.at(Location(), message)])
+        cure = "write one beside the VMs: docs/testing.md begins with an example"
+        return Answer(findings=(), faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
     findings: list[Finding] = find(faults, Sources())
     trial = _Trial(request, work)
     call, environ = request.called.call, request.called.environ
