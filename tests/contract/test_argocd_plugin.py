@@ -121,6 +121,9 @@ def test_output_is_complete_and_the_log_has_one_line(
         "msg": "virt-render argocd generate", "version": facts["version"], "app": "vms", "status": 0, "files": 1,
         "read": 1, "printed": 1, "rendered": 1, "errors": 0, "warnings": 0,
     }  # fmt: skip
+    page = (ROOT / "docs" / "argocd.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^{\"msg\": .*", page, re.MULTILINE)
+    assert json.loads(shown).keys() == {*facts, "ms"}
 
 
 def test_a_kustomization_is_built(server: PluginServer, repository: Path, kustomize: str) -> None:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 import render
+from render.frontends.request.commands import COMMANDS
 from render.frontends.request.options import DEADLINE
 from render.settings import OPTIONS, Layer, Source, decide
 from render.yaml.reader import read
@@ -137,6 +138,18 @@ def test_applications_name_the_plugin_and_parameters_that_exist(name: str) -> No
     assert plugin["name"] == configured.body["metadata"]["name"]
     values = {one["name"]: one["string"] for one in plugin["parameters"]}
     assert not decide([Layer(Source.PARAMETER, values)]).diagnostics
+
+
+def test_the_page_on_argo_cd_names_what_exists() -> None:
+    page = (ROOT / "docs" / "argocd.md").read_text(encoding="utf-8")
+    application, discovery = (
+        read(text.encode(), "argocd.md").documents[0].body["spec"]
+        for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    )
+    values = {one["name"]: one["string"] for one in application["source"]["plugin"]["parameters"]}
+    assert not decide([Layer(Source.PARAMETER, values)]).diagnostics
+    program, *words = discovery["discover"]["find"]["command"]
+    assert (program, " ".join(words) in COMMANDS) == ("virt-render", True)
 
 
 def test_the_set_makes_applications_that_share_what_they_refer_to(tmp_path: Path) -> None:

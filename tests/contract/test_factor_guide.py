@@ -12,11 +12,11 @@ from tests.support import walkthrough
 from tests.support.cases import ROOT
 
 
-def test_the_six_commands_put_all_vms_on_instancetypes(
+def test_the_commands_put_all_vms_on_instancetypes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (ROOT / "docs" / "factor.md").read_text(encoding="utf-8")
-    assert walkthrough.follow(page, tmp_path, lambda _: False) == 6
+    assert walkthrough.follow(page, tmp_path, lambda _: False) == 7
     (definitions,) = tmp_path.rglob("definitions.yaml")
     repository = definitions.parent
     monkeypatch.chdir(repository)

@@ -1,12 +1,15 @@
 """What the files of `virt-render kustomize init` change in the real kustomize."""
 
+import re
 import subprocess
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from render.yaml.reader import read
+from tests.support.cases import ROOT
 from tests.support.process import run
 
 VM = """\
@@ -224,6 +227,15 @@ def test_templates_of_data_volumes_cannot_be_merged(kustomize: str) -> None:
     put(f"{patch}spec: {{dataVolumeTemplates: [{{metadata: {{name: web-root}}}}]}}\n", "patch.yaml")
     put(f"resources: [vm.yaml]\npatches: [{{path: patch.yaml}}]\n{init().stdout}")
     assert len(built(kustomize)[MACHINE]["spec"]["dataVolumeTemplates"]) == 1
+
+
+def test_the_patch_of_the_page_changes_them(kustomize: str) -> None:
+    page = (ROOT / "docs" / "kustomize.md").read_text(encoding="utf-8")
+    (patches,) = re.findall(r"```yaml\n( *patches:\n.*?)```", page, re.DOTALL)
+    put(VM, "vm.yaml")
+    put(f"resources: [vm.yaml]\n{textwrap.dedent(patches)}{init().stdout}")
+    root, _ = built(kustomize)[MACHINE]["spec"]["dataVolumeTemplates"]
+    assert root["spec"]["storage"]["resources"]["requests"]["storage"] == "50Gi"
 
 
 def test_other_kinds_are_merged_as_without_the_schema(kustomize: str) -> None:

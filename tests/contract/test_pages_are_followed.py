@@ -46,6 +46,35 @@ PASSED_OVER = (
     PassedOver("docs/review.md", "virt-render diff FETCH_HEAD", "asks a forge"),
     PassedOver("docs/testing.md", "pytest", "test_testing_page.py runs it, and sees it fail"),
 )  # fmt: skip
+
+
+class ShownOnly(NamedTuple):
+    """A block of a page that is neither run nor written to a file here, by its first line, and what tries it."""
+
+    page: str
+    line: str
+    tried: str
+
+
+SHOWN_ONLY = (
+    *(ShownOnly("README.md", line, "tests/unit/test_readme.py") for line in (
+        "apiVersion: kubevirt.io/v1", "metadata:", "domain:", "web.yaml:16:18: error", "web.yaml:14:13: error")),
+    ShownOnly("docs/admission.md", "metadata:", "tests/attack/test_waivers.py"),
+    ShownOnly("docs/architecture.md", "render.frontends ", "no command: layers, which import-linter holds"),
+    ShownOnly("docs/architecture.md", "bytes -> manifests", "no command: a picture"),
+    ShownOnly("docs/argocd.md", "spec:", "tests/contract/test_deploy.py"),
+    ShownOnly("docs/argocd.md", '{"msg": "virt-render argocd', "tests/contract/test_argocd_plugin.py"),
+    ShownOnly("docs/editor.md", "vim.lsp.config", "tests/contract/test_editors.py"),
+    ShownOnly("docs/editor.md", "[language-server", "tests/contract/test_editors.py"),
+    ShownOnly("docs/fixes.md", "# yaml-language-server", "a comment for a language server, which is not here"),
+    ShownOnly("docs/flux.md", "spec:", "asks a cluster"),
+    ShownOnly("docs/kustomize.md", "patches:", "tests/contract/test_kustomize_init.py"),
+    ShownOnly("docs/pins.md", "virt-render.dev/instancetype", "tests/unit/revisions/test_stamps.py"),
+    ShownOnly("docs/pod.md", "requests:", "tests/unit/test_pod_page.py"),
+    ShownOnly("docs/pod.md", "from render import", "tests/unit/test_pod_page.py"),
+    ShownOnly("docs/pre-commit.md", "- ", "tests/contract/test_pre_commit.py"),
+    ShownOnly("docs/review.md", "### 10 VMs", "tests/contract/test_review_of_steps.py"),
+)  # fmt: skip
 PAGES = sorted(
     name
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"))
@@ -74,6 +103,22 @@ def test_what_is_passed_over_is_there_and_has_a_reason() -> None:
         ]
         assert row.reason
         assert any(command.startswith(row.start) for command in commands), row
+
+
+def test_a_block_that_is_not_followed_is_tried_elsewhere() -> None:
+    blocks = [
+        (str(page.relative_to(ROOT)), line)
+        for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"))
+        for line in walkthrough.shown_only(page.read_text(encoding="utf-8"))
+    ]
+    rows = {
+        block: [row for row in SHOWN_ONLY if row.page == block[0] and block[1].startswith(row.line)]
+        for block in blocks
+    }
+    assert not [block for block, found in rows.items() if not found]
+    assert {row for found in rows.values() for row in found} == set(SHOWN_ONLY)
+    for row in SHOWN_ONLY:
+        assert not row.tried.startswith("tests/") or (ROOT / row.tried).exists(), row
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=str)

@@ -1,6 +1,7 @@
 """Our hooks, run by the oldest and the newest pre-commit that they are meant for."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -203,3 +204,32 @@ def test_a_kustomization_by_its_plain_name_is_checked(pre_commit: str, configure
     done = run(configured, pre_commit, "run", "virt-render-check", "--files", "app/Kustomization")
     assert done.returncode == 1
     assert "app: error VR11" in done.stdout
+
+
+def test_the_page_names_hooks_arguments_and_inputs_that_exist(repository: Path) -> None:
+    page = (ROOT / "docs" / "pre-commit.md").read_text(encoding="utf-8")
+    fragments = [
+        manifest.read(f"all:\n{text}".encode(), "page").documents[0].body["all"][0]
+        for text in re.findall(r"```yaml\n( *- .*?)```", page, re.DOTALL)
+    ]
+    hooks = (
+        manifest.read(b"hooks:\n" + (ROOT / ".pre-commit-hooks.yaml").read_bytes(), "hooks")
+        .documents[0]
+        .body["hooks"]
+    )
+    entries = {hook["id"]: hook["entry"].split()[1:] for hook in hooks}
+    *used, action = fragments
+    assert len(used) == 2
+    for hook in used:
+        words = [
+            sys.executable,
+            "-m",
+            "render",
+            *entries[hook["id"]],
+            *hook["args"],
+            "vms/good.yaml",
+        ]
+        done = run(repository, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+    inputs = manifest.read((ROOT / "action.yml").read_bytes(), "action.yml").documents[0].body
+    assert action["with"].keys() <= inputs["inputs"].keys()

@@ -83,6 +83,14 @@ def steps(page: str) -> Iterator[PageCommand | PageFile | PagePlace]:
             yield PageFile(file["name"], text)
 
 
+def shown_only(page: str) -> Iterator[str]:
+    """The first lines of the blocks of *page* that whoever follows it neither runs nor writes to a file."""
+    for found in _STEP.finditer(page):
+        text = textwrap.dedent(found["text"] or "")
+        if text and found["language"] not in {"sh", "console"} and not _FILE.match(text):
+            yield text.partition("\n")[0].strip()
+
+
 def _commands(text: str, line: int) -> Iterator[PageCommand]:
     """The commands of *text*, of which one may go on over several lines; with a variable, all of it is one."""
     if re.search(r"^\w+=", text, re.MULTILINE):

@@ -5,11 +5,14 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from render import Settings, render
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
+from render.yaml.reader import read
 
 Said = Callable[[str], list[str]]
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -46,6 +49,23 @@ def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         return capfd.readouterr().err.replace("<stdin>", "web.yaml").splitlines()
 
     return build
+
+
+def test_the_vm_that_comes_out_is_that_which_is_shown() -> None:
+    source, shown, *_ = (
+        [read(one.encode(), "web.yaml").documents[0].body] for one in blocks("A VM in:")[:2]
+    )
+    assert fits(shown[0], render(source, Settings()).resources[0])
+
+
+def fits(shown: Any, printed: Any) -> bool:
+    """Whether all that is *shown* is *printed*; what is left out of a text is dots."""
+    if isinstance(shown, dict):
+        return all(key in printed and fits(value, printed[key]) for key, value in shown.items())
+    if isinstance(shown, list):
+        return len(shown) == len(printed) and all(map(fits, shown, printed))
+    pattern = ".*".join(map(re.escape, str(shown).split("...")))
+    return re.fullmatch(pattern, str(printed)) is not None
 
 
 def test_the_conflict_is_said_as_shown(said: Said) -> None:

@@ -1,5 +1,6 @@
 """Which stamps a VM gets, and which it keeps."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from render import Settings, render
 from render.model import tree
 from render.model.resource import OWN
 from render.revisions import stamps
+from tests.support.cases import ROOT
 
 Json = dict[str, Any]
 WATCHDOG = {"name": "w", "i6300esb": {"action": "poweroff"}}
@@ -136,3 +138,10 @@ def test_additions_on_request_are_stamped_anew() -> None:
     assert stamps.is_genuine(more)
     assert stamps.read(more)[stamps.INSTANCETYPE] == stamps.read(first)[stamps.INSTANCETYPE]
     assert stamps.read(more)[stamps.RENDERED] != stamps.read(first)[stamps.RENDERED]
+
+
+def test_the_page_shows_every_stamp() -> None:
+    page = (ROOT / "docs" / "pins.md").read_text(encoding="utf-8")
+    assert (
+        tuple(re.findall(rf"^({re.escape(stamps.PREFIX)}\w+): ", page, re.MULTILINE)) == stamps.KEYS
+    )
