@@ -19,7 +19,7 @@ from render.system import processes, seccomp
 if TYPE_CHECKING:
     import ctypes
 
-    from render.system.starter import Started, Starter
+    from render.system.starter import StartedProgram, Starter
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NET = 0x20000, 0x10000000, 0x40000000  # CLONE_NEW... (linux/sched.h)
 _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18  # MS_... (linux/mount.h)
@@ -98,7 +98,7 @@ class Box(NamedTuple):
     memory: int
     walls: Callable[[], Walls]
     enter: Callable[[], None] | None
-    start: "Callable[[Sequence[str], str, Mapping[str, str]], Started] | None"
+    start: "Callable[[Sequence[str], str, Mapping[str, str]], StartedProgram] | None"
 
 
 class _WallReport:

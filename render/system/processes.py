@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from selectors import BaseSelector, SelectorKey
     from subprocess import CompletedProcess, Popen, TimeoutExpired
 
-    from render.system.starter import Started
+    from render.system.starter import StartedProgram
 
-    Process = Popen[bytes] | Started
+    Process = Popen[bytes] | StartedProgram
 
 _T = TypeVar("_T")
 _AHEAD = 4
@@ -74,7 +74,7 @@ class Task(NamedTuple):
     enter: Callable[[], None] | None = None
     bounds: Mapping[str, int] = MappingProxyType({})
     spend: Callable[[float], None] | None = None
-    start: "Callable[[Sequence[str], str, Mapping[str, str]], Started] | None" = None
+    start: "Callable[[Sequence[str], str, Mapping[str, str]], StartedProgram] | None" = None
 
 
 Steps = Generator[Task, "CompletedProcess[bytes]", _T]

@@ -34,7 +34,7 @@ Make = Callable[[tuple[Any, ...], Sequence[int]], Callable[[], None]]
 """Makes of plain arguments and of descriptors what a new process calls before it becomes a program."""
 
 
-class Started:
+class StartedProgram:
     """A program that was started with *command*: what `Popen` has of one that we use."""
 
     def __init__(
@@ -82,10 +82,10 @@ class Starter:
         environ: Mapping[str, str],
         arguments: tuple[Any, ...],
         descriptors: Sequence[int],
-    ) -> Started:
+    ) -> StartedProgram:
         """Start *command* in *folder*, in a session of its own, after what is made of *arguments* and *descriptors*.
 
-        Raises OSError where there is no new process; why it did not become the program, `Started.close` answers.
+        Raises OSError where there is no new process; why it did not become the program, `StartedProgram.close` answers.
         """
         words = [os.fsencode(word) for word in command]
         variables = {os.fsencode(name): os.fsencode(value) for name, value in environ.items()}
@@ -109,7 +109,7 @@ class Starter:
                     raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
                 kept.pop_all()
         *streams, refusal = (own for own, _ in pipes)
-        return Started(command, number, streams, refusal)
+        return StartedProgram(command, number, streams, refusal)
 
 
 def is_possible() -> bool:
