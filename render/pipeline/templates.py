@@ -249,6 +249,7 @@ def _findings(
             if diagnostic.location.index in indexes and not _is_outer(diagnostic, indexes)
         )
     context = context._replace(settings=settings, pins={}, contents={}, traced=False)
+    has_presets = any(resource.kind == definitions.PRESET for resource in resources)
     for part in parts:
         if definitions.is_machine(part.resource) and _is_known(part):
             read = definitions.Definitions(Target(context.release))
@@ -261,6 +262,7 @@ def _findings(
                 for diagnostic in open_fields.without_unknown(
                     (*machines.located((*read.diagnostics, *machine.diagnostics), [resource]),),
                     part.open,
+                    has_presets=has_presets,
                 )
                 if not (CODES[diagnostic.code].follows and _is_elsewhere(part.resource, diagnostic))
             )

@@ -33,7 +33,12 @@ _OF_DEFINITIONS = _OF_SIZES | _numbers(
 )  # fmt: skip
 #: What refers to an entry of a list by its name.
 _OF_NAMES = _numbers(codes.NETWORK, codes.DISKS, codes.VOLUMES, codes.CLAIMS, codes.CREDENTIALS)
-_MATCHERS = [(kind.word,) for kind in KIND_CLASSES]
+_MATCHERS: tuple[FieldPath, ...] = tuple(("spec", kind.word) for kind in KIND_CLASSES)
+#: By what presets select.
+_SELECTED: tuple[FieldPath, ...] = (
+    ("metadata", "namespace"),
+    ("spec", "template", "metadata", "labels"),
+)
 _NAMES = frozenset({"name", "claimName"})
 
 
@@ -46,7 +51,7 @@ def depends(found: Diagnostic, path: FieldPath, value: Any, open_: Mapping[Field
     These by what is written there.
     """
     return any(
-        _is_about(path, open_path) or _comes_of(found, path, value, open_path, text)
+        _is_about(path, _item(open_path)) or _comes_of(found, path, value, open_path, text)
         for open_path, text in open_.items()
     )
 
@@ -54,6 +59,12 @@ def depends(found: Diagnostic, path: FieldPath, value: Any, open_: Mapping[Field
 def _is_about(path: FieldPath, open_path: FieldPath) -> bool:
     size = min(len(open_path), len(path))
     return bool(path) and open_path[:size] == path[:size]
+
+
+def _item(open_path: FieldPath) -> FieldPath:
+    """The item of a list that *open_path* is in, whose fields are judged by one another; itself where it is in none."""
+    indexes = [place for place, step in enumerate(open_path) if isinstance(step, int)]
+    return open_path[: indexes[-1] + 1] if indexes else open_path
 
 
 def _comes_of(
@@ -65,8 +76,10 @@ def _comes_of(
         return False
     if found.code == codes.DATA_VOLUME_TEMPLATES.number:
         return True
-    is_name = found.code in _OF_NAMES and path[-1:] == ("name",)
-    return is_name and _may_become(text, value)
+    if found.code not in _OF_NAMES:
+        return False
+    # What is found where nothing is written is about an item that is added for one without its partner.
+    return value is None or (path[-1:] == ("name",) and _may_become(text, value))
 
 
 def _may_become(text: str, value: Any) -> bool:
@@ -84,9 +97,15 @@ def _may_become(text: str, value: Any) -> bool:
     return rest.endswith(last)
 
 
-def without_unknown(found: Sequence[Diagnostic], open_: Collection[FieldPath]) -> list[Diagnostic]:
-    """What is *found* in a VM, without what its definitions may mend where one of them was not found, or is *open_*."""
-    is_open = any(open_path[:1] == ("spec",) and open_path[1:2] in _MATCHERS for open_path in open_)
+def without_unknown(
+    found: Sequence[Diagnostic], open_: Collection[FieldPath], *, has_presets: bool
+) -> list[Diagnostic]:
+    """What is *found* in a VM, without what its definitions may mend where one was not found, or is *open_*.
+
+    Presets (*has_presets*: whether there are any) mend it too, where the VM's namespace or a label may become theirs.
+    """
+    decided = (*_MATCHERS, *(_SELECTED if has_presets else ()))
+    is_open = any(open_path[: len(path)] == path for open_path in open_ for path in decided)
     if not is_open and not any(codes.CODES[diagnostic.code].follows for diagnostic in found):
         return list(found)
     return [diagnostic for diagnostic in found if diagnostic.code not in _OF_DEFINITIONS]

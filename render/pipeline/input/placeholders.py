@@ -33,10 +33,8 @@ _FREE_TEXT = frozenset(
         "description",
         "managedFields",
         "networkData",
-        "networkDataBase64",
         "status",
         "userData",
-        "userDataBase64",
     }
 )
 
