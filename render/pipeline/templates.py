@@ -252,21 +252,28 @@ def _findings(
     has_presets = any(resource.kind == definitions.PRESET for resource in resources)
     for part in parts:
         if definitions.is_machine(part.resource) and _is_known(part):
-            read = definitions.Definitions(Target(context.release))
-            resource = machines.modernise(part.resource)
-            machine = Machine(context, resource, definitions.decode(resource, read))
-            if not read.refused:
-                render(machine)
+            found = open_fields.without_unknown(
+                _findings_of_machine(part.resource, context, render),
+                part.open,
+                has_presets=has_presets,
+            )
             diagnostics += (
                 diagnostic
-                for diagnostic in open_fields.without_unknown(
-                    (*machines.located((*read.diagnostics, *machine.diagnostics), [resource]),),
-                    part.open,
-                    has_presets=has_presets,
-                )
+                for diagnostic in found
                 if not (CODES[diagnostic.code].follows and _is_elsewhere(part.resource, diagnostic))
             )
     return diagnostics
+
+
+def _findings_of_machine(
+    resource: Resource, context: Context, render: Callable[[Machine], object]
+) -> list[Diagnostic]:
+    read = definitions.Definitions(Target(context.release))
+    modern = machines.modernise(resource)
+    machine = Machine(context, modern, definitions.decode(modern, read))
+    if not read.refused:
+        render(machine)
+    return [*machines.located((*read.diagnostics, *machine.diagnostics), [modern])]
 
 
 def _is_definition(resource: Resource) -> bool:
