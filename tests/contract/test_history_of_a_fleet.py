@@ -11,6 +11,9 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends.commands import snapshots
 from render.frontends.dispatch import invoke
+from render.report.history import html
+from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
+from render.report.page_origin import PageOrigin
 from tests.support import browser
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
@@ -136,6 +139,18 @@ def test_the_page_has_a_commit_after_the_other_and_what_was_done_alike_once(say:
     assert "Edit &lt;b&gt;" in page
     assert "<script" not in page
     assert "6 revisions of 3 VMs" in page
+
+
+def test_commits_of_one_day_stand_in_the_order_of_git() -> None:
+    first, second, third = (ToldCommit(id_, "2026-01-01", f"Step {id_}") for id_ in "abc")
+    machines = [
+        ToldMachine("db", [ToldRevision(1, first, {}, is_first=True), ToldRevision(2, third, {})]),
+        ToldMachine(
+            "web", [ToldRevision(1, first, {}, is_first=True), ToldRevision(2, second, {})]
+        ),
+    ]
+    page = html.report(ToldHistory("lock.yaml", machines, ["c", "b", "a"]), PageOrigin())
+    assert re.findall(r"Step (\w)", page) == ["c", "b", "a"]
 
 
 def test_used_by_as_data(say: Say) -> None:

@@ -58,7 +58,7 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
         "By namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB By instancetype none 1 VM, 1 vCPU, 1 GiB"
         " small 2 VMs, 4 vCPU, 4 GiB" in text
     )
-    assert "Which edit reaches whom VirtualMachineInstancetype small 2 VMs" in text
+    assert "Which edit reaches whom small VirtualMachineInstancetype 2 VMs" in text
 
 
 def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -> None:

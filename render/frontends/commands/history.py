@@ -124,7 +124,7 @@ def _told(
         for vm, own_steps in wanted.items()
         if own_steps or not since
     ]
-    return ToldHistory(place.lock, machines, since)
+    return ToldHistory(place.lock, machines, [commit.id for commit in commits], since)
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

@@ -17,6 +17,7 @@ from render.room.figures import (
 _CPU, _MEMORY = "CPU", "memory"
 #: How long a bar is: as much as there is, or as is asked for.
 _LENGTH = 100
+_NOBODY = CapacityGroup("")
 
 
 class Bar(NamedTuple):
@@ -53,7 +54,12 @@ class CapacityTable(NamedTuple):
 def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
     """The tables of a page, those that have a row."""
     quotas: dict[str, list[CapacityRow]] = {}
+    groups = {group.name: group for group in capacity.namespaces}
+    limiting: dict[str, set[str]] = {}
     for figure in capacity.quotas:
+        if _is_of_namespace(figure, groups.get(figure.namespace, _NOBODY)):
+            limiting.setdefault(figure.namespace, set()).add(figure.quota)
+            continue
         always, startable, hard = (
             _amount(figure.resource, amount)
             for amount in (figure.always, figure.startable, figure.hard)
@@ -66,7 +72,15 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
         name = f"{figure.namespace}/{figure.quota}"
         quotas.setdefault(name, []).append(CapacityRow(name, "", (), (bar,)))
     made = [
-        CapacityTable("namespace", _rows(capacity.namespaces)),
+        CapacityTable(
+            "namespace",
+            tuple(
+                row._replace(
+                    notes=tuple(f"quota {name}" for name in sorted(limiting.get(group.name, ())))
+                )
+                for group, row in zip(capacity.namespaces, _rows(capacity.namespaces), strict=True)
+            ),
+        ),
         CapacityTable(
             "quota",
             tuple(
@@ -75,9 +89,28 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
             ),
         ),
         CapacityTable("node pool", tuple(map(_pool, capacity.pools))),
-        CapacityTable("instancetype", _rows(capacity.instancetypes)),
+        CapacityTable(
+            "instancetype",
+            _rows(capacity.instancetypes)
+            if any(one.name for one in capacity.instancetypes)
+            else (),
+        ),
     ]
     return [table for table in made if table.rows]
+
+
+def _is_of_namespace(figure: QuotaFigure, group: CapacityGroup) -> bool:
+    """Whether the bars of the namespace *group* show what *figure* says, so that it need not be said twice."""
+    kind = figure.resource.removeprefix("requests.")
+    shares = {"cpu": (group.cpu, 1000), "memory": (group.memory, 1)}
+    if kind not in shares:
+        return False
+    share, unit = shares[kind]
+    asked = tuple(
+        int(unit * amounts.number_of(amounts.read({kind: amount}), kind))
+        for amount in (figure.always, figure.startable, figure.hard)
+    )
+    return asked == (share.always, share.startable, share.limit)
 
 
 def _rows(groups: Sequence[CapacityGroup]) -> tuple[CapacityRow, ...]:

@@ -155,13 +155,14 @@ def _share(name: str, subtotal: Total, every: Total) -> tuple[str, str, str]:
 
 def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dict[str, Any]]:
     """The definitions with the VMs that use them, those that most do first."""
-    users: dict[str, list[FleetMachine]] = {}
+    users: dict[tuple[str, str], list[FleetMachine]] = {}
     for machine in machines:
         for ref in machine.definitions.values():
-            users.setdefault(f"{ref.kind} {ref.name}", []).append(machine)
+            users.setdefault((ref.kind, ref.name), []).append(machine)
     listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [
         {
+            "kind": kind,
             "name": name,
             "part": f"{100 * len(found) / len(machines):.2f}",
             "words": _reached(found),
@@ -171,7 +172,7 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
             ],
             "more": max(0, len(found) - _REACHED),
         }
-        for name, found in listed[:_LISTED]
+        for (kind, name), found in listed[:_LISTED]
     ]
 
 

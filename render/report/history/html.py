@@ -72,7 +72,7 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
 
 
 def _entries(history: ToldHistory) -> list[TimelineEntry]:
-    """The commits, newest first."""
+    """The commits, newest first: by git's order, since several may be of one day."""
     known: dict[ToldCommit, dict[object, TimelineGroup]] = {}
     for machine in history.machines:
         for revision in machine.revisions:
@@ -82,7 +82,8 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
             same.machines.append(f"{machine.name} (revision {revision.number})")
-    ordered = sorted(known.items(), key=lambda entry: entry[0].date, reverse=True)
+    places = {commit: place for place, commit in enumerate(history.commits)}
+    ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [
         TimelineEntry(commit, sorted(groups.values(), key=lambda group: RANKED.index(group.effect)))
         for commit, groups in ordered

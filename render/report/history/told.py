@@ -48,10 +48,11 @@ class ToldMachine(NamedTuple):
 
 
 class ToldHistory(NamedTuple):
-    """The VMs of a *lock*; *since*: what alone is told, ``""`` for all."""
+    """The VMs of a *lock*, and the hashes of its *commits*, newest first; *since*: what alone is told, all without."""
 
     lock: str
     machines: Sequence[ToldMachine]
+    commits: Sequence[str]
     since: str = ""
 
 

@@ -109,9 +109,9 @@ def test_nodes_that_cannot_run_vms_do_not_count() -> None:
 
 
 def test_a_page_says_the_same_in_words_and_bars() -> None:
-    found = figures(vm("a"), vm("b", "Manual"), quota(requests_memory=GI), node("w", "4Gi", {}))
-    tables = view.tables(found)
-    assert [one.word for one in tables] == ["namespace", "quota", "node pool", "instancetype"]
+    limits = quota(requests_memory=GI, limits_memory=GI)
+    tables = view.tables(figures(vm("a"), vm("b", "Manual"), limits, node("w", "4Gi", {})))
+    assert [one.word for one in tables] == ["namespace", "quota", "node pool"]
     cpu, memory = tables[0].rows[0].bars
     assert cpu.text == "CPU: 0.105, and 0.105 that may be started"
     assert memory.text == (
@@ -120,10 +120,23 @@ def test_a_page_says_the_same_in_words_and_bars() -> None:
     assert memory.is_exceeded
     assert memory.guests + memory.overhead + memory.startable == 100
     assert tables[2].rows[0].notes == ("without w, what always runs lacks 0.105 CPU and 1.29 GiB",)
+    assert tables[0].rows[0].notes == ("quota team",)
     (of_quota,) = tables[1].rows[0].bars
-    assert of_quota.text == (
-        "requests.memory: 1.29 GiB, and 1.29 GiB that may be started, of 1 GiB"
-    )
+    assert of_quota.label == "limits.memory"
+
+
+def test_what_the_bars_of_a_namespace_show_is_not_said_of_its_quota_again() -> None:
+    for resource in ("requests_memory", "memory"):
+        tables = view.tables(figures(vm(), quota(**{resource: 4 * GI})))
+        assert [one.word for one in tables] == ["namespace"]
+    scoped = quota(scopes={"scopes": ["BestEffort"]}, requests_memory=GI)
+    assert [one.word for one in view.tables(figures(vm(), quota(pods=9), scoped))] == [
+        "namespace", "quota",
+    ]  # fmt: skip
+    smaller = quota(requests_memory=2 * GI) | {"metadata": {"name": "less", "namespace": "prod"}}
+    namespaces, quotas = view.tables(figures(vm(), quota(requests_memory=4 * GI), smaller))
+    assert namespaces.rows[0].notes == ("quota less",)
+    assert [row.name for row in quotas.rows] == ["prod/team"]
 
 
 def test_bars_of_what_nothing_limits_are_as_long_as_the_largest_lets_them_be() -> None:
