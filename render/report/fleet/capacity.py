@@ -53,50 +53,44 @@ class CapacityTable(NamedTuple):
 
 def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
     """The tables of a page, those that have a row."""
-    quotas: dict[str, list[CapacityRow]] = {}
     groups = {group.name: group for group in capacity.namespaces}
     limiting: dict[str, set[str]] = {}
+    others = []
     for figure in capacity.quotas:
         if _is_of_namespace(figure, groups.get(figure.namespace, _NOBODY)):
             limiting.setdefault(figure.namespace, set()).add(figure.quota)
-            continue
+        else:
+            others.append(figure)
+    namespaces = tuple(
+        row._replace(notes=tuple(f"quota {name}" for name in sorted(limiting.get(group.name, ()))))
+        for group, row in zip(capacity.namespaces, _rows(capacity.namespaces), strict=True)
+    )
+    is_by_name = any(group.name for group in capacity.instancetypes)
+    made = [
+        CapacityTable("namespace", namespaces),
+        CapacityTable("quota", _quotas(others)),
+        CapacityTable("node pool", tuple(map(_pool, capacity.pools))),
+        CapacityTable("instancetype", _rows(capacity.instancetypes) if is_by_name else ()),
+    ]
+    return [table for table in made if table.rows]
+
+
+def _quotas(figures: Iterable[QuotaFigure]) -> tuple[CapacityRow, ...]:
+    """A row a quota."""
+    bars: dict[str, list[Bar]] = {}
+    for figure in figures:
         always, startable, hard = (
             _amount(figure.resource, amount)
             for amount in (figure.always, figure.startable, figure.hard)
         )
         text = f"{figure.resource}: {always}"
         text += f", and {startable} that may be started" if figure.startable_part else ""
-        bar = _bar(
-            figure.resource, f"{text}, of {hard}", figure.part, 0.0, figure.startable_part, 1.0
+        bars.setdefault(f"{figure.namespace}/{figure.quota}", []).append(
+            _bar(
+                figure.resource, f"{text}, of {hard}", figure.part, 0.0, figure.startable_part, 1.0
+            )
         )
-        name = f"{figure.namespace}/{figure.quota}"
-        quotas.setdefault(name, []).append(CapacityRow(name, "", (), (bar,)))
-    made = [
-        CapacityTable(
-            "namespace",
-            tuple(
-                row._replace(
-                    notes=tuple(f"quota {name}" for name in sorted(limiting.get(group.name, ())))
-                )
-                for group, row in zip(capacity.namespaces, _rows(capacity.namespaces), strict=True)
-            ),
-        ),
-        CapacityTable(
-            "quota",
-            tuple(
-                CapacityRow(name, "", (), tuple(bar for row in rows for bar in row.bars))
-                for name, rows in quotas.items()
-            ),
-        ),
-        CapacityTable("node pool", tuple(map(_pool, capacity.pools))),
-        CapacityTable(
-            "instancetype",
-            _rows(capacity.instancetypes)
-            if any(one.name for one in capacity.instancetypes)
-            else (),
-        ),
-    ]
-    return [table for table in made if table.rows]
+    return tuple(CapacityRow(name, "", (), tuple(found)) for name, found in bars.items())
 
 
 def _is_of_namespace(figure: QuotaFigure, group: CapacityGroup) -> bool:
