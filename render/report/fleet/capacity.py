@@ -100,11 +100,11 @@ def _is_of_namespace(figure: QuotaFigure, group: CapacityGroup) -> bool:
     if kind not in shares:
         return False
     share, unit = shares[kind]
-    asked = tuple(
+    numbers = tuple(
         int(unit * amounts.number_of(amounts.read({kind: amount}), kind))
         for amount in (figure.always, figure.startable, figure.hard)
     )
-    return asked == (share.always, share.startable, share.limit)
+    return numbers == (share.always, share.startable, share.limit)
 
 
 def _rows(groups: Sequence[CapacityGroup]) -> tuple[CapacityRow, ...]:
