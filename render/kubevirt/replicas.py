@@ -5,6 +5,7 @@ Upstream: pkg/virt-controller/watch/pool/pool.go, pkg/virt-controller/watch/repl
 
 from typing import NamedTuple
 
+from render import schemas
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.model import fieldpath, tree
@@ -13,6 +14,7 @@ from render.model.fieldpath import FieldPath
 from render.model.release import Items, Version, in_force, since
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree
+from render.schemas import refusals
 
 POOL = "VirtualMachinePool"
 REPLICA_SET = "VirtualMachineInstanceReplicaSet"
@@ -64,11 +66,17 @@ def is_holder(resource: Resource) -> bool:
 
 
 def incomplete(resource: Resource) -> Diagnostic | None:
-    """That a pool or a replica set says of nothing what it should make."""
-    path: FieldPath = (*HOLDERS[resource.kind].template, "spec")
-    if isinstance(tree.get(resource.body, *path), dict) or _is_empty(resource):
+    """That a pool or a replica set does not say what it should make: the first field on the way that is no mapping."""
+    whole: FieldPath = (*HOLDERS[resource.kind].template, "spec")
+    ways = (whole[:end] for end in range(1, len(whole) + 1))
+    path = next((way for way in ways if not isinstance(tree.get(resource.body, *way), dict)), None)
+    if path is None or _is_empty(resource):
         return None
-    return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+    value = tree.get(resource.body, *path)
+    if value is None:
+        return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+    cause = refusals.mistyped(value, "object", refusals.link_to(path))
+    return schemas.located(resource, [cause])[0]
 
 
 def _is_empty(resource: Resource) -> bool:

@@ -19,7 +19,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.release import Version
+from render.model.release import Version, Windowed, since
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.schemas import refusals
@@ -50,6 +50,11 @@ _TEMPLATES = frozenset(
 
 #: What the CRDs fill in, by struct.
 _DEFAULTS: dict[str, Tree] = {"kubevirt.ContainerPathVolumeSource": {"readOnly": True}}
+
+#: The least that CRDs allow of a number, by struct and field; of pools the checks of admission say it.
+_LEAST: dict[tuple[str, str], Windowed[int]] = {
+    ("kubevirt.DeveloperConfiguration", "memoryOvercommit"): since("1.6", 10),
+}
 
 _MOST = 1000
 _HINTED = 50  # looking for what was meant takes time
@@ -181,6 +186,9 @@ class _Rules(dict[str, _FieldReader]):
         kept = field.type.startswith("*") or types.is_struct(field.type)
         drops = field.omitempty and not kept
         reader = _reader(field.type, self.release, opaque=self.keeps_nulls(name))
+        least = _LEAST.get((self.type_name, name))
+        if least is not None and least.since <= self.release:
+            reader = reader._replace(convert=_at_least(least.item))
         rule = self[name] = _FieldReader(*reader, drops, field.nullable)
         return rule
 
@@ -346,6 +354,15 @@ def _enum(values: tuple[str, ...]) -> Convert:
             return value
         causes.append(refusals.not_listed(value, values, link))
         return _DROPPED
+
+    return convert
+
+
+def _at_least(least: int) -> Convert:
+    def convert(value: int, link: Link, causes: list[Cause]) -> Any:
+        if value < least:
+            causes.append(refusals.too_small(value, least, link))
+        return value
 
     return convert
 

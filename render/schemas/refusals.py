@@ -57,6 +57,14 @@ def path(link: Link) -> FieldPath:
     return tuple(reversed(steps))
 
 
+def link_to(place: FieldPath) -> Link:
+    """The way to *place*."""
+    link: Link = ()
+    for step in place:
+        link = (link, step)
+    return link
+
+
 def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cause:
     """A field that the type at *link*, which has the *known* ones, has not."""
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
@@ -161,6 +169,14 @@ def out_of_range(value: int, least: int, most: int, link: Link) -> Cause:
     """A whole number that the Go type cannot hold."""
     text = f"{_dotted(link)} must be a whole number from {least} to {most}, got {_short(value)}"
     return Cause(INVALID_VALUE.slug, path(link), text)
+
+
+def too_small(value: int, least: int, link: Link) -> Cause:
+    """A number below what the CRD asks for."""
+    text = (
+        f"got {_short(value)}: {_dotted(link)} in body should be greater than or equal to {least}"
+    )
+    return Cause(INVALID_VALUE.slug, path(link), text, f"write {least} or more")
 
 
 def no_quantity(value: str | float, reason: str, link: Link) -> Cause:

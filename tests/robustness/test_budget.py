@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from render import compare
 from render.yaml.budget import MOST_ERRORS, Limits
 from tests.support.manifests import put, vm
 from tests.support.process import run
@@ -93,6 +94,24 @@ def test_findings_of_all_files_together(tmp_path: Path) -> None:
         put(tmp_path / f"{number}.yaml", broken)
     found = errors(tmp_path, exit_status=3)
     assert MOST_ERRORS < len(found) <= MOST_ERRORS + 13
+
+
+def test_errors_of_a_comparison_are_bounded_a_state() -> None:
+    """Alike, so that none of the second state is new for lack of room in the first."""
+    unknown = {f"k{number}": 1 for number in range(999)}
+    bodies = [
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": f"v{number}"},
+            "spec": {"runStrategy": "Always", "template": {"spec": {}}, **unknown},
+        }
+        for number in range(11)
+    ]
+    impact = compare(bodies, bodies)
+    for state in (impact.before, impact.after):
+        assert len([one for one in state if one.is_error]) == MOST_ERRORS + 1
+    assert impact.new_errors == ()
 
 
 def test_aliases_of_all_kustomizations_together(tmp_path: Path) -> None:

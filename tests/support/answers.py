@@ -51,11 +51,14 @@ def rendered(case: Json, **settings: Any) -> Rendered:
 def kept_promises(case: Json, **settings: Any) -> int:
     """How many VMs of *case* render: the VMI of each is that of its source, and rendering it again changes nothing.
 
-    A case with presets is passed over: they reach what is rendered too.
+    A case with presets is passed over: they reach what is rendered too. So is one with a KubeVirt resource that no API
+    server takes: it is not rendered, and KubeVirt's own defaults hold then.
     """
     if any("Preset" in one["kind"] for one in case["objects"]):
         return 0
     first = rendered(case, **settings)
+    if any(one["kind"] == "KubeVirt" and errors_of(first, one) for one in case["objects"]):
+        return 0
     again = render(first.resources, Settings(**settings))
     direct = rendered(case, emit="vmi", **settings)
     through = render(first.resources, Settings(emit="vmi", **settings))

@@ -120,6 +120,20 @@ def test_a_setting_that_kubevirt_does_not_take_is_said_where_it_stands() -> None
     assert "invalid default-network-interface" in found.message
 
 
+@pytest.mark.parametrize(
+    ("release", "percent", "is_refused"),
+    [("1.5", 9, False), ("1.6", 9, True), ("1.9", 0, True), ("1.9", 10, False)],
+)
+def test_the_least_overcommit_is_that_of_the_schema(
+    release: str, percent: int, *, is_refused: bool
+) -> None:
+    body = kubevirt(developerConfiguration={"memoryOvercommit": percent})
+    found = said(render([body, VM], Settings(kubevirt=release)), "VR109")
+    field = "spec.configuration.developerConfiguration.memoryOvercommit"
+    text = f"got {percent}: {field} in body should be greater than or equal to 10"
+    assert [(one.field, one.message) for one in found] == is_refused * [(field, text)]
+
+
 def test_a_policy_that_is_none_leaves_the_defaults() -> None:
     own = kubevirt(cpuModel="Skylake", imagePullPolicy="Sometimes")
     answer = rendered(own)

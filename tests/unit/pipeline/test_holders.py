@@ -275,6 +275,22 @@ def test_a_pool_that_says_nothing_of_its_vms(admission: str) -> None:
     assert codes(result) == [("VR107", "spec.virtualMachineTemplate.spec")]
 
 
+@pytest.mark.parametrize(
+    ("spec", "code", "field"),
+    [
+        ({"template": 1}, "VR106", "spec.template"),
+        ({"template": {"spec": 1}}, "VR106", "spec.template.spec"),
+        ({"template": None}, "VR107", "spec.template"),
+        (1, "VR106", "spec"),
+    ],
+)
+def test_the_first_field_that_is_wrong_is_the_one_named(spec: Any, code: str, field: str) -> None:
+    """As the API server does, which looks no further."""
+    (found,) = rendered(changed(replica_set(), spec, "spec")).diagnostics
+    assert (found.code, found.field) == (code, field)
+    assert f"{field} in body " in found.message
+
+
 @pytest.mark.parametrize("missing", [{}, {"spec": None}])
 @pytest.mark.parametrize(
     ("metadata", "selector", "more"),
