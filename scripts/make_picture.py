@@ -38,7 +38,7 @@ def shown(folder: Path) -> list[str]:
     said = demo.run(shop, *demo.REVIEW).splitlines()
     said = said[: next(n for n, line in enumerate(said) if line.startswith("assumed:"))]
     # The commit of the demo is made anew each time, and says nothing.
-    said[0] = re.sub(r"^[0-9a-f]+ ", "HEAD ", said[0])
+    said = [re.sub(r"^[0-9a-f]{10} ", "HEAD ", line) for line in said]
     return [
         f"# {demo.SIZES}",
         *changes,
@@ -67,7 +67,7 @@ def drawn(lines: list[str]) -> str:
     wide, high = round(COLUMNS * WIDTH + 2 * MARGIN), len(lines) * HEIGHT + 2 * MARGIN
     rows = []
     for number, line in enumerate(lines):
-        text = line if len(line) <= COLUMNS else line[: COLUMNS - 1] + "…"
+        text = line if len(line) <= COLUMNS else line[: COLUMNS - 1].rpartition(" ")[0] + " …"
         described = f' class="{kind(line)}"' if kind(line) else ""
         place = f'x="{MARGIN}" y="{MARGIN + HEIGHT * number + 14}"'
         rows.append(f"<text {place}{described}>{escape(text)}</text>")

@@ -24,3 +24,5 @@ def test_the_picture_is_up_to_date() -> None:
     required("kustomize")
     written = make_picture.TARGET.read_text(encoding="utf-8")
     assert written == make_picture.picture(), "make generate"
+    assert ">4 VMs: 1 restart, 3 same<" in written
+    assert ">HEAD -&gt; the working tree, synced with --emit vm<" in written
