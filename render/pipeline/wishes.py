@@ -1,7 +1,8 @@
 """What a preference would write where a VM or its instancetype keeps it from that."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from render import rules
@@ -20,8 +21,9 @@ _EXCLUSIVE = (
     frozenset({"utc", "timezone"}),
     frozenset(BINDINGS),
 )
-_BROAD = frozenset({(), ("domain",), ("domain", "devices")})
-"""Places around so much that nothing is said of them."""
+
+_Targets = dict[FieldPath, tuple[Step, ...]]
+"""Where steps of a preference write, by path without positions; what is around such a place has none."""
 
 
 def wishes(machine: Machine) -> dict[FieldPath, Edit]:
@@ -32,7 +34,8 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
     bound = rules.bound(preference.RULES, definition.spec, machine.context.release)
     known = {(edit.path, edit.source) for edit in _edits(machine, bound.steps)}
     found: dict[FieldPath, Edit] = {}
-    for place, steps in _occupied(machine, bound):
+    targets = _targets(bound, tuple(definition.spec.get("annotations") or ()))
+    for place, steps in _occupied(machine, targets):
         for edit in _edits(machine, steps, place):
             if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
                 continue
@@ -43,21 +46,36 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
     return found
 
 
-def _occupied(machine: Machine, bound: Bound) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
+def _occupied(
+    machine: Machine, targets: _Targets
+) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
     """The places that the VM or its instancetype has, with the steps of a preference that might have written there."""
-    template = tree.get(machine.decoded, *machine.template) or {}
-    decided = (
-        edit.path
-        for applied in machine.decided
-        if applied.definition is machine.instancetype
-        for edit in applied.edits
-    )
-    for path in dict.fromkeys((*_nodes(template), *decided)):
-        if path[0] == "metadata" and path[:2] != ("metadata", "annotations"):
-            continue
-        steps = _concerned(bound, _without_positions(path))
+    template = tree.get(machine.decoded, *machine.template)
+    found = dict(_written(template, (), (), targets))
+    for applied in machine.decided:
+        if applied.definition is machine.instancetype:
+            for path, _, _ in applied.edits:
+                found[path] = targets.get(_without_positions(path), ())
+    for path, steps in found.items():
         if steps and tree.get(machine.vmi, *path) is not None:
             yield path, steps
+
+
+def _written(
+    node: Any, path: FieldPath, plain: FieldPath, targets: _Targets
+) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
+    """Every place in *node*, which is at *path*, that is one of *targets*; *plain* is *path* without positions."""
+    if isinstance(node, dict):
+        for key, child in node.items():
+            inner = (*plain, key)
+            steps = targets.get(inner)
+            if steps is not None:
+                yield (*path, key), steps
+                yield from _written(child, (*path, key), inner, targets)
+    elif isinstance(node, list):
+        for index, child in enumerate(node):
+            yield (*path, index), targets[plain]
+            yield from _written(child, (*path, index), plain, targets)
 
 
 def _edits(machine: Machine, steps: Iterable[Step], without: FieldPath = ()) -> Iterable[Edit]:
@@ -68,39 +86,29 @@ def _edits(machine: Machine, steps: Iterable[Step], without: FieldPath = ()) -> 
     return rules.perform(steps, draft).edits
 
 
-@lru_cache(maxsize=4096)
-def _concerned(bound: Bound, place: FieldPath) -> tuple[Step, ...]:
-    """Those steps of *bound* that may write at *place* of the VMI or around it, or keep others from that."""
-    if place[0] != "metadata" and place[1:] in _BROAD:
-        return ()
-    rows = zip(bound.steps, bound.writes, strict=True)
-    if place[0] == "metadata":  # nothing below spec is written there
-        return tuple(step for step, writes in rows if not writes)
-    return tuple(
-        step
-        for step, writes in rows
-        if any(_touches(place[1:], target) for target in _targets(writes))
-    )
+@lru_cache(maxsize=1024)
+def _targets(bound: Bound, annotations: tuple[str, ...]) -> _Targets:
+    """Where the steps of *bound* write, or keep others from that; those without a field write *annotations*."""
+    known = [frozenset(_fields(writes)) for writes in bound.writes]
+    fields = frozenset(chain.from_iterable(known))
+    targets: _Targets = {}
+    for path in (*fields, *(("metadata", "annotations", key) for key in annotations)):
+        targets |= {path[:end]: () for end in range(len(path)) if path[:end] not in targets}
+        targets[path] = tuple(
+            step
+            for step, written in zip(bound.steps, known, strict=True)
+            if (path not in fields and not written) or any(_touches(path, each) for each in written)
+        )
+    return targets
 
 
-@cache
-def _targets(writes: tuple[FieldPath, ...]) -> frozenset[FieldPath]:
-    """What a row that *writes* may write below ``spec``, or keep others from: lists without positions."""
-    targets = frozenset(map(_without_positions, writes))
-    groups = ((target, group) for target in targets for group in _EXCLUSIVE if target[-1] in group)
-    return targets | {(*target[:-1], name) for target, group in groups for name in group}
-
-
-def _nodes(node: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
-    """Every place in *node*, the outer ones first."""
-    children: Any = ()
-    if isinstance(node, dict):
-        children = node.items()
-    elif isinstance(node, list):
-        children = enumerate(node)
-    for step, child in children:
-        yield (*path, step)
-        yield from _nodes(child, (*path, step))
+def _fields(writes: tuple[FieldPath, ...]) -> Iterator[FieldPath]:
+    """Where a row that *writes* below ``spec`` does, or keeps others from it."""
+    for target in writes:
+        yield ("spec", *target)
+        for group in _EXCLUSIVE:
+            if target[-1] in group:
+                yield from (("spec", *target[:-1], name) for name in group)
 
 
 def _without_positions(path: FieldPath) -> FieldPath:

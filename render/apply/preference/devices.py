@@ -6,7 +6,7 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.release import since
 from render.model.tree import Tree
-from render.rules import ABSENT, Edit, Result, Rules, custom, each, fill, override, plain, spec
+from render.rules import ABSENT, Edit, Result, Rules, custom, each, ensure, fill, override, plain, spec
 
 #: Also applied early in the start path, before the input device and the default network are added.
 AUTO_ATTACH: Rules = (
@@ -30,17 +30,14 @@ def _sound_model(definition: Tree, draft: Draft) -> Iterable[Result]:
         )
 
 
+_VIDEO_TYPE = ("devices", "preferredVideoType")
+
+
 def _video_type(definition: Tree, draft: Draft) -> Iterable[Result]:
-    kind = tree.get(definition, "devices", "preferredVideoType")
-    video = draft.get("spec", "domain", "devices", "video")
-    if kind is None or (video is not None and video.get("type")):
-        return
-    origin = ("devices", "preferredVideoType")
-    if video is None:
-        # QUIRK(pkg/instancetype/preference/apply/device.go): "" still creates `video: {}`.
-        yield Edit(spec("domain", "devices", "video"), {}, origin)
-    if plain(kind) is not ABSENT:
-        yield Edit(spec("domain", "devices", "video", "type"), kind, origin)
+    kind = tree.get(definition, *_VIDEO_TYPE)
+    video = draft.get("spec", "domain", "devices", "video") or {}
+    if not video.get("type") and plain(kind) is not ABSENT:
+        yield Edit(spec("domain", "devices", "video", "type"), kind, _VIDEO_TYPE)
 
 
 _PANIC_DEVICES = spec("domain", "devices", "panicDevices")
@@ -77,6 +74,11 @@ RULES: Rules = (
     fill("devices.preferredTPM", "domain.devices.tpm"),
     since(
         "1.9",
+        # QUIRK(pkg/instancetype/preference/apply/device.go): "" still creates `video: {}`.
+        ensure("devices.preferredVideoType", "domain.devices.video"),
+    ),
+    since(
+        "1.9",
         custom(
             _video_type,
             reads=("devices.preferredVideoType",),
@@ -94,7 +96,7 @@ RULES: Rules = (
         custom(
             _panic_models,
             reads=("devices.preferredPanicDeviceModel",),
-            writes=("domain.devices.panicDevices",),
+            writes=("domain.devices.panicDevices.model",),
         ),
     ),
     since(

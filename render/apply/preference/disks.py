@@ -68,6 +68,15 @@ RULES: tuple[Rule, ...] = (
             "devices.preferredCdromBus",
             "devices.preferredLunBus",
         ),
-        writes=("domain.devices.disks",),
+        writes=(
+            "domain.devices.disks.disk",
+            "domain.devices.disks.disk.bus",
+            "domain.devices.disks.cdrom.bus",
+            "domain.devices.disks.lun.bus",
+            "domain.devices.disks.blockSize",
+            "domain.devices.disks.cache",
+            "domain.devices.disks.io",
+            "domain.devices.disks.dedicatedIOThread",
+        ),
     ),
 )

@@ -44,6 +44,11 @@ RULES: tuple[Rule, ...] = (
             "firmware.preferredUseEfi",
             "firmware.preferredUseSecureBoot",
         ),
-        writes=("domain.firmware.bootloader",),
+        writes=(
+            "domain.firmware.bootloader.bios",
+            "domain.firmware.bootloader.bios.useSerial",
+            "domain.firmware.bootloader.efi",
+            "domain.firmware.bootloader.efi.secureBoot",
+        ),
     ),
 )

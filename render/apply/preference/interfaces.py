@@ -42,6 +42,6 @@ RULES: tuple[Rule, ...] = (
     custom(
         _masquerade,
         reads=("devices.preferredInterfaceMasquerade",),
-        writes=("domain.devices.interfaces",),
+        writes=("domain.devices.interfaces.masquerade",),
     ),
 )

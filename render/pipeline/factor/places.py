@@ -21,6 +21,7 @@ _ANNOTATIONS = ("metadata", "annotations")
 _STRUCTURES: frozenset[FieldPath] = frozenset(
     {
         (*_DOMAIN, "clock"),
+        (*_DOMAIN, "devices", "video"),
         (*_DOMAIN, "features"),
         (*_DOMAIN, "features", "hyperv"),
         (*_DOMAIN, "firmware", "bootloader"),
@@ -77,13 +78,16 @@ _HOLLOW: frozenset[FieldPath] = frozenset(
 @cache
 def _plain(release: Version) -> tuple[FieldPath, ...]:
     """The fields outside of lists that a preference of *release* fills whole."""
+    apart = (_DISKS, _INTERFACES, _INPUTS, *_BELOW)
     written = (
-        ("spec", *path)
-        for rule in in_force(preference.RULES, release)
-        for path in rule.writes
-        if path[:3] not in (_DISKS[1:], _INTERFACES[1:], _INPUTS[1:])
+        ("spec", *path) for rule in in_force(preference.RULES, release) for path in rule.writes
     )
-    return tuple(dict.fromkeys((*(path for path in written if path not in _STRUCTURES), *_BELOW)))
+    plain = (
+        path
+        for path in written
+        if path not in _STRUCTURES and not any(path[: len(other)] == other for other in apart)
+    )
+    return tuple(dict.fromkeys((*plain, *_BELOW)))
 
 
 def of_preference(template: Tree, release: Version) -> Iterator[FieldPath]:

@@ -55,6 +55,7 @@ _OWN: tuple[FieldPath, ...] = (
     ("domain", "launchSecurity"),
     ("domain", "cpu", "features"),
     ("domain", "devices", "panicDevices"),
+    ("domain", "devices", "panicDevices", "model"),
 )
 _SPREADS = tuple(topology.SPREAD_DIMENSIONS)
 _RATIOS = range(2, 9)
