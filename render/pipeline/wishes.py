@@ -1,8 +1,7 @@
 """What a preference would write where a VM or its instancetype keeps it from that."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from itertools import chain
+from functools import cache, lru_cache
 from typing import Any
 
 from render import rules
@@ -22,8 +21,8 @@ _EXCLUSIVE = (
     frozenset(BINDINGS),
 )
 
-_Targets = dict[FieldPath, tuple[Step, ...]]
-"""Where steps of a preference write, by path without positions; what is around such a place has none."""
+_Targets = dict[FieldPath, bool]
+"""Where a preference writes, by path without positions; False for what is around such a place."""
 
 
 def wishes(machine: Machine) -> dict[FieldPath, Edit]:
@@ -32,49 +31,50 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
     if definition is None:
         return {}
     bound = rules.bound(preference.RULES, definition.spec, machine.context.release)
-    known = {(edit.path, edit.source) for edit in _edits(machine, bound.steps)}
+
+    @cache  # most VMs keep a preference from nothing
+    def known() -> set[tuple[FieldPath, FieldPath]]:
+        return {(edit.path, edit.source) for edit in _edits(machine, bound.steps)}
+
     found: dict[FieldPath, Edit] = {}
-    targets = _targets(bound, tuple(definition.spec.get("annotations") or ()))
-    for place, steps in _occupied(machine, targets):
-        for edit in _edits(machine, steps, place):
-            if (edit.path, edit.source) in known or _is_section(edit, definition.spec):
-                continue
+    for place in _occupied(
+        machine, _targets(bound, tuple(definition.spec.get("annotations") or ()))
+    ):
+        for edit in _edits(machine, _concerned(bound, _without_positions(place)), place):
             wish = _instead(edit, place, machine.vmi)
-            if wish is not None:
+            if wish is None or _is_section(edit, definition.spec):
+                continue
+            if (edit.path, edit.source) not in known():
                 found[place] = wish
                 break
     return found
 
 
-def _occupied(
-    machine: Machine, targets: _Targets
-) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
-    """The places that the VM or its instancetype has, with the steps of a preference that might have written there."""
-    template = tree.get(machine.decoded, *machine.template)
-    found = dict(_written(template, (), (), targets))
+def _occupied(machine: Machine, targets: _Targets) -> Iterator[FieldPath]:
+    """Those of *targets* that the VM or its instancetype has."""
+    written = dict.fromkeys(_written(tree.get(machine.decoded, *machine.template), (), (), targets))
     for applied in machine.decided:
         if applied.definition is machine.instancetype:
-            for path, _, _ in applied.edits:
-                found[path] = targets.get(_without_positions(path), ())
-    for path, steps in found.items():
-        if steps and tree.get(machine.vmi, *path) is not None:
-            yield path, steps
+            paths = (edit.path for edit in applied.edits)
+            written |= {path: None for path in paths if targets.get(_without_positions(path))}
+    return (path for path in written if tree.get(machine.vmi, *path) is not None)
 
 
 def _written(
     node: Any, path: FieldPath, plain: FieldPath, targets: _Targets
-) -> Iterator[tuple[FieldPath, tuple[Step, ...]]]:
+) -> Iterator[FieldPath]:
     """Every place in *node*, which is at *path*, that is one of *targets*; *plain* is *path* without positions."""
     if isinstance(node, dict):
         for key, child in node.items():
-            inner = (*plain, key)
-            steps = targets.get(inner)
-            if steps is not None:
-                yield (*path, key), steps
-                yield from _written(child, (*path, key), inner, targets)
+            is_target = targets.get((*plain, key))
+            if is_target is not None:
+                if is_target:
+                    yield (*path, key)
+                yield from _written(child, (*path, key), (*plain, key), targets)
     elif isinstance(node, list):
         for index, child in enumerate(node):
-            yield (*path, index), targets[plain]
+            if targets[plain]:
+                yield (*path, index)
             yield from _written(child, (*path, index), plain, targets)
 
 
@@ -89,26 +89,29 @@ def _edits(machine: Machine, steps: Iterable[Step], without: FieldPath = ()) -> 
 @lru_cache(maxsize=1024)
 def _targets(bound: Bound, annotations: tuple[str, ...]) -> _Targets:
     """Where the steps of *bound* write, or keep others from that; those without a field write *annotations*."""
-    known = [frozenset(_fields(writes)) for writes in bound.writes]
-    fields = frozenset(chain.from_iterable(known))
-    targets: _Targets = {}
-    for path in (*fields, *(("metadata", "annotations", key) for key in annotations)):
-        targets |= {path[:end]: () for end in range(len(path)) if path[:end] not in targets}
-        targets[path] = tuple(
-            step
-            for step, written in zip(bound.steps, known, strict=True)
-            if (path not in fields and not written) or any(_touches(path, each) for each in written)
-        )
-    return targets
+    paths = [path for writes in bound.writes for path in _fields(writes)]
+    paths += (("metadata", "annotations", key) for key in annotations)
+    around = {path[:end]: False for path in paths for end in range(len(path))}
+    return around | dict.fromkeys(paths, True)
 
 
-def _fields(writes: tuple[FieldPath, ...]) -> Iterator[FieldPath]:
-    """Where a row that *writes* below ``spec`` does, or keeps others from it."""
-    for target in writes:
-        yield ("spec", *target)
-        for group in _EXCLUSIVE:
-            if target[-1] in group:
-                yield from (("spec", *target[:-1], name) for name in group)
+@lru_cache(maxsize=4096)
+def _concerned(bound: Bound, place: FieldPath) -> tuple[Step, ...]:
+    """Those steps of *bound* that may write at *place* or around it, or keep others from that."""
+    rows = zip(bound.steps, bound.writes, strict=True)
+    if place[0] == "metadata":  # nothing below spec is written there
+        return tuple(step for step, writes in rows if not writes)
+    return tuple(
+        step for step, writes in rows if any(_touches(place, target) for target in _fields(writes))
+    )
+
+
+@cache
+def _fields(writes: tuple[FieldPath, ...]) -> frozenset[FieldPath]:
+    """The fields of a row that *writes* below ``spec``, and those that keep it from that."""
+    targets = frozenset(("spec", *target) for target in writes)
+    groups = ((target, group) for target in targets for group in _EXCLUSIVE if target[-1] in group)
+    return targets | {(*target[:-1], name) for target, group in groups for name in group}
 
 
 def _without_positions(path: FieldPath) -> FieldPath:

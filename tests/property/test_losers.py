@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from render import Settings, render
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.release import RELEASES, Version, tag
+from render.model.release import VERSIONS, Version, tag
 from render.model.resource import from_body
 from render.pipeline import deciders
 from render.pipeline.deciders import Explained
@@ -19,7 +19,7 @@ _SPEC = ("spec", "template", "spec")
 _CONSIDERED = ("preference", "cluster")
 
 
-@given(repositories(), st.sampled_from(RELEASES))
+@given(repositories(), st.sampled_from(VERSIONS))
 def test_the_first_of_the_losers_is_the_next_to_decide(
     objects: list[Json], release: Version
 ) -> None:
@@ -27,7 +27,9 @@ def test_the_first_of_the_losers_is_the_next_to_decide(
         emit="vmi", kubevirt=tag(release), preset_conflicts="override", admission="off"
     )
     resources = [from_body(body, index) for index, body in enumerate(objects)]
-    for found in deciders.explain(resources, settings):
+    explained = deciders.explain(resources, settings)
+    assert explained
+    for found in explained:
         if found.resource.name not in MACHINES or found.resource.kind != "VirtualMachine":
             continue
         for field, _, winner, losers, _ in found.decisions:

@@ -6,7 +6,19 @@ from render.model import tree
 from render.model.draft import Draft
 from render.model.release import since
 from render.model.tree import Tree
-from render.rules import ABSENT, Edit, Result, Rules, custom, each, ensure, fill, override, plain, spec
+from render.rules import (
+    ABSENT,
+    Edit,
+    Result,
+    Rules,
+    custom,
+    each,
+    ensure,
+    fill,
+    override,
+    plain,
+    spec,
+)
 
 #: Also applied early in the start path, before the input device and the default network are added.
 AUTO_ATTACH: Rules = (
