@@ -111,7 +111,15 @@ class Documents:
             if position is not None:
                 other.data.share(position[0], self.data)
             return position
-        return next((position for blame in self.blamed if (position := blame(index, path))), None)
+        for blame in self.blamed:
+            position = blame(index, path)
+            if position is not None:
+                return position
+        return None
+
+    def is_blamed(self, index: int) -> bool:
+        """Whether anything may be known of who else wrote fields of the object at *index*."""
+        return bool(self.blamed) or index in self.borrowed
 
     def values(self, index: int, path: FieldPath) -> "list[Position]":
         """Where the value stands with which a chart filled in that field; without lines: the files where it may."""

@@ -165,7 +165,11 @@ def _is_secret(path: FieldPath) -> bool:
 def _shown(path: FieldPath, value: Any) -> Any:
     if isinstance(value, bool):  # automountServiceAccountToken, say
         return value
-    return HIDDEN if _is_secret(path) or secrets.redacted(value) != value else value
+    if isinstance(value, str):  # as most are
+        is_hidden = _is_secret(path) or secrets.may_contain_secrets(value)
+    else:
+        is_hidden = _is_secret(path) or secrets.redacted(value) != value
+    return HIDDEN if is_hidden else value
 
 
 class _Judge:
@@ -174,6 +178,7 @@ class _Judge:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         holder = machine.resource.holder
+        self.ref = machine.resource.ref
         #: Where a pool or a replica set has what it makes.
         self.holding = replicas.template_of(holder) if holder else ()
         #: Where the machine has metadata and spec of the VMI.
@@ -210,10 +215,11 @@ class _Judge:
         if winner.decider != "vm" and leaf.own is not None and leaf.own != value:
             losers.append(self._vm(_shown(path, leaf.own), path))
         yields = winner.decider in ("vm", "instancetype")
-        if yields:
+        if yields and self.wishes:
             losers += self._wishes(path, value)
-        losers += self._presets(path, value, winner)
-        if yields:
+        if self.machine.merged:
+            losers += self._presets(path, value, winner)
+        if yields and self.machine.context.config_source is not None:
             losers += self._setting(path, value)
         if len(losers) < 2:  # noqa: PLR2004 - nobody can stand there twice
             return tuple(losers)
@@ -231,11 +237,11 @@ class _Judge:
         """That the VM itself has the *redacted* value, for *path* of the VMI."""
         resource = self.machine.resource
         written = self.elsewhere.get(path) or (*self.own, *path)
-        if resource.holder is not None and written in _IDENTITIES:
+        if self.holding and written in _IDENTITIES:
             written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
-        else:
+        elif self.holding or resource.older:
             written = (*self.holding, *machines.in_manifest(resource, written))
-        return Contender(redacted, "vm", resource.ref, written, resource.index)
+        return Contender(redacted, "vm", self.ref, written, resource.index)
 
     def _given(self) -> Tree:
         """What the VM itself says of the VMI: its template, its own names, and the names of its definitions.
@@ -326,7 +332,7 @@ class _Judge:
 
     def _wishes(self, path: FieldPath, value: Any) -> Iterator[Contender]:
         """What the preference would make of *path*."""
-        for end in range(1, len(path) + 1) if self.wishes else ():
+        for end in range(1, len(path) + 1):
             wish = self.wishes.get(path[:end])
             if wish is None or any(isinstance(step, int) for step in path[end : end + 1]):
                 continue  # of an item of a list that it would write whole it says nothing

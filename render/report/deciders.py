@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Location
@@ -39,15 +39,29 @@ class Evidence(NamedTuple):
 
 
 class Input:
-    """The input of which contenders were: where its objects stand, what they are, and were before patches."""
+    """The input of which contenders were: where its objects stand, what they are, and were before patches.
 
-    __slots__ = ("_shared", "before", "bodies", "places")
+    *is_blamed*: whether another than the object at an index may have written fields of it.
+    """
 
-    def __init__(self, places: Sources, bodies: Sequence[Tree], before: Mapping[int, Tree]) -> None:
+    __slots__ = ("_is_blamed", "_shared", "before", "bodies", "places")
+
+    def __init__(
+        self,
+        places: Sources,
+        bodies: Sequence[Tree],
+        before: Mapping[int, Tree],
+        is_blamed: Callable[[int], bool],
+    ) -> None:
+        self._is_blamed = is_blamed
         self.places = places
         self.bodies = bodies
         self.before = before
         self._shared: dict[Location, Place] = {}
+
+    def outline(self, index: int) -> tuple[object, ...]:
+        """What is alike for objects whose own fields stand alike; empty where that is not known."""
+        return () if self._is_blamed(index) else self.places.outline(index)
 
     def written(self, contender: Contender) -> tuple[Place, bool]:
         """Where *contender* says so, and whether a patch of the VM does; what many machines share is looked up once."""
@@ -70,7 +84,7 @@ def input_of(loaded: Documents, around: Sequence[Document], limits: Limits) -> I
     places = Sources(origins, loaded.data, loaded.blame, quotes=False)
     documents = loaded.documents
     before = {index: document.before for index, document in enumerate(documents) if document.before}
-    return Input(places, [document.body for document in documents], before)
+    return Input(places, [document.body for document in documents], before, loaded.is_blamed)
 
 
 def trace(decision: Decision, manifests: Input) -> list[Evidence]:

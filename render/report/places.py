@@ -87,6 +87,16 @@ class Sources:
         origin = self._origins[location.index]
         return Place() if origin is None else self._in_object(origin, location.path)
 
+    def outline(self, index: int) -> tuple[object, ...]:
+        """What is alike for objects of which each field stands in the same place of its text; empty where unknown."""
+        origin = self._origins[index] if index < len(self._origins) else None
+        data = self._data.get(origin.file) if origin else None
+        if origin is None or data is None:
+            return ()
+        from render.yaml import positions
+
+        return positions.outline(data, origin)
+
     def _patch(self, location: Location) -> tuple[str, int, int] | None:
         if self._blame is None or location.index is None:
             return None
@@ -96,10 +106,11 @@ class Sources:
         self, origin: Origin, path: FieldPath, within: tuple[int, int] = (0, 0)
     ) -> Place:
         line = column = 0
-        if origin.file in self._data:
+        data = self._data.get(origin.file)
+        if data is not None:
             from render.yaml import positions
 
-            line, column = positions.locate(self._data[origin.file], origin, path, within)
+            line, column = positions.locate(data, origin, path, within)
         return Place(origin.file, line, column, *self._excerpt(origin.file, line, column))
 
     def close(self) -> None:

@@ -5,9 +5,11 @@ It knows block mappings and sequences, scalars on one line, literal blocks, flow
 YAML, and libyaml decides. Lines repeat a lot in manifests, so what a line says is remembered.
 """
 
+import contextlib
 import re
 from collections.abc import Iterator
-from itertools import chain, repeat
+from functools import lru_cache
+from itertools import chain, count, repeat
 from typing import Any, Final, NamedTuple
 
 from render.model import tree
@@ -64,6 +66,11 @@ _LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
 _MOST_PLACED = 50_000
 """Lines of a text whose places are remembered: each takes more than it has."""
+_MOST_OUTLINES = 32
+"""Texts of one outline differ in nothing but values: the manifests of a fleet have few."""
+_PLACED: "Final[dict[tuple[int, ...], PlainPlaces | None]]" = {}
+_FORMS: Final[dict[tuple[object, ...], int]] = {}
+_NUMBERS: Final = count()  # none twice: who has one may know more than is remembered here
 
 
 class _UnsureError(Exception):
@@ -86,11 +93,13 @@ def read(text: str, depth: int) -> tuple[Tree, int] | None:
 class PlainPlaces(NamedTuple):
     """Line and column, from 0, of each field and item of a text, by path: *at*, those *within* flow collections apart.
 
-    *within* are the fields that have such a collection; where what is in it stands, libyaml has to say.
+    *within* are the fields that have such a collection; where what is in it stands, libyaml has to say. No two outlines
+    have the same *number*.
     """
 
     at: dict[FieldPath, tuple[int, int]]
     within: frozenset[FieldPath]
+    number: int
 
 
 def places(text: str, depth: int) -> PlainPlaces | None:
@@ -98,8 +107,36 @@ def places(text: str, depth: int) -> PlainPlaces | None:
 
     A field stands where its key does, an item where what follows its dash does; ``()`` is the first key.
     """
-    known = read(text, depth) if text.count("\n") <= _MOST_PLACED else None
-    return None if known is None else _placed(_lines(text), known[1])
+    if text.count("\n") > _MOST_PLACED or not _is_printable(text):
+        return None
+    lines = _lines(text)
+    outline = (depth, *map(_form, lines))
+    if outline not in _PLACED:
+        if len(_PLACED) >= _MOST_OUTLINES:
+            _PLACED.clear()
+        known = read(text, depth)
+        _PLACED[outline] = None if known is None else _placed(lines, known[1])
+    return _PLACED[outline]
+
+
+@lru_cache(maxsize=_ROOM)
+def _form(text: str) -> int:
+    """A number for all lines that differ from *text* in nothing but a value: they lead to the same places."""
+    content = text.lstrip(" ")
+    said: tuple[object, ...] = ()
+    with contextlib.suppress(_UnsureError):  # as the text of a block it is in order
+        begins, inner, key, value = _line(text)
+        mark = (value.levels, bool(value.holds)) if isinstance(value, _Flow) else None
+        said = begins, inner, key, value if value.__class__ is object else mark
+    form = len(text) - len(content), bool(content), said
+    if len(_FORMS) >= _ROOM:
+        _FORMS.clear()
+    return _FORMS.setdefault(form, next(_NUMBERS))
+
+
+def forget() -> None:
+    """Give back what is remembered of places."""
+    _PLACED.clear()
 
 
 class _Open(NamedTuple):
@@ -133,7 +170,7 @@ def _placed(lines: list[str], first: int) -> PlainPlaces:
             skipped = _block_end(lines, number + 1)
         elif isinstance(value, _Flow) and value.holds:
             within.add(path)
-    return PlainPlaces(at, frozenset(within))
+    return PlainPlaces(at, frozenset(within), next(_NUMBERS))
 
 
 def _item(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:

@@ -25,6 +25,7 @@ def forget() -> None:
     """Give back what is remembered of documents: all places are looked up."""
     document.cache_clear()
     _plain_places.cache_clear()
+    plain.forget()
     _holders.cache_clear()
 
 
@@ -54,13 +55,21 @@ def _plain_place(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int
     places = _plain_places(data, origin.document)
     if places is None:
         return None
-    at, within = places
+    at, within, _ = places
     while path not in at:
         path = path[:-1]
     if path in within:
         return None
     line, column = at[path]
     return chunks(data)[origin.document].position(line, column)
+
+
+def outline(data: bytes, origin: Origin) -> tuple[object, ...]:
+    """What is alike for objects whose fields all stand as far behind the first line; empty where nobody knows that."""
+    places = _plain_places(data, origin.document)
+    if places is None or places.within:
+        return ()
+    return places.number, chunks(data)[origin.document].column, origin.item
 
 
 @lru_cache(maxsize=32)

@@ -19,6 +19,10 @@ def _offset(definition: Tree, draft: Draft) -> Iterable[Result]:
 
 RULES: tuple[Rule, ...] = (
     ensure("clock", "domain.clock"),
-    custom(_offset, reads=("clock.preferredClockOffset",), writes=("domain.clock.utc", "domain.clock.timezone")),
+    custom(
+        _offset,
+        reads=("clock.preferredClockOffset",),
+        writes=("domain.clock.utc", "domain.clock.timezone"),
+    ),
     fill("clock.preferredTimer", "domain.clock.timer"),
 )

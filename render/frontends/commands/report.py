@@ -216,5 +216,5 @@ def _machine(
         release,
         stamping.refs(machine),
         tuple(sorted(machine.pinned)),
-        wording.add(decisions, manifests, resource.ref, place),
+        wording.add(decisions, manifests, resource, place),
     )

@@ -231,7 +231,7 @@ def _input(loaded: Documents, chosen: Sequence[int], rendered: RenderedPart) -> 
     before = {
         number: document.before for number, document in enumerate(documents) if document.before
     }
-    return Input(places, [document.body for document in documents], before)
+    return Input(places, [document.body for document in documents], before, lambda _: True)
 
 
 def _plain(words_: str) -> str:

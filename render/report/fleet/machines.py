@@ -8,7 +8,7 @@ from render.diff.sizes import Size
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.provenance import Decider, Decision
-from render.model.resource import ResourceRef
+from render.model.resource import Resource, ResourceRef
 from render.report.deciders import Evidence, Input, brief, trace, words
 from render.report.findings import Finding
 from render.report.impact.review import Total
@@ -66,24 +66,38 @@ class Fleet(NamedTuple):
 class Wording:
     """The *texts* of fields, and the *entries* that are made of them, each once: most VMs of a fleet say the same."""
 
-    __slots__ = ("_numbers", "entries", "texts")
+    __slots__ = ("_known", "_manifests", "_numbers", "entries", "texts")
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
         self.entries: dict[Entry, int] = {}
         self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
+        self._known: dict[
+            tuple[object, ...], int
+        ] = {}  # numbers of entries, by what makes them alike
+        self._manifests: Input | None = None  # in which that is so
 
     def add(
-        self, decisions: Iterable[Decision], manifests: Input, resource: ResourceRef, place: Place
+        self, decisions: Iterable[Decision], manifests: Input, resource: Resource, place: Place
     ) -> tuple[int, ...]:
         """The numbers of the entries for *decisions* on the VM *resource*, which stands at *place*."""
-        return tuple(
-            self.entries.setdefault(
-                self._entry(decision, manifests, resource, place), len(self.entries)
-            )
-            for decision in decisions
-            if decision.field not in _IDENTITY
-        )
+        if self._manifests is not manifests:
+            self._manifests = manifests
+            self._known.clear()
+        ref, outline = resource.ref, manifests.outline(resource.index)
+        numbers = []
+        for decision in decisions:
+            if decision.field in _IDENTITY:
+                continue
+            key = _likeness(decision, ref, outline)
+            number = self._known.get(key) if key else None
+            if number is None:
+                entry = self._entry(decision, manifests, ref, place)
+                number = self.entries.setdefault(entry, len(self.entries))
+                if key:
+                    self._known[key] = number
+            numbers.append(number)
+        return tuple(numbers)
 
     def _entry(
         self, decision: Decision, manifests: Input, resource: ResourceRef, place: Place
@@ -101,6 +115,22 @@ class Wording:
             number = self.texts.setdefault(printable(text), len(self.texts))
             self._numbers[text] = number
         return number
+
+
+def _likeness(
+    decision: Decision, resource: ResourceRef, outline: tuple[object, ...]
+) -> tuple[object, ...]:
+    """What the entry for *decision* on the VM *resource* follows from; empty where more counts.
+
+    Decisions that are alike need no words of their own, and many VMs have the same *outline*.
+    """
+    field, text, winner, losers, _ = decision
+    if losers:
+        return ()
+    notation = repr(winner.value)  # True is 1, and lists have no hash
+    if winner.source != resource:
+        return text, notation, *winner[1:]
+    return outline and (outline, field, text, notation, winner.decider, winner.source_field)
 
 
 def _where(evidence: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:
