@@ -123,12 +123,12 @@ def places(text: str, depth: int) -> PlainPlaces | None:
 def _form(text: str) -> int:
     """A number for all lines that differ from *text* in nothing but a value: they lead to the same places."""
     content = text.lstrip(" ")
-    said: tuple[object, ...] = ()
+    line: tuple[object, ...] = ()
     with contextlib.suppress(_UnsureError):  # as the text of a block it is in order
         begins, inner, key, value = _line(text)
         mark = (value.levels, bool(value.holds)) if isinstance(value, _Flow) else None
-        said = begins, inner, key, value if value.__class__ is object else mark
-    form = len(text) - len(content), bool(content), said
+        line = begins, inner, key, value if value.__class__ is object else mark
+    form = len(text) - len(content), bool(content), line
     if len(_FORMS) >= _ROOM:
         _FORMS.clear()
     return _FORMS.setdefault(form, next(_NUMBERS))
