@@ -24,6 +24,12 @@ spec:
       source: {{repoURL: 'https://git.example.com/here.git', path: chart}}
       destination: {{namespace: 'n{{{{number}}}}'}}
 """
+FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {name}, namespace: flux-system}}
+spec: {{path: ./folder, sourceRef: {{kind: GitRepository, name: flux-system}}}}
+"""
 
 
 def charts(folder: Path, count: int, template: str = "") -> None:
@@ -54,6 +60,27 @@ def test_an_application_set_that_asks_for_many_charts(tmp_path: Path, helm: str)
         "helm template chart: not started: this run has built 5 kustomizations and charts"
     ]
     assert errors(tmp_path, *words, "--max-builds", "8", exit_status=0) == []
+
+
+def test_equal_uses_of_a_chart_or_folder_are_built_once(
+    tmp_path: Path, helm: str, kustomize: str
+) -> None:
+    charts(tmp_path, 8)
+    text = (tmp_path / "set.yaml").read_text()
+    source, place = "path: chart}", "namespace: 'n{{number}}'"
+    assert source in text
+    assert place in text
+    alike = text.replace(source, "path: chart, helm: {releaseName: a}}").replace(
+        place, "namespace: n"
+    )
+    put(tmp_path / "set.yaml", alike)
+    put(tmp_path / "folder/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "folder/vm.yaml", vm("b", memory="1Gi"))
+    for name in ("c", "d"):
+        put(tmp_path / f"flux-{name}.yaml", FLUX.format(name=name))
+    words = ("--helm", helm, "--kustomize", kustomize, "--jobs", "2")
+    assert errors(tmp_path, *words, "--max-builds", "2", exit_status=0) == []
+    assert errors(tmp_path, *words, "--max-builds", "1", exit_status=3) != []
 
 
 def test_what_programs_take_of_a_processor_together(tmp_path: Path, helm: str) -> None:

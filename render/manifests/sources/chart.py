@@ -13,7 +13,7 @@ from render.manifests.charts.templating import FilledChart
 from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources import programs
-from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing
+from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses.use import FolderUse
 
 if TYPE_CHECKING:
@@ -70,9 +70,12 @@ class _Installation(NamedTuple):
 def _filling(
     intake: SourceIntake, installation: _Installation, into: Documents
 ) -> "Steps[ReadOutput]":
-    wanted = layout.dependencies(installation.folder, intake.limits, intake.charts)
-    output = yield from _filled(intake, installation, wanted)
-    return lambda: _read_filled(intake, installation, wanted, output, into)
+    folder, release = installation.folder, installation.release
+    wanted = layout.dependencies(folder, intake.limits, intake.charts)
+    texts = tuple((values.text, values.origin.file) for values in release.texts)
+    key = programs.HELM, folder, release._replace(texts=()), texts
+    output = yield from intake.build_once(key, lambda: _filled(intake, installation, wanted))
+    return lambda: _read_filled(intake, installation, wanted, output(), into)
 
 
 def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
@@ -93,7 +96,7 @@ def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
 
 def _filled(
     intake: SourceIntake, installation: _Installation, wanted: Sequence[Dependency]
-) -> "Steps[bytes | list[Diagnostic]]":
+) -> "Steps[ProgramOutput]":
     """What helm makes of the chart of *installation*, with what it has *wanted* to depend on; or why nothing."""
     reading, folder, release = intake.reading, installation.folder, installation.release
     program = programs.binary(programs.HELM, reading.helm, folder)
@@ -116,7 +119,7 @@ def _read_filled(
     intake: SourceIntake,
     installation: _Installation,
     wanted: Sequence[Dependency],
-    output: bytes | list[Diagnostic],
+    output: ProgramOutput,
     into: Documents,
 ) -> None:
     folder, release = installation.folder, installation.release

@@ -1,7 +1,7 @@
 """Files, streams and what programs print, as documents: within the limits of one run, each text once."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from render.diagnostics import codes
@@ -20,11 +20,14 @@ from render.yaml.reader import Document, Read, read
 if TYPE_CHECKING:
     from render.manifests.origins import Known as KnownSources
     from render.system.box import Boxes
+    from render.system.processes import Steps
     from render.yaml.budget import Budget
 
 STDIN = "<stdin>"
 ReadOutput = Callable[[], None]
 """Reads what a program has printed."""
+ProgramOutput = bytes | list[Diagnostic]
+"""What a program has printed, or why it has printed nothing."""
 
 
 def read_nothing() -> None:
@@ -66,11 +69,12 @@ class SourceIntake:
     """One run: how it reads, and what was read so far.
 
     *anything*: files that were named need not hold manifests. *boxes*: of the programs that run side by
-    side. *seen* has what was read, by its resolved name. *charts* are those that were found.
+    side. *seen* has what was read, by its resolved name, and *built* what programs printed, by what they were asked.
+    *charts* are those that were found.
     """
 
     __slots__ = (
-        "anything", "boxes", "budget", "charts", "kustomizations", "limits", "reading", "scope", "seen",
+        "anything", "boxes", "budget", "built", "charts", "kustomizations", "limits", "reading", "scope", "seen",
         "sources", "texts",
     )  # fmt: skip
 
@@ -88,6 +92,7 @@ class SourceIntake:
         self.kustomizations: Known = {}
         self.sources: KnownSources = {}
         self.seen: set[str] = set()
+        self.built: dict[Hashable, ProgramOutput] = {}
 
     @property
     def is_lenient(self) -> bool:
@@ -99,6 +104,18 @@ class SourceIntake:
         repeated = real in self.seen
         self.seen.add(real)
         return repeated
+
+    def build_once(
+        self, key: Hashable, build: "Callable[[], Steps[ProgramOutput]]"
+    ) -> "Steps[Callable[[], ProgramOutput]]":
+        """Take the steps of *build*, unless others with the same *key* were begun before.
+
+        The answer is asked when the output is read: that is done in turn, and so what others have begun is there then.
+        """
+        if key not in self.built:
+            self.built[key] = []
+            self.built[key] = yield from build()
+        return lambda: self.built[key]
 
     def met(self, diagnostic: Diagnostic) -> Diagnostic:
         """*diagnostic* about what nobody has named: that it cannot be read is a note, where that is enough."""

@@ -13,7 +13,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
-from render.manifests.sources.intake import ReadOutput, SourceIntake, read_nothing
+from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError
 from render.manifests.uses.kustomize_edit import KustomizationEdit
@@ -51,8 +51,11 @@ def _building(
     changed: Mapping[str, bytes] = {}
     if edit is not None:
         changed = _edited(edit, top, reached, intake.limits)
-    output = reached.diagnostics or (yield from _built(intake, top, reached, changed))
-    return lambda: _read_built(intake, top, reached, output, into, use)
+    if reached.diagnostics:
+        return lambda: _read_built(intake, top, reached, reached.diagnostics, into, use)
+    key = programs.KUSTOMIZE, top, tuple(changed.items())
+    output = yield from intake.build_once(key, lambda: _built(intake, top, reached, changed))
+    return lambda: _read_built(intake, top, reached, output(), into, use)
 
 
 def _edited(
@@ -120,7 +123,7 @@ def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
 
 def _built(
     intake: SourceIntake, top: str, reached: Reach, changed: Mapping[str, bytes] = NOTHING
-) -> "Steps[bytes | list[Diagnostic]]":
+) -> "Steps[ProgramOutput]":
     """What kustomize makes of the folder *top*, with what *changed* files say, or why nothing."""
     reading = intake.reading
     program = programs.binary(programs.KUSTOMIZE, reading.kustomize, top)
@@ -138,7 +141,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     intake: SourceIntake,
     top: str,
     reached: Reach,
-    output: bytes | list[Diagnostic],
+    output: ProgramOutput,
     into: Documents,
     use: FolderUse | None,
 ) -> None:
