@@ -32,12 +32,14 @@ _NOTHING = object()
 class _Patch(NamedTuple):
     """One document of a patch.
 
-    *text* is where it stands, *above* the lines of *file* before that; *target* selects objects, None: the names in
-    the patch do. Operations of a JSON patch stand below one key. *owner* is the kustomization that applies it.
+    *text* is where it stands, *above* the lines of *file* before that, and *left* the columns; *target* selects
+    objects, None: the names in the patch do. Operations of a JSON patch stand below one key. *owner* is the
+    kustomization that applies it.
     """
 
     file: str
     above: int
+    left: int
     text: bytes
     document: Document
     target: Tree | None
@@ -47,7 +49,7 @@ class _Patch(NamedTuple):
         from render.yaml import positions
 
         line, column = positions.locate(self.text, self.document.origin, path)
-        return self.file, max(1, line + self.above), column
+        return self.file, max(1, line + self.above), max(1, column + self.left)
 
 
 def blame(
@@ -120,7 +122,7 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
                     if isinstance(entry, dict) and "patch" in entry:
                         inner = (key, index, "patch")
                         line, _ = positions.locate(loaded.data, document.origin, inner)
-                    for patch in reversed(_entry(file, line, entry, limits)):
+                    for patch in reversed(_entry(loaded.data, file, line, entry, limits)):
                         yield patch._replace(owner=file)
 
 
@@ -176,28 +178,42 @@ def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
     return {file: frozenset(known) for file, known in ways.items()}
 
 
-def _entry(file: str, line: int, entry: Any, limits: Limits) -> list[_Patch]:
-    """The documents of one *entry* of the kustomization *file*, which holds its text from after *line* on."""
+def _entry(data: bytes, file: str, line: int, entry: Any, limits: Limits) -> list[_Patch]:
+    """The documents of one *entry* of the kustomization *file*, whose *data* has it at *line*."""
     target = entry.get("target") if isinstance(entry, dict) else None
     named, inline = text_at(entry, "path"), text_at(entry, "patch")
     if isinstance(entry, str):
         is_inline = "\n" in entry or entry.startswith("{")
         named, inline = ("", entry) if is_inline else (entry, "")
     if inline:
-        return _documents(file, line, inline.encode("utf-8", "replace"), target, limits)
+        margins = _margins(data, line, inline)
+        return _documents(file, margins, inline.encode("utf-8", "replace"), target, limits)
     name = os.path.normpath(os.path.join(os.path.dirname(file), named))
     text = files.read(name, name, limits.file_bytes) if named else b""
-    return [] if isinstance(text, Diagnostic) else _documents(name, 0, text, target, limits)
+    return [] if isinstance(text, Diagnostic) else _documents(name, (0, 0), text, target, limits)
+
+
+def _margins(data: bytes, line: int, text: str) -> tuple[int, int]:
+    """How many lines of *data* are above *text*, which begins at *line* or below it, and how many columns left of it."""
+    first = text.partition("\n")[0]
+    rows = data.decode(errors="replace").split("\n")[line - 1 : line + 1]
+    beside, below, *_ = (*rows, "", "")
+    if first.strip() and below.strip() == first.strip():
+        return line, below.index(first.rstrip())
+    column = beside.find(first)
+    return (line - 1, column) if first.strip() and column >= 0 else (line, 0)
 
 
 def _documents(
-    file: str, above: int, text: bytes, target: Tree | None, limits: Limits
+    file: str, margins: tuple[int, int], text: bytes, target: Tree | None, limits: Limits
 ) -> list[_Patch]:
+    above, left = margins
     head = text.lstrip()[:1]
     if head in (b"-", b"[") and not text.lstrip().startswith(b"---"):
-        text, above = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text), above - 1
+        text = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text)
+        above, left = above - 1, left - 1
     documents = read(text, file, limits).documents
-    return [_Patch(file, above, text, document, target) for document in documents]
+    return [_Patch(file, above, left, text, document, target) for document in documents]
 
 
 def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ OPERATIONS = """\
     guest: 8Gi
 """
 DEEP = "- {op: replace, path: /spec/template/spec/domain/memory/guest, value: 8Gi}\n"
+GUEST = '{"op": "add", "path": "/spec/template/spec/domain/memory", "value": {"guest": "8Gi"}}'
 TARGET = "target: {kind: VirtualMachine, name: we.}"
 
 
@@ -72,6 +73,29 @@ def test_the_patch_is_blamed(
     if patch:
         manifests.put(repository / "prod/p.yaml", patch)
     assert place(repository) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "patch"),
+    [
+        (f"patches: [{{path: p.yaml, {TARGET}}}]", OPERATIONS),
+        ("patches: [{path: p.yaml}]", STRATEGIC),
+        (f"patches:\n- {TARGET}\n  patch: |-\n{indented(OPERATIONS)}", ""),
+        (f"patches:\n- {TARGET}\n  patch: |-\n{indented(f'- {GUEST}')}", ""),
+        (f"patches:\n- {TARGET}\n  patch: '{json.dumps([json.loads(GUEST)])}'", ""),
+        (f"patches:\n- patch: |\n{indented(STRATEGIC)}", ""),
+        (f"patchesStrategicMerge:\n- |\n{indented(STRATEGIC)}", ""),
+    ],
+)
+def test_the_column_is_that_of_the_file(repository: Path, entry: str, patch: str) -> None:
+    """A text in a text stands further to the right than it says itself."""
+    manifests.put(repository / "prod/kustomization.yaml", f"resources: [../base]\n{entry}\n")
+    if patch:
+        manifests.put(repository / "prod/p.yaml", patch)
+    done = process.run("check", "--format", "json", cwd=repository)
+    (found,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR301")
+    line = (repository / found["file"]).read_text().splitlines()[found["line"] - 1]
+    assert line[found["column"] - 1 :].startswith(("guest", '"guest"', "value"))
 
 
 def test_the_last_patch_that_wrote_it_is_blamed(repository: Path) -> None:
