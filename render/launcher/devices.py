@@ -5,6 +5,7 @@ pkg/storage/reservation/pr.go.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from uuid import UUID, uuid5
 
 from render.launcher.launch import DEVICES, Launch, PodError
 from render.launcher.networks import network_devices
@@ -12,6 +13,8 @@ from render.model import tree
 from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
+#: The name space of the uids of claims that have none yet.
+_UIDS = UUID("0b7b2a53-8d0f-4c55-9f0e-5f8e6c1c0f5d")
 _PREFIX = "devices.kubevirt.io/"
 _TUN, _VHOST_NET, _VSOCK = f"{_PREFIX}tun", f"{_PREFIX}vhost-net", f"{_PREFIX}vhost-vsock"
 _HYPERVISOR_DEVICES: Mapping[str, str] = {"hyperv-direct": "mshv"}
@@ -179,7 +182,10 @@ def reserved_claims(launch: Launch) -> list[str]:
             continue
         claim = launch.claim(claim_name(volume))
         if claim is not None:
-            uids.append(claim["metadata"].get("uid") or "")
+            metadata = claim["metadata"]
+            # No manifest has one, and each claim gets its own.
+            made_up = uuid5(_UIDS, f"{launch.namespace}/{metadata.get('name')}")
+            uids.append(metadata.get("uid") or str(made_up))
     return list(dict.fromkeys(uids))
 
 

@@ -152,6 +152,32 @@ def test_nothing_is_said_of_what_kubernetes_takes() -> None:
     assert not refused(vm("a" * 100), kubevirt())
 
 
+def test_claims_with_reservations_have_uids_by_which_pods_keep_apart() -> None:
+    """Since 1.9 a label of the pod has the uid of such a claim, which no manifest has."""
+    lun: Json = {"bus": "scsi", "reservation": True}
+    names = ["one", "two"]
+    made = vm(
+        domain={"devices": {"disks": [{"name": name, "lun": lun} for name in names]}},
+        volumes=[{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names],
+    )
+    claims: list[Json] = [
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": made["metadata"]["namespace"]},
+            "spec": {"accessModes": ["ReadWriteMany"]},
+        }
+        for name in names
+    ]
+    gated = kubevirt(developerConfiguration={"featureGates": ["PersistentReservation"]})
+    assert not refused(made, *claims, gated)
+    pods = render([made, *claims, gated], SETTINGS._replace(emit="pod")).resources
+    (labels,) = (body["metadata"]["labels"] for body in pods if body["kind"] == "Pod")
+    uids = [label for label in labels if label.startswith("pr.kubevirt.io/")]
+    assert len(uids) == 2
+    assert "pr.kubevirt.io/" not in uids
+
+
 def test_what_has_a_name_that_no_object_has_comes_to_no_pod() -> None:
     probe: Json = {"livenessProbe": {"tcpSocket": {"port": 0}}}
     limits = limit_range(max={"cpu": "4"})
