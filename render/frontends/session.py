@@ -69,9 +69,23 @@ def fleet(
 
 
 def parts(request: Request, work: Work) -> list[FleetPart]:
-    """What the paths of *request* hold: the roots of folders, a kustomization, a chart or files as one part."""
-    is_fleet = all(_is_repository(path, request) for path in request.paths or (".",))
-    return [*fleet(request, work)] if is_fleet else [single(request, work)]
+    """What the paths of *request* hold: the roots of folders, a kustomization, a chart or files as one part.
+
+    Where nobody can build what stands in a folder, the roots below it count by themselves, as for ``check``.
+    """
+    if all(_is_repository(path, request) for path in request.paths or (".",)):
+        return [*fleet(request, work)]
+    part = single(request, work)
+    if not is_unbuilt(part.loaded, request.paths):
+        return [part]
+    work.parts.remove(part)
+    return [*fleet(request, work)]
+
+
+def is_unbuilt(loaded: Documents, paths: Sequence[str]) -> bool:
+    """Whether *loaded* is nothing but the errors of what stands in the folders *paths*."""
+    has_error = any(diagnostic.is_error for diagnostic in loaded.diagnostics)
+    return has_error and not loaded.documents and all(map(os.path.isdir, paths or (".",)))
 
 
 def _is_repository(path: str, request: Request) -> bool:

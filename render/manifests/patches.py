@@ -194,7 +194,7 @@ def _entry(data: bytes, file: str, line: int, entry: Any, limits: Limits) -> lis
 
 
 def _margins(data: bytes, line: int, text: str) -> tuple[int, int]:
-    """How many lines of *data* are above *text*, which begins at *line* or below it, and how many columns left of it."""
+    """How many lines of *data* are above *text*, which begins at *line* or below, and how many columns left of it."""
     first = text.partition("\n")[0]
     rows = data.decode(errors="replace").split("\n")[line - 1 : line + 1]
     beside, below, *_ = (*rows, "", "")

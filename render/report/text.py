@@ -116,10 +116,11 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def printable(text: str) -> str:
     """*text*, one line, without what drives a terminal or whoever reads logs for commands.
 
-    Control characters are replaced. GitHub's runner takes a line that begins with ``::``, and ``##[`` anywhere, for a
-    command: a backslash is put before those.
+    Control characters are replaced, an end of a line by a space. GitHub's runner takes a line that begins with ``::``,
+    and ``##[`` anywhere, for a command: a backslash is put before those.
     """
     if not text.isprintable():
+        text = text.replace("\n", " ")
         text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)
     if "##[" in text:
         text = text.replace("##[", "##\\[")

@@ -863,3 +863,50 @@ def test_vms_that_only_we_mark_otherwise_are_named_together(
     assert "none  12 VMs\n    prod/web-00, prod/web-01" in text
     assert "prod/web-09 and 2 more\n" in text
     assert "virt-render.dev" not in text
+
+
+def test_a_kustomization_that_nobody_can_build_leaves_the_others_in_its_folder(
+    repository: Repository, diff: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """At the top of a repository stands a kustomization of somebody's first try; VMs are applied from below it."""
+    repository.write("kustomization.yaml", "resources: [../../base]\n")
+    repository.write("vms/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("vms/web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("vms/web.yaml", vm(memory="2Gi"))
+    repository.commit("More memory")
+    said = diff()
+    assert said.status == 0
+    assert said.text.startswith("1 VM: 1 restart\n")
+    assert "vms/web.yaml" in said.text
+    for words in (["explain", "web", "spec.domain.memory.guest"], ["verify", "."], ["pin", "."]):
+        capfd.readouterr()
+        status = invoke(words)
+        out, _ = capfd.readouterr()
+        assert status == 0
+        assert "web" in out or "1 VirtualMachine without a stamp" in out
+    assert (repository.folder / "vms/virt-render.lock.yaml").exists()
+
+
+def test_what_could_not_be_rendered_before_for_another_reason_is_told_apart(
+    repository: Repository, diff: Run
+) -> None:
+    """What stands behind ``after`` is not said of the first state."""
+    repository.write("web.yaml", vm().replace("      domain:\n", "      domian:\n"))
+    repository.commit("A VM without a domain")
+    repository.write("web.yaml", vm().replace("        devices: {}\n", ""))
+    repository.commit("One without devices")
+    text = diff().text
+    assert 'already before; after:  missing field "devices"' in text
+
+
+def test_what_kustomize_says_in_lines_is_one(repository: Repository, diff: Run) -> None:
+    """Its words come without a mark where a line ended."""
+    repository.write("vms/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("vms/web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("vms/web.yaml", vm().replace("  name: web\n", "  name: web\n  name: web\n"))
+    repository.commit("A key twice")
+    text = diff().text
+    assert "already " in text
+    assert "\ufffd" not in text

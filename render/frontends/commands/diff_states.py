@@ -19,7 +19,7 @@ from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
-from render.frontends.session import include, leave_out_rendered, reading
+from render.frontends.session import include, is_unbuilt, leave_out_rendered, reading
 from render.manifests import discover, kustomization, roots
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -247,6 +247,8 @@ def sides_of(
     )
     texts: _Texts = {}
     read = [_read(side, common, texts) for side in placed]
+    if any(map(_is_unbuilt, read)):
+        read = [_read(side, common, texts, as_repository=True) for side in placed]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     loaded = [
@@ -438,20 +440,27 @@ def _here(request: Request, path: str, name: str) -> _PlacedSide:
     return _PlacedSide(name, os.getcwd(), path, snapshots.asked_at(request, path))
 
 
-def _read(side: _PlacedSide, common: tuple[str, ...], texts: _Texts) -> _LoadedSide:
+def _is_unbuilt(side: _LoadedSide) -> bool:
+    """Whether *side* is a folder of which nobody can build what stands there: the roots below count by themselves."""
+    with contextlib.chdir(side.folder):
+        return any(is_unbuilt(loaded, (side.path,)) for loaded in side.inputs)
+
+
+def _read(
+    side: _PlacedSide, common: tuple[str, ...], texts: _Texts, *, as_repository: bool = False
+) -> _LoadedSide:
     """What stands at *side*: of a folder what KubeVirt reads, but for what the patterns *common* to both sides exclude.
 
     What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
-    gets those of this one.
+    gets those of this one. *as_repository*: whatever stands in the folder itself.
     """
     name, folder, path, request, is_there, lacking = side
     if not is_there:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
     with contextlib.chdir(folder):
-        if os.path.isdir(path) and not (
-            kustomization.find(path) and request.reading.kustomize != "never"
-        ):
+        is_built = kustomization.find(path) and request.reading.kustomize != "never"
+        if os.path.isdir(path) and (as_repository or not is_built):
             layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
             scope = Scope(exclude, shared=layout.shared)

@@ -18,7 +18,14 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, rendering, single, unless_unread, unread_texts
+from render.frontends.session import (
+    fleet,
+    is_unbuilt,
+    rendering,
+    single,
+    unless_unread,
+    unread_texts,
+)
 from render.manifests import discover, kustomization
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -328,7 +335,10 @@ def _targets(request: Request, work: Work) -> list[_PinTarget]:
         request.reading.kustomize == "never" or kustomization.find(path) is None
     )
     if not several or "-" in request.paths:
-        return [_PinTarget(single(request, work), target, nothing)]
+        part = single(request, work)
+        if request.reading.lock or not is_unbuilt(part.loaded, request.paths):
+            return [_PinTarget(part, target, nothing)]
+        work.parts.remove(part)
     targets = [
         _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
         for part in fleet(request, work)

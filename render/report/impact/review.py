@@ -539,7 +539,7 @@ def unrendered(machine: MachineImpact) -> str:
         return MEANINGS["repaired"]
     if machine.unrendered == ("after",):
         return "after"
-    return "before and after" if machine.unrendered else ""
+    return "already before; after" if machine.unrendered else ""
 
 
 def sizes(machine: MachineImpact) -> Iterator[ImpactText]:
