@@ -503,6 +503,29 @@ def test_a_word_for_yes_is_said_at_the_line_of_the_template(helm: str) -> None:
         assert "loose/vm.yaml:12:11: error VR108" in done.stdout
 
 
+def test_objects_that_a_loop_prints_into_one_document_are_named_with_the_template(
+    helm: str,
+) -> None:
+    """Each key of the second object stands twice then: that is one mistake, and where it is mended is known."""
+    loop = '{{- range $name := list "a" "b" "c" }}\n%s{{- end }}\n'
+    text = (
+        VM.replace(".Release", "$.Release")
+        .replace(".Values", "$.Values")
+        .replace("-web", "-{{ $name }}")
+    )
+    put("chart/templates/vm.yaml", loop % text)
+    loaded = fill(helm)
+    assert [found.code for found in loaded.diagnostics] == ["VR102"]
+    (found,) = loaded.diagnostics
+    assert found.related[-1].location.file == "chart/templates/vm.yaml"
+    assert "begin each, also in a loop, with a line ---" in found.help
+    put("chart/templates/vm.yaml", loop % f"---\n{text}")
+    assert len(fill(helm).documents) == 3
+    put("chart/templates/vm.yaml", VM.replace("  name:", "  name: a\n  name:"))
+    (found,) = fill(helm).diagnostics
+    assert "remove one of them" in found.help
+
+
 def test_of_many_equal_lines_the_neighbours_tell() -> None:
     from render.manifests.charts.templating import compared
 

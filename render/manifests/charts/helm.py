@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import boxed, discover
 from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import layout
@@ -403,13 +403,8 @@ def _template(folder: str, path: str, wanted: Sequence[Dependency]) -> str:
     return discover.join(folder, path)
 
 
-def trace(
-    folder: str, output: bytes, documents: Sequence[Document], wanted: Sequence[Dependency] = ()
-) -> list[Document]:
-    """*documents* of the *output* of helm, at the template files that it says they come from.
-
-    The text of such a file is no YAML, and nothing is looked up in it. *wanted*: what else belongs to the chart.
-    """
+def _sources(folder: str, output: bytes, wanted: Sequence[Dependency]) -> list[tuple[int, str]]:
+    """From which lines of the *output* on helm says that a template file has printed it."""
     lines: list[tuple[int, str]] = []
     line, start = 1, 0
     for match in _SOURCE.finditer(output):
@@ -418,6 +413,51 @@ def trace(
         _, _, inside = match[1].decode("utf-8", "replace").partition("/")
         if ".." not in inside.split("/"):  # a template may say so itself, of any file
             lines.append((line, _template(folder, inside, wanted)))
+    return lines
+
+
+def unparted(
+    folder: str,
+    output: bytes,
+    diagnostics: Sequence[Diagnostic],
+    wanted: Sequence[Dependency] = (),
+) -> list[Diagnostic]:
+    """*diagnostics* of the *output* of helm, keys of objects that nothing parts from those before as one fault of each.
+
+    A template that forgets the ``---`` in a loop prints all of its objects into one document.
+    """
+    lines = _sources(folder, output, wanted)
+    found: list[Diagnostic] = []
+    known: set[tuple[int, str]] = set()
+    for diagnostic in diagnostics:
+        place = diagnostic.location
+        is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
+        before = [source for source in lines if is_key and source[0] <= place.line]
+        if not before:
+            found.append(diagnostic)
+        elif before[-1] not in known:
+            known.add(before[-1])
+            file = before[-1][1]
+            found.append(
+                diagnostic._replace(
+                    related=(
+                        *diagnostic.related,
+                        Related("the template that prints it", Location(file=file)),
+                    ),
+                    help=f"{file} prints another object here: begin each, also in a loop, with a line ---",
+                )
+            )
+    return found
+
+
+def trace(
+    folder: str, output: bytes, documents: Sequence[Document], wanted: Sequence[Dependency] = ()
+) -> list[Document]:
+    """*documents* of the *output* of helm, at the template files that it says they come from.
+
+    The text of such a file is no YAML, and nothing is looked up in it. *wanted*: what else belongs to the chart.
+    """
+    lines = _sources(folder, output, wanted)
     traced = []
     for document in documents:
         before = [file for number, file in lines if number <= document.origin.line + 1]

@@ -133,7 +133,9 @@ def _read_filled(
     display_name = installation.printed
     if not intake.fits(display_name, output, into):
         return
+    known = len(into.diagnostics)
     printed = intake.printed(display_name, output, into)
+    into.diagnostics[known:] = helm.unparted(folder, output, into.diagnostics[known:], wanted)
     usual = (discover.join(folder, "values.yaml"),) if release.has_defaults else ()
     values = (*usual, *release.values)
     filled = FilledChart(
