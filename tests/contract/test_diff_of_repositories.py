@@ -910,3 +910,23 @@ def test_what_kustomize_says_in_lines_is_one(repository: Repository, diff: Run) 
     text = diff().text
     assert "already " in text
     assert "\ufffd" not in text
+
+
+@pytest.mark.parametrize(("before", "after"), [("", "prod"), ("prod", "")])
+def test_a_namespace_that_is_named_now_may_be_the_one_of_before(
+    repository: Repository, diff: Run, before: str, after: str
+) -> None:
+    """What is applied in a namespace that it does not name is the VM that names it: nobody here can know."""
+    repository.write("web.yaml", vm(namespace=before))
+    repository.commit("A VM")
+    repository.write("web.yaml", vm(namespace=after))
+    repository.commit("In another namespace")
+    old, new = (f"VirtualMachine {f'{name}/' if name else ''}web" for name in (before, after))
+    remark = "if what names no namespace is applied in that one"
+    said = diff()
+    assert "2 VMs: 1 gone, 1 new" in said.text
+    assert f"{remark}: {old} -> {new}\n" in said.text
+    assert remark in diff("--format", "markdown").text
+    repository.write("web.yaml", vm(namespace="test"))
+    repository.commit("In a third one")
+    assert (remark in diff().text) == (not after)

@@ -32,6 +32,7 @@ from render.report.impact.review import (
     new_warnings,
     not_counted,
     pinned,
+    placed,
     repeated,
     texts,
     total,
@@ -93,7 +94,9 @@ def report(review: Review, style: ImpactStyle) -> str:
 def _sentences(review: Review, found: ErrorsOfChange) -> list[str]:
     """What else there is to say of the change: of its errors *found*, of pins, and of what is not counted or used."""
     parts = review.parts
-    others = pinned(review.machines), not_counted(parts), unused(parts), repeated(parts)
+    others = (
+        pinned(review.machines), not_counted(parts), unused(parts), repeated(parts), placed(review.machines),
+    )  # fmt: skip
     errors_found = str(found)
     return [
         *([errors_found] if errors_found else ()),

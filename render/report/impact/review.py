@@ -423,6 +423,25 @@ def repeated(parts: Iterable[ReviewPart]) -> str:
     return f"{reason}: {_first(sorted(names))}" if names else ""
 
 
+def placed(machines: Iterable[MachineImpact]) -> str:
+    """Which VMs that come may be those that go, but for a namespace that one of both does not name, in words."""
+    gone: dict[tuple[str, str], list[ResourceRef]] = {}
+    new: dict[tuple[str, str], list[ResourceRef]] = {}
+    for machine in machines:
+        known = gone if "gone" in machine.effects else new if "new" in machine.effects else None
+        if known is not None:
+            ref = machine.resource
+            known.setdefault((ref.kind, ref.name), []).append(ref)
+    pairs = [
+        (gone[name][0], new[name][0])
+        for name in sorted(gone.keys() & new.keys())
+        if len(gone[name]) == len(new[name]) == 1
+    ]
+    names = [f"{old} -> {ref}" for old, ref in pairs if not (old.namespace and ref.namespace)]
+    reason = "one VM, neither gone nor new, if what names no namespace is applied in that one"
+    return f"{reason}: {_first(names)}" if names else ""
+
+
 def _first(names: Sequence[str]) -> str:
     """The first few of *names*, and how many more there are."""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""

@@ -40,6 +40,7 @@ from render.report.impact.review import (
     not_seen,
     nowhere,
     pinned,
+    placed,
     quiet,
     repeated,
     settings_changed,
@@ -83,10 +84,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     if totals[0] != totals[1]:
         output.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     output += map(printable, room.lines(review.parts))
-    asides = (
-        pinned(machines), not_counted(review.parts), unused(review.parts), repeated(review.parts)
-    )  # fmt: skip
-    output += map(printable, filter(None, asides))
+    output += _asides(review)
     for part in review.parts:
         details = list(_details(part, style))
         if details and len(review.parts) > 1:
@@ -110,6 +108,15 @@ def report(review: Review, style: ImpactStyle) -> str:
         assumed = _wrapped(f"assumed: {'; '.join(ASSUMED)}", style, indent="")
         output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
     return fold("".join(f"{line}\n" for line in output), style.columns)
+
+
+def _asides(review: Review) -> Iterator[str]:
+    """What else there is to say of all: of pins, and of what is not counted, used or clear."""
+    parts, machines = review.parts, review.machines
+    asides = (
+        pinned(machines), not_counted(parts), unused(parts), repeated(parts), placed(machines),
+    )  # fmt: skip
+    yield from map(printable, filter(None, asides))
 
 
 def _head(text: str, style: ImpactStyle) -> str:
