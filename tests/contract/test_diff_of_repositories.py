@@ -862,7 +862,8 @@ def test_vms_that_only_we_mark_otherwise_are_named_together(
     text = diff().text
     assert "none  12 VMs\n    prod/web-00, prod/web-01" in text
     assert "prod/web-09 and 2 more\n" in text
-    assert "virt-render.dev" not in text
+    assert "annotations of virt-render.dev alone change" in text
+    assert "virt-render.dev/note" not in text
 
 
 def test_a_kustomization_that_nobody_can_build_leaves_the_others_in_its_folder(
@@ -930,3 +931,21 @@ def test_a_namespace_that_is_named_now_may_be_the_one_of_before(
     repository.write("web.yaml", vm(namespace="test"))
     repository.commit("In a third one")
     assert (remark in diff().text) == (not after)
+
+
+def test_vms_that_settings_of_the_cluster_touch_are_named_with_that(
+    repository: Repository, diff: Run
+) -> None:
+    """No field of theirs is there to be shown."""
+    settings = (
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n"
+        "spec: {configuration: {developerConfiguration: {logVerbosity: {virtAPI: %d}}}}\n"
+    )
+    repository.write("web.yaml", vm())
+    repository.write("kubevirt.yaml", settings % 3)
+    repository.commit("A VM, and settings")
+    repository.write("kubevirt.yaml", settings % 4)
+    repository.commit("Other settings")
+    reason = "settings of the cluster change, and nothing of it"
+    assert f"none  VirtualMachine prod/web\n  {reason}\n" in diff().text
+    assert reason in diff("--format", "markdown").text

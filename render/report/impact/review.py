@@ -93,6 +93,8 @@ OTHER_FILES = "other files"
 #: So many inputs that are not compared are named.
 _UNCOMPARED = 5
 _STAMPS = f"metadata.annotations.{OWN}/"
+_STAMPED = f"annotations of {OWN} alone change"
+_CONFIGURED = "settings of the cluster change, and nothing of it"
 #: Effects of which a reader is shown no more than the number.
 QUIET = frozenset({"same", "none"})
 
@@ -476,16 +478,23 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
 
 
 def quiet(parts: Iterable[ReviewPart]) -> list[MachineEntry]:
-    """The VMs that are stored otherwise, and of which nothing that runs changes, without our own stamps."""
+    """The VMs of which nothing that runs changes, and why they are touched: without our own stamps."""
     return [
-        MachineEntry(part, machine._replace(changes=tuple(_without_stamps(machine.changes))))
+        MachineEntry(part, _without_stamps(machine))
         for part, machine in entries(parts, every=True)
         if machine.effects == ("none",)
     ]
 
 
-def _without_stamps(field_changes: Iterable[FieldChange]) -> Iterator[FieldChange]:
-    return (change for change in leaves(field_changes) if _STAMPS not in change.field)
+def _without_stamps(machine: MachineImpact) -> MachineImpact:
+    changes = tuple(change for change in leaves(machine.changes) if _STAMPS not in change.field)
+    if changes:
+        return machine._replace(changes=changes)
+    if machine.changes:
+        return machine._replace(changes=(), messages=(*machine.messages, _STAMPED))
+    is_redefined = machine.edited or machine.deleted
+    more = () if is_redefined else (_CONFIGURED,)
+    return machine._replace(messages=(*machine.messages, *more))
 
 
 def entries(parts: Iterable[ReviewPart], *, every: bool = False) -> list[MachineEntry]:
