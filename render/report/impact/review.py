@@ -44,7 +44,7 @@ RANKED = (
 #: What each effect means, for who has not read docs/review.md.
 MEANINGS = {
     "unrenderable": "cannot be rendered in the second state, and is not synced",
-    "refused": "KubeVirt refuses the update",
+    "refused": "KubeVirt refuses the update, or CDI that of its own object",
     "error": "the controller fails, or the next start does",
     "gone": "is no longer in the repository: deleted where the sync prunes",
     "stop": "is stopped",
@@ -56,7 +56,7 @@ MEANINGS = {
     "recreate": "changes only if the VM is deleted and made anew",
     "repaired": "could not be rendered before, and can be now",
     "new": "is new",
-    "none": "is stored otherwise; nothing that runs changes",
+    "none": "is stored otherwise, or reads other settings; nothing that runs changes",
     "same": "stays as it is",
 }
 WORKLOAD = {
