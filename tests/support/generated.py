@@ -97,14 +97,21 @@ def _field(name: str, go_type: str, depth: int) -> st.SearchStrategy[Any]:
 def _struct(draw: st.DrawFn, go_type: str, depth: int) -> Json:
     fields = types.fields(go_type, NEWEST)
     names = [name for name, field in fields.items() if field.required]
-    others = [name for name, field in fields.items() if not field.required]
-    if others and depth < _DEPTH:
-        dense = go_type.startswith("instancetype.") or go_type in _DENSE
-        most = _MANY if dense else _FEW
-        names += draw(st.lists(st.sampled_from(others), max_size=most, unique=True))
+    others = _others(go_type)
+    if others is not None and depth < _DEPTH:
+        names += draw(others)
     return {name: draw(_field(name, fields[name].type, depth + 1)) for name in names}
 
 
+@cache
+def _others(go_type: str) -> st.SearchStrategy[list[str]] | None:
+    """Some of the fields of a struct that are not required; None where all are."""
+    names = [name for name, field in types.fields(go_type, NEWEST).items() if not field.required]
+    most = _MANY if go_type.startswith("instancetype.") or go_type in _DENSE else _FEW
+    return st.lists(st.sampled_from(names), max_size=most, unique=True) if names else None
+
+
+@cache
 def _one_in(number: int) -> st.SearchStrategy[bool]:
     """True once in *number* times."""
     return st.integers(1, number).map(lambda drawn: drawn == number)
@@ -116,6 +123,7 @@ def _some(values: dict[str, list[Any]]) -> st.SearchStrategy[Json]:
     return st.fixed_dictionaries({}, optional=optional)
 
 
+@cache
 @st.composite
 def _metadata(draw: st.DrawFn, name: str, namespace: str) -> Json:
     metadata: Json = {"name": name}
@@ -126,6 +134,7 @@ def _metadata(draw: st.DrawFn, name: str, namespace: str) -> Json:
     return metadata
 
 
+@cache
 @st.composite
 def instancetype_specs(draw: st.DrawFn) -> Json:
     spec: Json = draw(of_type("instancetype.VirtualMachineInstancetypeSpec"))
@@ -138,6 +147,7 @@ def instancetype_specs(draw: st.DrawFn) -> Json:
     return {**spec, "memory": memory}
 
 
+@cache
 @st.composite
 def preference_specs(draw: st.DrawFn) -> Json:
     spec: Json = draw(of_type("instancetype.VirtualMachinePreferenceSpec"))
@@ -174,6 +184,7 @@ SPECS = {
 }  # fmt: skip
 
 
+@cache
 @st.composite
 def definitions(draw: st.DrawFn, kind: str) -> Json:
     """An instancetype or a preference, of the cluster or of a namespace."""
@@ -277,6 +288,7 @@ _BOOTLOADERS = st.sampled_from(
 )
 
 
+@cache
 @st.composite
 def templates(draw: st.DrawFn, *, sized: bool) -> Json:
     """A VMI template; where *sized* by an instancetype, nine times out of ten without what that claims."""
@@ -357,6 +369,7 @@ def machines(draw: st.DrawFn, name: str, found: list[Json]) -> list[Json]:
     return [body, *claims]
 
 
+@cache
 @st.composite
 def presets(draw: st.DrawFn, name: str) -> Json:
     """A preset for some of the VMs of a namespace."""
