@@ -125,22 +125,39 @@ def _by_key(items: list[Any]) -> dict[str, Any] | None:
     return None
 
 
-def path_in(value: Any, route: Route) -> FieldPath:
-    """The way of *route*, which `leaves` told, in one of both values; as far as that has it."""
-    path: list[str | int] = []
-    for step in route:
-        if isinstance(step, Item) and isinstance(value, list):
-            keyed = _by_key(value)
-            keys = list(map(str, range(len(value)))) if keyed is None else list(keyed)
-            if step not in keys:
+class PathFinder:
+    """Where the routes that `leaves` told are in one of both values. The keys of a list are made out once."""
+
+    __slots__ = ("_indexes", "_value")
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._indexes: dict[int, dict[str, int]] = {}
+
+    def path(self, route: Route) -> FieldPath:
+        """The way of *route*, as far as the value has it."""
+        path: list[str | int] = []
+        value = self._value
+        for step in route:
+            if isinstance(step, Item) and isinstance(value, list):
+                index = self._keys(value).get(step)
+                if index is None:
+                    break
+                path.append(index)
+            elif isinstance(value, dict) and step in value:
+                path.append(step)
+            else:
                 break
-            path.append(keys.index(str(step)))
-        elif isinstance(value, dict) and step in value:
-            path.append(step)
-        else:
-            break
-        value = value[path[-1]]
-    return tuple(path)
+            value = value[path[-1]]
+        return tuple(path)
+
+    def _keys(self, items: list[Any]) -> dict[str, int]:
+        found = self._indexes.get(id(items))
+        if found is None:
+            keyed = _by_key(items)
+            names = map(str, range(len(items))) if keyed is None else keyed
+            found = self._indexes[id(items)] = {name: index for index, name in enumerate(names)}
+        return found
 
 
 def same(before: Any, after: Any, go_type: str) -> bool:

@@ -8,10 +8,10 @@ from render.diagnostics.secrets import is_secret, redacted
 from render.diff.compare import (
     Difference,
     Item,
+    PathFinder,
     Route,
     differences,
     leaves,
-    path_in,
     same,
     text,
     written_differences,
@@ -325,12 +325,12 @@ def field_change(difference: Difference, effect: str, cause: ChangeSource | None
     if not (isinstance(before, list) and isinstance(after, list)):
         return whole
     parts = []
+    finder = PathFinder(after if cause is not None and cause.side == "after" else before)
     for leaf in leaves(before, after):
         way = (*route, *leaf.route)
         source = cause
         if cause is not None and cause.path[-1:] == route[-1:]:
-            held = after if cause.side == "after" else before
-            source = cause._replace(path=(*cause.path, *path_in(held, leaf.route)))
+            source = cause._replace(path=(*cause.path, *finder.path(leaf.route)))
         parts.append(
             FieldChange(
                 text(way),

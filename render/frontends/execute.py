@@ -98,13 +98,14 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         _summarize(tally, request, work)
         return exit_
     work.begin("write", "writing the answer")
+    lines = [*answer.notes]
     if answer.unread:
-        emit(f"not read: {', '.join(answer.unread)}; virt-render check says why\n", STDERR)
-    if answer.notes:
+        lines.insert(0, f"not read: {', '.join(answer.unread)}; virt-render check says why")
+    if lines:
         from render.report import terminal
         from render.report.text import printable
 
-        notes = "".join(f"{printable(line)}\n" for line in answer.notes)
+        notes = "".join(f"{printable(line)}\n" for line in lines)
         emit(terminal.fold(notes, terminal.width(STDERR)), STDERR)
     fault = _saved(answer.files, work) or _printed(answer, request, work)
     if fault is not None:

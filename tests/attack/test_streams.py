@@ -19,6 +19,8 @@ from tests.support.repository import Repository
 FORMATS = ("text", "json", "sarif", "github", "junit")
 EVIL = "x\\n::set-env name=A::b\\n##[set-output]\\u009b31m\\u0085\\u202e\\u2028"
 
+HOSTILE = "##[group]\x1b[31m\n::error::x\n"
+
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_names_give_no_commands(tmp_path: Path, name: str) -> None:
@@ -65,26 +67,53 @@ def test_tables_give_no_commands(tmp_path: Path, command: str) -> None:
         "check", "check -v", "build", "build --explain", "diff HEAD~", "diff HEAD~ --emit vm",
         "diff HEAD~ --format markdown",
         "explain web", "factor", "pin", "verify", "migrate", "history", "history web", "show web", "used-by u1.small",
-        "report --format json", "report --format csv", "test",
+        "report --format json", "report --format csv", "test", "pin --dry-run", "factor --write", "check --fix",
+        "argocd inputs .", "argocd ignore-differences .", "show nothing", "explain nothing",
     ],
 )  # fmt: skip
 def test_no_name_of_a_file_or_folder_is_a_command(tmp_path: Path, words: str) -> None:
     repository = Repository(tmp_path)
     sized = vm("sized").replace("spec:", "spec:\n  instancetype: {name: u1.small}", 1)
-    repository.write("##[group]c/##[error]sized.yaml", sized)
-    repository.write("##[group]c/##[error]web.virt-test.yaml", "web:\n  x: 1\n")
+    repository.write(f"{HOSTILE}c/##[error]sized.yaml", sized)
+    repository.write(f"{HOSTILE}c/##[error]web.virt-test.yaml", "web:\n  x: 1\n")
+    repository.write(f"{HOSTILE}d/{HOSTILE}.yaml", vm("torn").replace("name: torn", "name: @"))
     for guest, size in (("1Gi", "u1.small"), ("2Gi", "u1.smaal")):
         repository.write(
             "##[error]broken.yaml", sized.replace("sized", "broken").replace("u1.small", size)
         )
-        repository.write("##[group]a/##[error]web.yaml", vm("web", memory=guest))
+        repository.write(f"{HOSTILE}a/##[error]web.yaml", vm("web", memory=guest))
         repository.write(
-            "##[group]b/##[error]other.yaml", f"{vm('other', memory=guest)}  '##[debug]y': 1\n"
+            f"{HOSTILE}b/##[error]other.yaml", f"{vm('other', memory=guest)}  '##[debug]y': 1\n"
         )
         repository.commit(guest)
-    done = repository.run(*words.split())
+    assert_plain(repository.run(*words.split()))
+
+
+def assert_plain(done: subprocess.CompletedProcess[str]) -> None:
+    """What was printed drives neither a terminal nor a runner."""
     assert done.stdout + done.stderr
-    assert "##[" not in done.stdout + done.stderr
+    for line in f"{done.stdout}\n{done.stderr}".split("\n"):
+        assert "##[" not in line
+        assert "\x1b" not in line
+        assert not line.lstrip().startswith("::")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["pin --dry-run", "pin", "pin --check", "factor", "explain sound", "verify", "diff HEAD"],
+)
+def test_no_name_of_a_kustomization_is_a_command(tmp_path: Path, words: str) -> None:
+    repository = Repository(tmp_path)
+    sized = vm("sound").replace("spec:", "spec:\n  instancetype: {name: u1.small}", 1)
+    for folder, text in (
+        ("a", sized),
+        ("b", sized.replace("name: sound", "name: @")),
+        ("c", sized),
+    ):
+        repository.write(f"{HOSTILE}{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        repository.write(f"{HOSTILE}{folder}/vm.yaml", text.replace("sound", f"sound-{folder}", 1))
+    repository.commit("Three")
+    assert_plain(repository.run(*words.split()))
 
 
 def machine(**domain: Any) -> dict[str, Any]:

@@ -312,7 +312,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**variables, "RUNNER_TEMP": str(shared.folder(tmp_path_factory, "runner", make))}
 
 
-@pytest.mark.parametrize("head", ["a base that was named", "a merge", "the head of a branch"])
+@pytest.mark.parametrize(
+    "head", ["a base that was named", "a merge", "the head of a branch", "a merge of its author"]
+)
 def test_the_action_says_what_a_change_does(
     installed: dict[str, str], tmp_path: Path, head: str
 ) -> None:
@@ -333,10 +335,17 @@ def test_the_action_says_what_a_change_does(
     else:
         repository.git("checkout", "--quiet", "edit")
         expected = "### 1 VM: 1 restart"
+    merged = repository.git("rev-parse", "HEAD").strip()
+    if head == "a merge of its author":  # which has the edit on both sides
+        repository.git("checkout", "--quiet", "-b", "side")
+        repository.git("commit", "--quiet", "--allow-empty", "--message", "Nothing")
+        repository.git("checkout", "--quiet", "edit")
+        repository.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
     environ = {
         **os.environ,
         **installed,
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_SHA": merged,
         "BASE": base if head == "a base that was named" else "",
         "TARGET": base if head == "a merge" else target,
         "FOLDER": ".",

@@ -336,6 +336,22 @@ def test_twice_the_input_is_twice_the_work(
     assert more <= MOST * less, f"{less:,} calls, and {more:,} for twice as many"
 
 
+def test_twice_the_changed_items_are_twice_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Items of a list without names: `diff` tells each by its key."""
+    repository = Repository(tmp_path / "repository")
+    monkeypatch.chdir(repository.folder)
+    counts = []
+    for count in (20, 200, 400):
+        for word in ("old", "new"):
+            tolerations = [{"key": f"{word}{number}"} for number in range(count)]
+            repository.write("vm.yaml", machine(tolerations=tolerations))
+            repository.commit(f"{count} {word}")
+        counts.append(calls(lambda: dispatch.invoke(["diff", "HEAD~..HEAD"])))
+    assert counts[2] <= MOST * counts[1]
+
+
 class _CountedRevision(history._EditRevision):  # noqa: SLF001 - what is looked at again and again
     """An edit revision that counts how often somebody looks through its commits."""
 

@@ -24,6 +24,8 @@ OTHER_ANNOTATIONS = (
     "ssp.kubevirt.io/jsonpatch",
 )
 _INDEX = re.compile(r"[+-]?[0-9]+")
+#: Most bytes of a request that an API server takes: the operator could not write what is larger.
+_LARGEST = 3 << 20
 
 
 class PatchError(Exception):
@@ -92,10 +94,18 @@ def _no_pointer(operation: Tree, key: str, absent: str) -> str:
 
 
 def applied(document: Tree, operations: list[Tree]) -> Tree:
-    """*document* after all *operations*, in order; PatchError at the first that does not fit."""
+    """*document* after all *operations*, in order; PatchError at the first that does not fit.
+
+    Each copy may double it: PatchError too where copies make more than an API server takes.
+    """
     patched: Tree = tree.copy(document)
+    copied = 0
     for operation in operations:
-        _OPERATIONS[operation["op"]](patched, operation)
+        value = _OPERATIONS[operation["op"]](patched, operation)
+        if operation["op"] == "copy":
+            copied += len(json.dumps(value))
+            if copied > _LARGEST:
+                raise PatchError(f"copies of more than {_LARGEST} bytes, which no API server takes")
     return patched
 
 
@@ -224,7 +234,8 @@ def _move(document: Tree, operation: Tree) -> None:
     _or_error(f"error in move for path: '{path}'", _insert, *container, value)
 
 
-def _copy(document: Tree, operation: Tree) -> None:
+def _copy(document: Tree, operation: Tree) -> Any:
+    """Copy the value at ``from``, which is the answer."""
     path, origin = operation["path"], operation["from"]
     container = _container(document, origin)
     if container is None:
@@ -238,7 +249,9 @@ def _copy(document: Tree, operation: Tree) -> None:
             f"copy operation does not apply: doc is missing destination path: {path}: missing value"
         )
         raise PatchError(text)
-    _or_error("error while adding value during copy", _insert, *container, tree.copy(value))
+    copied = tree.copy(value)
+    _or_error("error while adding value during copy", _insert, *container, copied)
+    return copied
 
 
 def _test(document: Tree, operation: Tree) -> None:
@@ -273,7 +286,7 @@ def _or_error(where: str, act: Callable[..., Any], *arguments: Any) -> Any:
         raise PatchError(f"{where}: {error}") from None
 
 
-_OPERATIONS: dict[str, Callable[[Tree, Tree], None]] = {
+_OPERATIONS: dict[str, Callable[[Tree, Tree], Any]] = {
     "add": _add,
     "copy": _copy,
     "move": _move,

@@ -39,6 +39,7 @@ from render.pipeline.pinning import Adopted, PinMove, Pinned
 from render.report.findings import Finding, merge
 from render.report.places import Sources
 from render.report.summary import Tally
+from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.lockfile import Lock
 from render.system import files
@@ -198,7 +199,7 @@ def _answer(
             faults = [_nothing_to_pin(makers)]
         sound = []
     answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults, for_people=True)
-    unpinned = "".join(f"{line}\n" for line in (*judged.unsound.values(), *judged.left))
+    unpinned = "".join(f"{printable(line)}\n" for line in (*judged.unsound.values(), *judged.left))
     if not sound and not status(found):
         answer.output = (unpinned,)
     if faults or not sound:
@@ -417,7 +418,9 @@ def _moved(locks_: Sequence[tuple[str, Pinned]], request: Request, *, titled: bo
     """A table of what moved, one each for several locks."""
     moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
     each = request.reporting.verbose
-    texts = [f"{name}\n" * titled + tables.moved(moves, each=each) for name, moves in moved]
+    texts = [
+        f"{printable(name)}\n" * titled + tables.moved(moves, each=each) for name, moves in moved
+    ]
     return "\n".join(texts) or "nothing moved\n"
 
 

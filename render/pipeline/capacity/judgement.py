@@ -126,18 +126,22 @@ def _counted(
     judged: PodJudgement, launch: Launched, specs: Sequence[Tree], quotas: Sequence[Resource]
 ) -> PodJudgement:
     """*judged* with what its pods, which say *specs*, count against the *quotas*, or what one of these misses."""
-    in_scope = [[spec for spec in specs if quota.matches(each.body, spec)] for each in quotas]
+    in_scope = [
+        tuple(place for place, spec in enumerate(specs) if quota.matches(each.body, spec))
+        for each in quotas
+    ]
     for index, limiting in enumerate(quotas):
-        for spec in in_scope[index]:
-            missing = quota.unspoken(limiting.body, spec)
+        for place in in_scope[index]:
+            missing = quota.unspoken(limiting.body, specs[place])
             if missing:
                 return judged._replace(unspoken=(index, missing))
+    usage = [quota.usage(spec) for spec in specs] if any(in_scope) else []
+    # Quotas that count the same pods share what they count.
+    counted = {
+        places: amounts.sums(usage[place] for place in places) for places in set(in_scope) if places
+    }
     return judged._replace(
-        usage={
-            index: amounts.sums(map(quota.usage, counted))
-            for index, counted in enumerate(in_scope)
-            if counted
-        },
+        usage={index: counted[places] for index, places in enumerate(in_scope) if places},
         requests=amounts.sums(amounts.of_pod(spec, "requests") for spec in specs),
         moves=tree.get(judged.vmi, "spec", "evictionStrategy") == "LiveMigrate",
         shares=shares(specs, sums(launch.launch, launch.pod)) if any(in_scope) else {},

@@ -38,8 +38,12 @@ class PodUse(NamedTuple):
 
 
 def steady(uses: Iterable[PodUse], index: int) -> Amounts:
-    """What all of *uses* count against the quota of *index*."""
-    return amounts.sums(amounts.times(use.usage[index], use.replicas) for use in uses)
+    """What all of *uses* count against the quota of *index*; those of pods that are alike share their usage."""
+    alike: dict[int, tuple[Amounts, int]] = {}
+    for use in uses:
+        usage = use.usage[index]
+        alike[id(usage)] = (usage, alike.get(id(usage), (usage, 0))[1] + use.replicas)
+    return amounts.sums(amounts.times(usage, count) for usage, count in alike.values())
 
 
 def exceeded(resource: Resource, every: Iterable[PodUse], lifting: Lifting) -> Iterator[Diagnostic]:

@@ -79,6 +79,15 @@ def test_what_does_not_fit(operation: dict[str, Any], message: str) -> None:
     assert message in str(error.value)
 
 
+def test_copies_of_copies_end_where_no_api_server_takes_them() -> None:
+    copies = [
+        {"op": "copy", "from": "/spec", "path": f"/spec/copy{number}"} for number in range(40)
+    ]
+    with pytest.raises(PatchError, match="which no API server takes"):
+        applied({"spec": {"a": "b"}}, copies)
+    assert "copy9" in applied({"spec": {"a": "b"}}, copies[:10])["spec"]
+
+
 @pytest.mark.parametrize("text", ["", "no", "[NaN]", "[" * 100_000])
 def test_what_is_no_json(text: str) -> None:
     with pytest.raises(PatchError, match="invalid state detected"):
