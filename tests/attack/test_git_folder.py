@@ -96,3 +96,24 @@ def test_no_setting_names_it(repository: Repository) -> None:
     for done in build(repository.folder):
         assert (done.returncode, done.stdout) == (2, "")
         assert CANARY not in done.stderr
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_git_follows_no_link_of_the_repository(
+    repository: Repository, tmp_path: Path, *, is_link: bool
+) -> None:
+    """What it may read is not walled off, and so nothing that a tenant writes may name it another file."""
+    outside = tmp_path / "outside"
+    outside.write_text("hidden\n")
+    repository.write("hidden/vm.yaml", vm("hidden", memory="1Gi"))
+    rules = repository.folder / ".gitignore"
+    if is_link:
+        rules.symlink_to(outside)
+    else:
+        rules.write_bytes(outside.read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "render", "check", "."],
+        cwd=repository.folder, env=environ(), capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert ("2 VMs" if is_link else "1 VM:") in done.stderr
