@@ -115,6 +115,14 @@ def test_a_file_that_says_nothing_sound_is_refused(
     assert message in printed.out, printed
 
 
+def test_a_misspelt_subject_is_said_once(said: "pytest.CaptureFixture[str]") -> None:
+    put("prod.virt-test.yaml", expecting("{vms: web, chnage: same}"))
+    assert invoke(["test"]) == Exit.USAGE
+    printed = said.readouterr().out
+    assert "did you mean change?" in printed
+    assert "expects nothing" not in printed
+
+
 def test_without_a_file_nothing_passes(said: "pytest.CaptureFixture[str]") -> None:
     assert invoke(["test", "vms"]) == Exit.FINDINGS
     printed = said.readouterr().out

@@ -329,6 +329,7 @@ def test_secrets_are_hidden(repository: Repository, form: str) -> None:
     [
         (("nowhere",), "no VirtualMachine nowhere"),
         (("web", "spec.domain.cpu.socket"), "did you mean spec.domain.cpu.sockets"),
+        (("web", "spec.domian"), "did you mean spec.domain?"),
         (("web", "cpu", "/nonexistent"), "no file or folder /nonexistent"),
         (("web", "/nonexistent"), "no field /nonexistent, and no file or folder"),
         (("web", ".", "cpu"), "no file or folder cpu"),

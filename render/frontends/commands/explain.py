@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ _USAGE = ("[FIELD]", "[PATH]")
 #: The first step of a field of the pod.
 _POD = "pod"
 _FEW = 5
+_STEPS = re.compile(r"[.\[]")
 
 
 def explain(request: Request, work: Work) -> Answer:
@@ -213,7 +215,9 @@ def _about(explained: Explained, field: str) -> list[Decision]:
     listed = (
         f"as FIELD, {_POD} lists all of the pod" if of_pod else "without a FIELD all are listed"
     )
-    cure = did_you_mean(sought, [decision.text for decision in explained.decisions], listed)
+    texts = [decision.text for decision in explained.decisions]
+    around = {text[: step.start()] for text in texts for step in _STEPS.finditer(text)}
+    cure = did_you_mean(sought, [*sorted(around), *texts], listed)
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
     raise refused(codes.USAGE.at(Location(), message, help=cure))

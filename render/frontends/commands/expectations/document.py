@@ -200,7 +200,7 @@ def _misshapen_item(
     yield from _mapping(file, at, expectation, _EXPECTED)
     if not isinstance(expectation, dict):
         return
-    if expectation.keys().isdisjoint(_SUBJECTS):
+    if expectation.keys().isdisjoint(_SUBJECTS) and expectation.keys() <= set(_EXPECTED):
         yield _said(file, at, f"expects nothing: say one of {', '.join(_SUBJECTS)}")
     if not isinstance(expectation.get("name", "a"), str):
         yield _said(file, (*at, "name"), "should be a text")
