@@ -87,7 +87,17 @@ const rows = Array.isArray(page) ? page : page.rows;
     });
   });
 
+  // On paper nothing can be unfolded. Of a VM that nobody unfolded the fields are left out (page.css): they take a sheet each.
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details:not([data-fields])")) one.open = true;
+    for (const one of document.querySelectorAll("details:not([open], [data-fields])")) {
+      one.open = true;
+      one.classList.add("printed");
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const one of document.querySelectorAll("details.printed")) {
+      one.open = false;
+      one.classList.remove("printed");
+    }
   });
 })();

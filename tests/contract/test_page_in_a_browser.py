@@ -1,5 +1,7 @@
 """The page of ``diff`` in a real browser: a fleet of 2,000 VMs, of which 200 change."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import Review, ReviewedState, ReviewPart
 from render.report.places import Place
-from tests.support import browser, pages
+from tests.support import browser, manifests, pages
 from tests.support.browser import Page
 
 FLEET, SIZES = 2_000, 20
@@ -233,6 +235,25 @@ def test_it_is_printed_in_black_on_white(page: Page) -> None:
     assert page.run("getComputedStyle(document.querySelector('.restart')).color") == "rgb(0, 0, 0)"
     assert not page.run("document.getElementById('filter').checkVisibility()")
     assert page.paper().startswith(b"%PDF")
+
+
+def test_of_a_vm_that_nobody_unfolded_no_fields_are_printed(tab: Page, tmp_path: Path) -> None:
+    vms = "---\n".join(manifests.vm(name, memory="1Gi") for name in "ab")
+    manifests.put(tmp_path / "vms.yaml", vms)
+    words = [sys.executable, "-m", "render", "report", str(tmp_path / "vms.yaml")]
+    out = subprocess.run(words, capture_output=True, check=True, encoding="utf-8").stdout
+    (tmp_path / "page.html").write_text(out, encoding="utf-8")
+    tab.show(media="print")
+    tab.open(tmp_path / "page.html")
+    tab.run("document.querySelector('#fleet details').open = true")
+    printed = "[...document.querySelectorAll('.fields')].map((one) => one.checkVisibility())"
+    tab.run("dispatchEvent(new Event('beforeprint'))")
+    assert tab.run(printed) == [True, False]
+    assert tab.run("[...document.querySelectorAll('#fleet details')].every((one) => one.open)")
+    tab.run("dispatchEvent(new Event('afterprint'))")
+    assert tab.run("[...document.querySelectorAll('#fleet details')].map((one) => one.open)") == [
+        True, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)

@@ -53,7 +53,7 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
     assert "4 VMs, 1 of them with errors" in text
     assert "1 with errors: refused, or never started" in text
     assert "5 vCPU 5 GiB guest memory" in text
-    assert "1 cannot be started and count in no sum" in text
+    assert "1 cannot be started and counts in no sum" in text
     assert (
         "By namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB By instancetype none 1 VM, 1 vCPU, 1 GiB"
         " small 2 VMs, 4 vCPU, 4 GiB" in text
