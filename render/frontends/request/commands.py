@@ -421,6 +421,7 @@ _ROWS: tuple[Command, ...] = (
         (_PATHS,),
         (FLEET_FORMAT, PAGE, LINK_TEMPLATE, QUIET, *_REPORTED, *HOST_OPTIONS, *_COMMON),
         whole=True,
+        by_machine=True,
         defaults=_LOOKING,
     ),
     Command(
