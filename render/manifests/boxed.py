@@ -101,8 +101,7 @@ def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[
     spend = budget.programs.spend if budget else None
     environ = {**task.environ, **_GARBAGE, "GOMEMLIMIT": str(inside.memory // 2)}
     try:
-        its = task._replace(enter=inside.enter, start=inside.start, environ=environ, spend=spend)
-        return (yield its)
+        return (yield task._replace(enter=inside.enter, environ=environ, spend=spend))
     finally:
         WALLS.add(inside.walls())
 

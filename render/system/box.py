@@ -9,17 +9,14 @@ required: they stand behind the checks of what a repository names.
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from render.system import processes, seccomp
 
 if TYPE_CHECKING:
     import ctypes
-
-    from render.system.starter import StartedProgram, Starter
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NET = 0x20000, 0x10000000, 0x40000000  # CLONE_NEW... (linux/sched.h)
 _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18  # MS_... (linux/mount.h)
@@ -88,7 +85,7 @@ class Allowance(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A box for one program: *start* starts it there, or *enter* is called in the new process before that.
+    """A box for one program: *enter* is to be called in the new process, before it becomes the program.
 
     *home* is the empty folder that the program may write to, *memory* the bytes of data that it may have; *walls*
     answers afterwards which walls stood.
@@ -96,25 +93,28 @@ class Box(NamedTuple):
 
     home: str
     memory: int
+    enter: Callable[[], None]
     walls: Callable[[], Walls]
-    enter: Callable[[], None] | None
-    start: "Callable[[Sequence[str], str, Mapping[str, str]], StartedProgram] | None"
 
 
 class _WallReport:
-    """Which walls stand, on its way from the new process, which writes them to *writing*, to this one."""
+    """Which walls stand, on its way from the new process to this one."""
 
     def __init__(self) -> None:
         self._answer: Walls | None = None
-        self._reading, self.writing = os.pipe()
+        self._reading, self._writing = os.pipe()
         os.set_blocking(self._reading, False)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.writing)
+        os.close(self._writing)
         os.close(self._reading)
+
+    def write(self, walls: Walls) -> None:
+        """Say, in the new process, that *walls* stand."""
+        os.write(self._writing, bytes(walls))
 
     def read(self) -> Walls:
         """What the new process has said; no wall where it was never started."""
@@ -128,14 +128,13 @@ class Boxes:
     """Boxes for programs, of which so many run *beside* each other; none finds what another one left in its home.
 
     Places to mount files at are kept for the next box that shows the same: the kernel takes milliseconds to remove a
-    folder that something was mounted at. Where several run beside each other a small copy of this process starts them.
+    folder that something was mounted at.
     """
 
     def __init__(self, beside: int = 1) -> None:
         self.beside = beside
         self._stack = contextlib.ExitStack()
         self._free: dict[_Scene, list[_Stage]] = {}
-        self._starter = self._stack.enter_context(starter) if (starter := _copy(beside)) else None
 
     def __enter__(self) -> Self:
         return self
@@ -161,43 +160,44 @@ class Boxes:
         paths = None if visible is None else _shown(program, folder, visible)
         with contextlib.ExitStack() as stack:
             stage = stack.enter_context(self._stage(_scene(paths, hidden)))
-            report = stack.enter_context(_WallReport())
-            descriptors, plan = [report.writing], None
+            confine = None
             if not allowance.is_open:
-                descriptors += [stage.rules.descriptor] if stage.rules.version else []
-                plan = tuple(stage.plan(folder))
-            arguments = (plan, allowance.is_required, _bounds(allowance))
-            enter = start = None
-            if self._starter is None:
-                enter = _entering(arguments, descriptors)
-            else:
-                start = partial(self._starter.start, arguments=arguments, descriptors=descriptors)
-            yield Box(stage.home, allowance.memory, report.read, enter, start)
+                rules = _landlock(stage.home, paths)
+                if rules.version:
+                    stack.callback(os.close, rules.descriptor)
+                confine = _confining(stage, folder, rules)
+            bound = _bounding(allowance)
+            report = stack.enter_context(_WallReport())
+
+            def enter() -> None:
+                walls = confine() if confine else Walls()
+                report.write(walls)
+                if allowance.is_required and not walls.all_stand:
+                    os._exit(1)
+                bound()  # last: until it is another program, the process has all the data of this one
+
+            yield Box(stage.home, allowance.memory, enter, report.read)
             if allowance.is_required and not report.read().all_stand:
                 raise MissingWallError
 
     @contextlib.contextmanager
     def _stage(self, scene: "_Scene") -> "Iterator[_Stage]":
         """A stage for *scene* that nobody else is on, with an empty home."""
+        import shutil
+
         free = self._free.setdefault(scene, [])
         if free:
             stage = free.pop()
         else:
             base = os.path.realpath(self._stack.enter_context(processes.temporary_folder()))
-            stage = self._stack.enter_context(contextlib.closing(_Stage(base, scene)))
+            stage = _Stage(base, scene)
+        os.mkdir(stage.home)
         try:
             yield stage
         finally:
-            if stage.clear():
+            shutil.rmtree(stage.home, ignore_errors=True)
+            if not os.path.lexists(stage.home):
                 free.append(stage)
-
-
-def _copy(beside: int) -> "Starter | None":
-    """What starts programs of which so many run *beside* each other, where that is worth it and can be had."""
-    from render.system import starter
-
-    system = _system() if beside > 1 and starter.is_possible() else None
-    return None if system is None else starter.Starter(_entering, system)
 
 
 @functools.cache
@@ -223,44 +223,28 @@ def fence() -> Callable[[], None] | None:
     return enter
 
 
-def _bounds(allowance: Allowance) -> list[tuple[int, tuple[int, int]]]:
-    """What bounds the memory and the time of a process, as `setrlimit` takes it."""
+def _bounding(allowance: Allowance) -> Callable[[], None]:
+    """What bounds the memory and the time of a process."""
     import resource
 
     wanted = {resource.RLIMIT_CPU: int(allowance.seconds) + 1, resource.RLIMIT_CORE: 0}
     if not allowance.is_open:
         wanted[resource.RLIMIT_FSIZE] = _LARGEST_FILE
-    # of the address space Go reserves more than it uses
-    wanted[resource.RLIMIT_DATA] = allowance.memory
+    wanted[resource.RLIMIT_DATA] = (
+        allowance.memory
+    )  # of the address space Go reserves more than it uses
     bounds = []
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         bounds.append((kind, (most, most)))
-    return bounds
 
-
-def _entering(arguments: tuple[Any, ...], descriptors: Sequence[int]) -> Callable[[], None]:
-    """What enters the box of the plan in *arguments*, which are plain: they may come from another process.
-
-    *descriptors*: where the walls are written to, and Landlock's rules, if there are any.
-    """
-    import resource
-
-    plan, is_required, bounds = arguments
-    report, *rules = descriptors
-    confine = _confining(_Plan(*plan), *rules) if plan else None
-
-    def enter() -> None:
-        walls = confine() if confine else Walls()
-        os.write(report, bytes(walls))
-        if is_required and not walls.all_stand:
-            os._exit(1)
-        # Last: until it is another program, the process has all the data of this one, and gets no more.
+    def bound() -> None:
+        # Nothing is made here: a process that has more data than it may have gets no more.
         for kind, values in bounds:
             resource.setrlimit(kind, values)
 
-    return enter
+    return bound
 
 
 def _shown(program: str, folder: str, visible: Sequence[str]) -> list[str]:
@@ -300,70 +284,16 @@ def _scene(paths: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
     return _Scene(whole, links, tuple(filter(os.path.isdir, hidden)))
 
 
-class _Ruleset(NamedTuple):
-    """A set of Landlock's rules, by its *version*; 0 where there is none."""
-
-    version: int = 0
-    descriptor: int = -1
-
-
-_NO_RULES = _Ruleset()
-
-
-class _Plan(NamedTuple):
-    """How a process leaves what it is not to see, in plain values.
-
-    The *pairs* say what is mounted where below *root* (``""``: nothing is but the home, which is the last of them), and
-    it goes on in *place*. *version* is that of Landlock.
-    """
-
-    root: str
-    place: str
-    pairs: list[tuple[bytes, bytes]]
-    version: int
-
-
 class _Stage:
     """Where *scene* is put up for one process at a time: a *home*, and *root* with what is mounted at it, below *base*.
 
-    The *root* is made when the first process needs it, and by nothing but it; so are Landlock's *rules* for it.
+    The *root* is made when the first process needs it, and by nothing but it.
     """
 
     def __init__(self, base: str, scene: _Scene) -> None:
         self.home = os.path.join(base, "home")
         self.scene = scene
         self._base = base
-        os.mkdir(self.home)
-
-    def clear(self) -> bool:
-        """Empty the home for the next process; the answer is whether it is."""
-        import shutil
-
-        try:
-            for name in os.listdir(self.home):
-                path = os.path.join(self.home, name)
-                (os.remove if os.path.islink(path) or not os.path.isdir(path) else shutil.rmtree)(
-                    path
-                )
-        except OSError:
-            return False
-        return True
-
-    def close(self) -> None:
-        """Close what was opened for the rules."""
-        rules: _Ruleset = vars(self).get("rules", _NO_RULES)
-        if rules.version:
-            os.close(rules.descriptor)
-
-    def plan(self, folder: str) -> _Plan:
-        """How a process gets here, and goes on in *folder*."""
-        return _Plan(self.root, os.path.realpath(folder), _mounted(self), self.rules.version)
-
-    @functools.cached_property
-    def rules(self) -> _Ruleset:
-        """Landlock's rules for what is seen here."""
-        mounted = self.scene.mounted
-        return _landlock(self.home, None if mounted is None else (*mounted, *self.scene.links))
 
     @functools.cached_property
     def root(self) -> str:
@@ -391,6 +321,16 @@ class _Stage:
         return path
 
 
+class _Ruleset(NamedTuple):
+    """A set of Landlock's rules, by its *version*; 0 where there is none."""
+
+    version: int = 0
+    descriptor: int = -1
+
+
+_NO_RULES = _Ruleset()
+
+
 def _system() -> "ctypes.CDLL | None":
     """What calls the system without Python's help; None where it knows no namespaces."""
     try:
@@ -403,16 +343,17 @@ def _system() -> "ctypes.CDLL | None":
     return system
 
 
-def _confining(plan: _Plan, *rules: int) -> Callable[[], Walls] | None:
-    """What confines a process by *plan* and *rules*; None on a system that knows no such thing.
+def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Walls] | None:
+    """What confines a process to *stage*; None on a system that knows no such thing. All that it needs is loaded here.
 
-    All that it needs is loaded here.
+    The process goes on in *folder*.
     """
     system = _system()
     if system is None:
         return None
-    change_mounts = _mounting(system, plan)
+    change_mounts = _mounting(system, stage, folder)
     fence = seccomp.make(system)
+    is_whole = stage.scene.mounted is None
 
     def enter_namespaces() -> tuple[Wall, bool]:
         for users in (_NEW_USER, 0):
@@ -427,22 +368,22 @@ def _confining(plan: _Plan, *rules: int) -> Callable[[], Walls] | None:
         network, has_mounts = enter_namespaces()
         system.prctl(_SECURE_BITS, _NO_ROOT, 0, 0, 0)
         system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        is_ruled = any(system.syscall(_RESTRICT_SELF, number, 0) == 0 for number in rules)
+        is_ruled = rules.version and system.syscall(_RESTRICT_SELF, rules.descriptor, 0) == 0
         is_filtered = fence is not None and fence.enter()
         writing = Wall.NAMESPACE if has_mounts else Wall.LANDLOCK if is_ruled else Wall.NONE
         if network is Wall.NONE and is_filtered:
             network = Wall.FILTER
-        elif network is Wall.NONE and is_ruled and plan.version >= _WITH_NETWORK:
+        elif network is Wall.NONE and is_ruled and rules.version >= _WITH_NETWORK:
             network = Wall.LANDLOCK
-        return Walls(network, writing if plan.root else Wall.NONE, writing)
+        return Walls(network, Wall.NONE if is_whole else writing, writing)
 
     return confine
 
 
-def _mounting(system: "ctypes.CDLL", plan: _Plan) -> Callable[[], bool]:
-    """What makes the files of *plan* all that there are, those outside of the home read-only, and goes to its place.
+def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[], bool]:
+    """What makes the files of *stage* all that there are, those outside of the home read-only, and goes to *folder*.
 
-    In the new process nothing but calls of the system is to be done.
+    The folders that they are mounted at are made now: in the new process nothing but calls of the system is to be done.
     """
     import ctypes
 
@@ -452,8 +393,9 @@ def _mounting(system: "ctypes.CDLL", plan: _Plan) -> Callable[[], bool]:
     read_only, writable = attributes(_READ_ONLY | _NO_SET_UID), attributes(0, _READ_ONLY)
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
-    is_whole, pairs = not plan.root, plan.pairs
-    root, place = os.fsencode(plan.root or "/"), os.fsencode(plan.place)
+    is_whole = not stage.root
+    root, place = os.fsencode(stage.root or "/"), os.fsencode(os.path.realpath(folder))
+    pairs = _mounted(stage)
     home = pairs[-1][1]
     pivot = _PIVOT_ROOT.get(os.uname().machine)
 

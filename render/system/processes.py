@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from selectors import BaseSelector, SelectorKey
     from subprocess import CompletedProcess, Popen, TimeoutExpired
 
-    from render.system.starter import StartedProgram
-
-    Process = Popen[bytes] | StartedProgram
-
 _T = TypeVar("_T")
 _AHEAD = 4
 """For each program that may run, so many more may have ended before their turn."""
@@ -59,10 +55,9 @@ def program(name: str) -> str:
 class Task(NamedTuple):
     """A program to start in *folder* without a shell, with *stdin*.
 
-    It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program;
-    *start*, where there is one, starts *command* in *folder* with *environ* in our place. *bounds* are set as soon as
-    it runs, by the names that `resource` has for them. *spend* is told in the end which seconds of a processor it has
-    taken.
+    It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program.
+    *bounds* are set as soon as it runs, by the names that `resource` has for them. *spend* is told in the end which
+    seconds of a processor it has taken.
     """
 
     command: Sequence[str]
@@ -74,7 +69,6 @@ class Task(NamedTuple):
     enter: Callable[[], None] | None = None
     bounds: Mapping[str, int] = MappingProxyType({})
     spend: Callable[[float], None] | None = None
-    start: "Callable[[Sequence[str], str, Mapping[str, str]], StartedProgram] | None" = None
 
 
 Steps = Generator[Task, "CompletedProcess[bytes]", _T]
@@ -155,7 +149,7 @@ class _Children:
         self._running: dict[int, _Child] = {}
         self._stack = contextlib.ExitStack()
         self._waiting = self._stack.enter_context(DefaultSelector())
-        self._started: list[Process] = []
+        self._started: list[Popen[bytes]] = []
         self._stack.enter_context(_leaving_takes(self._started))
 
     def __enter__(self) -> Self:
@@ -175,16 +169,21 @@ class _Children:
 
     def start(self, number: int, task: Task) -> None:
         """Start *task* for *number*. Raises OSError."""
+        import subprocess
+
         with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
-            start = task.start or _starting(task.enter)
-            process = start(task.command, task.folder, task.environ)
+            process = subprocess.Popen(  # noqa: S603 - no shell
+                task.command, cwd=task.folder, env=task.environ, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
+            )  # fmt: skip
             self._started.append(process)
             _bound(process.pid, task.bounds)
             self._running[number] = _Child(task, process)
         self._running[number].listen(self._waiting)
 
-    def wait(self) -> "Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired | OSError]]":
-        """Those that have ended, taken too long, or could not be started after all, once there is one."""
+    def wait(self) -> "Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired]]":
+        """Those that have ended, or taken too long, once there is one."""
         from subprocess import TimeoutExpired
 
         left = [child.remaining() for child in self._running.values()]
@@ -202,27 +201,9 @@ class _Children:
                 del self._running[number]
                 child.leave(self._waiting)
                 _kill(child.process)
-                refused = child.end()
+                child.end()
                 self._started.remove(child.process)
-                yield number, refused or done
-
-
-def _starting(
-    enter: Callable[[], None] | None,
-) -> "Callable[[Sequence[str], str, Mapping[str, str]], Popen[bytes]]":
-    """What starts a program as a copy of this process, which calls *enter* before it becomes the program."""
-    import subprocess
-
-    def start(
-        command: Sequence[str], folder: str, environ: Mapping[str, str]
-    ) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(  # noqa: S603 - no shell
-            command, cwd=folder, env=environ, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            preexec_fn=enter,  # noqa: PLW1509 - it calls the system alone
-        )  # fmt: skip
-
-    return start
+                yield number, done
 
 
 class _Child:
@@ -231,7 +212,7 @@ class _Child:
     `Popen.communicate` would keep all of it, however much that is.
     """
 
-    def __init__(self, task: Task, process: "Process") -> None:
+    def __init__(self, task: Task, process: "Popen[bytes]") -> None:
         self.process = process
         self._task = task
         self._started = time.monotonic()
@@ -289,18 +270,13 @@ class _Child:
         _kill(self.process)  # what it has started and left there goes with it
         self._reap()
         output, stderr = bytes(self._output), bytes(self._said)
-        status = self.process.returncode or 0
-        return subprocess.CompletedProcess(task.command, status, output, stderr)
+        return subprocess.CompletedProcess(task.command, self.process.returncode, output, stderr)
 
-    def end(self) -> OSError | None:
-        """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes.
-
-        The answer is why it could not be started, where that is known only now.
-        """
+    def end(self) -> None:
+        """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes."""
         self._reap()
         for stream in self._open:
             stream.close()
-        return None if hasattr(self.process, "wait") else self.process.close()
 
     def _reap(self) -> None:
         process = self.process
@@ -316,13 +292,11 @@ class _Child:
             self._task.spend(usage.ru_utime + usage.ru_stime)
 
 
-def _wait_for(process: "Process", seconds: float | None) -> None:
+def _wait_for(process: "Popen[bytes]", seconds: float | None) -> None:
     """Wait until *process* has ended, and leave it there: its number stays its own. Raises TimeoutExpired."""
     import subprocess
 
-    if not hasattr(os, "waitid") and isinstance(
-        process, subprocess.Popen
-    ):  # macOS with a Python before 3.13
+    if not hasattr(os, "waitid"):  # macOS with a Python before 3.13
         process.wait(seconds)
         return
     late = None if seconds is None else time.monotonic() + seconds
@@ -348,19 +322,15 @@ def _bound(number: int, bounds: Mapping[str, int]) -> None:
             resource.prlimit(number, kind, (most, most))
 
 
-def _kill(process: "Process") -> None:
-    """End *process* and its session, unless it has ended by itself: until we have asked, its number is not reused.
-
-    One that has no session yet is ended alone: it has started nothing.
-    """
+def _kill(process: "Popen[bytes]") -> None:
+    """End *process* and its session, unless it has ended by itself: until we have asked, its number is not reused."""
     if process.returncode is None:
-        for end in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                end(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager
-def _leaving_takes(started: "Sequence[Process]") -> Iterator[None]:
+def _leaving_takes(started: "Sequence[Popen[bytes]]") -> Iterator[None]:
     """Take what was *started* along when the terminal goes: in a session of its own it is not told."""
 
     def leave(number: int, _frame: FrameType | None) -> None:

@@ -189,60 +189,6 @@ def test_one_that_cannot_be_started_or_is_late_does_not_end_the_others(tmp_path:
     assert (late, missing, len(long), last) == ("late", "not there", 300_001, "last\n")
 
 
-BESIDE = """
-import os, sys
-from render.system import processes
-from render.system.box import Allowance, Boxes
-from render.system.processes import Task
-
-boxes = Boxes(2)
-print(boxes._starter._pid, flush=True)
-
-def steps(program):
-    with boxes.box(program, "/", None, Allowance(1 << 30, 60)) as inside:
-        task = Task([program, "-c", "ps -o ppid= $$; exit 3"], "/", dict(os.environ), start=inside.start)
-        try:
-            done = yield task
-        except OSError as error:
-            return error.strerror, inside.walls() is not None
-        return int(done.stdout) == os.getpid(), done.returncode
-
-with boxes:
-    print(list(processes.finish_all([steps("/bin/sh"), steps("/no/such"), steps("{}/plain")], 2)))
-try:
-    print(os.waitpid(-1, os.WNOHANG))
-except ChildProcessError:
-    print("none stays", flush=True)
-sys.stdin.read()
-"""
-
-
-def test_a_copy_of_us_starts_children_of_ours(tmp_path: Path) -> None:
-    put(tmp_path / "plain", "")
-    command = [sys.executable, "-c", BESIDE.replace("{}", str(tmp_path))]
-    done = subprocess.run(
-        command, env=environ(), cwd=tmp_path, input="", capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    _, answers, stays = done.stdout.splitlines()
-    missing, refused = ("No such file or directory", True), ("Permission denied", True)
-    assert answers == str([(True, 3), missing, refused])
-    assert stays == "none stays"
-
-
-def test_the_copy_of_us_ends_with_us_whatever_ends_us() -> None:
-    script = BESIDE.replace("with boxes:", "sys.stdin.read()")
-    command = [sys.executable, "-c", script.partition("    print(list(")[0]]
-    with subprocess.Popen(
-        command, env=environ(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        copy = os.pidfd_open(int(process.stdout.readline()))
-        process.kill()
-        assert select.select([copy], [], [], 60)[0]
-        os.close(copy)
-
-
 @pytest.mark.parametrize(
     ("groups", "files", "quotas"),
     [
