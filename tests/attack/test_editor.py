@@ -75,6 +75,20 @@ def test_hostile_texts_do_not_stop_it(folder: Path) -> None:
     driven(work)
 
 
+def test_a_line_of_many_findings_has_a_menu_that_one_can_read(folder: Path) -> None:
+    fields = ", ".join(f"running{number}: 1" for number in range(200))
+
+    async def work() -> None:
+        async with opened(folder) as editor:
+            editor.open("vms/web.yaml")
+            editor.open("vms/bad.yaml", f"{HEAD}spec: {{{fields}}}\n")
+            await editor.until(lambda: len(editor.codes("vms/bad.yaml")) >= 200)
+            offered = await editor.actions("vms/bad.yaml", editor.said["vms/bad.yaml"][0])
+            assert 0 < len(offered) <= 32
+
+    driven(work)
+
+
 def test_messages_that_make_no_sense_do_not_stop_it(folder: Path) -> None:
     async def work() -> None:
         async with opened(folder) as editor:

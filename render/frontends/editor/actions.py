@@ -1,7 +1,8 @@
 """What would mend a finding, as edits of lines."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from render.frontends.editor.notes import lines_of
@@ -11,6 +12,9 @@ from render.manifests import fixes
 from render.manifests.fixes import FileFix
 from render.yaml import rewrite
 from render.yaml.rewrite import Unwritten
+
+#: A menu of more is read by nobody, and each fix is tried on the text.
+_MOST = 32
 
 
 class LinesEdit(NamedTuple):
@@ -31,9 +35,13 @@ class QuickFix(NamedTuple):
 
 
 def at(workspace: Workspace, file: str, lines: range) -> list[QuickFix]:
-    """The fixes of the findings that begin on *lines* of *file*, where all that they edit is the folder's own."""
+    """The first fixes of the findings that begin on *lines* of *file*, where all that they edit is the folder's own."""
+    found = {(fix.title, fix.code): fix for fix in islice(_fixes(workspace, file, lines), _MOST)}
+    return list(found.values())
+
+
+def _fixes(workspace: Workspace, file: str, lines: range) -> Iterator[QuickFix]:
     editable = Editable(workspace.request.reading_from("."))
-    found: list[QuickFix] = []
     for rendered in workspace.parts.values():
         for finding in rendered.placed.findings:
             finding_file, line, _ = workspace.place_of(finding)
@@ -44,8 +52,7 @@ def at(workspace: Workspace, file: str, lines: range) -> list[QuickFix]:
                 edits = _edits(workspace, editable, fix)
                 if edits:
                     preferred = fix.safe and len(placed) == 1
-                    found.append(QuickFix(fix.title, finding.diagnostic.code, preferred, edits))
-    return list({(quick_fix.title, quick_fix.code): quick_fix for quick_fix in found}.values())
+                    yield QuickFix(fix.title, finding.diagnostic.code, preferred, edits)
 
 
 def _edits(
