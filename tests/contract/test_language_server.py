@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from tests.support import manifests
 from tests.support.editor import driven, opened
 from tests.support.manifests import NAMESPACED, instancetype, put, vm
 from tests.support.process import argv, environ, run
@@ -257,6 +259,20 @@ def test_hovers_explain_codes(folder: Path) -> None:
             )
             said = await editor.hover("vms/web.yaml", "virt-render.dev/ignore")
             assert "**VR115 unfilled-placeholder**" in said
+
+    driven(work)
+
+
+def test_no_name_is_a_link_in_a_hover(folder: Path) -> None:
+    """GitHub's Markdown makes links of words that begin with ``www.``."""
+    put(folder / "vms/named.yaml", manifests.instancetype("www.example.com"))
+
+    async def work() -> None:
+        async with opened(folder) as editor:
+            editor.open("vms/web.yaml", manifests.vm("web", instancetype="www.example.com"))
+            shown = await editor.hover("vms/web.yaml", "www.example.com", 5)
+            assert "www\\.example.com" in shown
+            assert "www.example" not in re.sub(r"`[^`]*`", "", shown)
 
     driven(work)
 

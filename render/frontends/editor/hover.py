@@ -28,7 +28,9 @@ from render.resolve import bundled
 
 _MOST_FIELDS, _MOST_PARTS = 12, 3
 _CODE = re.compile(r"VR\d{3}")
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&-])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&@-])")
+#: What GitHub's Markdown makes a link of without any markup.
+_AUTOLINK = re.compile(r"(www|https?|ftp|mailto|xmpp)([.:])", re.IGNORECASE)
 
 
 def text(workspace: Workspace, cursor: Cursor, notes: Iterable[Note]) -> str:
@@ -236,7 +238,7 @@ def _input(loaded: Documents, chosen: Sequence[int], rendered: RenderedPart) -> 
 
 def _plain(words_: str) -> str:
     """*words_* for Markdown in which nothing of them is markup."""
-    return _MARKUP.sub(r"\\\1", words_).replace("\n", " ")
+    return _AUTOLINK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", words_)).replace("\n", " ")
 
 
 def _code(words_: str) -> str:
