@@ -43,6 +43,32 @@ def test_a_work_tree_elsewhere_misleads_nobody(repository: Repository, tmp_path:
     assert (done.returncode, "VR108" in done.stdout) == (1, True), done.stderr
 
 
+@pytest.mark.usefixtures("kustomize")
+def test_an_overlay_hides_no_base_that_is_applied_too(repository: Repository) -> None:
+    refused = vm("web", memory="1Gi").replace("domain:", "domain:\n        cpu: {sockets: -1}", 1)
+    repository.write("base/vm.yaml", refused)
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    value = "{memory: {guest: 3Gi}, devices: {}}"
+    repository.write(
+        "over/kustomization.yaml",
+        "resources: [../base]\npatches:\n  - target: {kind: VirtualMachine}\n    patch: |-\n"
+        f"      - {{op: replace, path: /spec/template/spec/domain, value: {value}}}\n",
+    )
+    for name in ("base", "over"):
+        application = (
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
+            f"metadata: {{name: {name}}}\nspec: {{source: {{repoURL: https://example.com/r, path: {name}}}}}\n"
+        )
+        repository.write(f"apps/{name}.yaml", application)
+    repository.commit("One")
+    done = repository.run("check", ".")
+    assert (done.returncode, "VR109" in done.stdout) == (1, True), done.stdout
+    repository.write("base/vm.yaml", vm("web", memory="1Gi"))
+    repository.commit("Two")
+    repository.write("base/vm.yaml", vm("web", memory="2Gi"))
+    assert "memory.guest: 1Gi -> 2Gi" in repository.fine("diff", "HEAD")
+
+
 def test_a_huge_tree_is_left_within_a_second(repository: Repository, tmp_path: Path) -> None:
     """Its temporary folder too."""
     repository.write("vm.yaml", vm(memory="1Gi"))

@@ -401,6 +401,114 @@ def test_an_application_adds_components(helm: str, kustomize: str) -> None:
     assert "parts/many/kustomization.yaml" in loaded.files
 
 
+APPLIED = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec: {source: {repoURL: https://github.com/acme/fleet, path: base OPTIONS}}
+"""
+APPLIED_BY_SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: all, namespace: argocd}
+spec:
+  generators: [{git: {repoURL: https://github.com/acme/fleet, directories: [{path: base}, {path: over}]}}]
+  template:
+    metadata: {name: '{{path.basename}}'}
+    spec: {source: {repoURL: https://github.com/acme/fleet, path: '{{path}}'}}
+"""
+APPLIED_BY_FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: web, namespace: flux-system}
+spec: {path: ./base, sourceRef: {kind: GitRepository, name: flux-system} OPTIONS}
+"""
+HIDING = """\
+resources: [../base]
+patches:
+  - target: {kind: VirtualMachine}
+    patch: |-
+      - {op: replace, path: /spec/template/spec/domain/devices/disks/0/disk/bus, value: virtio}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        (APPLIED.replace("OPTIONS", ""), "base: /vm"),
+        (APPLIED.replace("OPTIONS", ", kustomize: {version: v5.7.1}"), "base: /vm"),
+        (APPLIED.replace("OPTIONS", ", plugin: {name: virt-render}"), "base: /vm"),
+        (APPLIED.replace("source: {", "sources: [{").replace("OPTIONS}", "}]"), "base: /vm"),
+        (APPLIED_BY_SET, "base: /vm"),
+        (APPLIED_BY_FLUX.replace("OPTIONS", ""), "base: /vm"),
+        (
+            APPLIED_BY_FLUX.replace("OPTIONS", ", targetNamespace: prod"),
+            "base (Kustomization flux-system/web): prod/vm",
+        ),
+        (APPLIED.replace("OPTIONS", ", plugin: {name: other}"), ""),
+        (APPLIED.replace("OPTIONS", ", directory: {recurse: true}"), ""),
+        (APPLIED.replace("OPTIONS", "").replace("acme/fleet", "acme/other"), ""),
+        (APPLIED_BY_FLUX.replace("OPTIONS", ", patches: [{patch: ''}]"), ""),
+        (APPLIED_BY_FLUX.replace("OPTIONS", "").replace("flux-system}", "other}"), ""),
+        ("", ""),
+    ],
+)
+def test_a_base_that_is_applied_is_an_input(
+    helm: str, kustomize: str, text: str, base: str
+) -> None:
+    """Beside the overlay that changes it, and as it is written."""
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("base/vm.yaml", PLAIN)
+    put("over/kustomization.yaml", HIDING)
+    if text:
+        put("apps/web.yaml", text)
+    buses = {
+        name: domain["devices"]["disks"][0]["disk"]["bus"]
+        for name, domain in machines(read(helm, kustomize)).items()
+    }
+    assert buses == {"over: /vm": "virtio", **({base: "ide"} if base else {})}
+
+
+def test_what_one_application_edits_another_applies_as_it_is(helm: str, kustomize: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", PLAIN)
+    put("vms/cores.yaml", CORES)
+    put("apps/web.yaml", KUSTOMIZED)
+    put("apps/plain.yaml", APPLIED.replace("web", "plain").replace("base OPTIONS", "vms"))
+    assert sizes(read(helm, kustomize)) == {
+        "vms: /vm": (1, "1Gi"),
+        "vms (Application argocd/web): prod/p-vm": (2, "3Gi"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ("", {"base: /vm"}),
+        (", directory: {recurse: true}", {"base: /vm", "base: /old"}),
+        (", plugin: {name: virt-render}", {"base: /vm", "base: /old"}),
+        (", directory: {include: v*}", set()),
+    ],
+)
+def test_files_of_a_kustomization_that_are_applied_by_themselves(
+    helm: str, kustomize: str, options: str, names: set[str]
+) -> None:
+    """The files of a directory, and not what is a patch to kustomize."""
+    text = HIDING.replace("../base", "base/vm.yaml") + "  - {path: base/patch.yaml}\n"
+    put("kustomization.yaml", text)
+    put("base/vm.yaml", PLAIN)
+    put("base/old/vm.yaml", PLAIN.replace("name: vm", "name: old"))
+    put("base/patch.yaml", PLAIN)
+    put("argocd/kustomization.yaml", "resources: [web.yaml]\n")
+    put("argocd/web.yaml", APPLIED.replace(" OPTIONS", options))
+    inputs = read(helm, kustomize)
+    assert {*machines(inputs)} == {".: /vm", *names}
+    listed = "VM file that no kustomization lists"
+    assert unseen(inputs).get(listed, 0) == ("base: /old" not in names)
+    reason = "Application of a directory with patterns"
+    assert unseen(inputs).get(reason, 0) == ("include" in options)
+
+
 def test_a_patch_has_no_path_but_the_one_that_is_looked_at(helm: str, kustomize: str) -> None:
     """kustomize reads keys in any case; Argo CD does not, and neither are they handed over."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")

@@ -94,6 +94,10 @@ def load_all(
             for tried in _made(intake, unread, empty)
             if _is_input(intake, tried, path, unread, loose)
         )
+        for folder, names in unread.directories.items():
+            inputs.append(_watched(watch, Documents(folder=folder, whole=whole)))
+            for file in names:
+                intake.file(file, inputs[-1], named=False)
     loose.diagnostics += _unread_beside(intake)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 

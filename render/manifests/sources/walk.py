@@ -2,11 +2,14 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization, relevance
 from render.manifests.charts import layout
 from render.manifests.discover import Discovery, skipped, tidy
@@ -26,12 +29,14 @@ if TYPE_CHECKING:
 class Unread(NamedTuple):
     """What a walk leaves to programs: the folders of *kustomizations* that no other one refers to, and of *charts*.
 
-    And the *uses* of such folders by objects that say how they are filled in.
+    And the *uses* of such folders by objects that say how they are filled in; *directories* are the files of folders
+    that are applied as they are, and are otherwise read as parts of kustomizations alone.
     """
 
     kustomizations: list[str]
     charts: list[str]
     uses: Sequence["FolderUse"] = ()
+    directories: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
@@ -131,7 +136,6 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
             intake.file(file, into, named=False)
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
-    _name_unlisted(intake, discovered, into)
     reaches = _reaches(intake, () if plain else tops, into)
     reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
     if into.passed or len(reached) < len(tops):
@@ -140,7 +144,10 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
     unread = Unread(reached, discovered.charts)
-    return _used(intake, folder, _Asking(wanted, asking, reaches), unread, into)
+    asked = _Asking(wanted, asking, reaches, discovered, named)
+    unread = _used(intake, folder, asked, unread, into)
+    _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
+    return unread
 
 
 def _loose(
@@ -172,9 +179,15 @@ def _reaches(
     return reaches
 
 
-def _name_unlisted(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
-    """Say in *into* which VMs stand below a kustomization, and no kustomization lists their file."""
-    suspects = [file for file in discovered.owned if intake.texts.is_of_machines(file[0])]
+def _name_unlisted(
+    intake: SourceIntake, discovered: Discovery, applied: Collection[str], into: Documents
+) -> None:
+    """Say in *into* which VMs stand below kustomizations in files that none lists, and that are not *applied* so."""
+    suspects = [
+        file
+        for file in discovered.owned
+        if file[0] not in applied and intake.texts.is_of_machines(file[0])
+    ]
     if not suspects:
         return
     listed = kustomization.listed(discovered.kustomizations, intake.limits, intake.kustomizations)
@@ -198,11 +211,14 @@ class _Asking(NamedTuple):
     """Where objects are looked for that say how others are filled in.
 
     *files* are all loose ones, *loose* those with such an object; *reaches* are those of the kustomizations.
+    *discovered* is all that there is, *patches* are the files in it that are no manifests.
     """
 
     files: Sequence[str]
     loose: Sequence[str]
     reaches: Mapping[str, kustomization.Reach]
+    discovered: Discovery
+    patches: Mapping[str, str]
 
 
 def _used(
@@ -216,8 +232,14 @@ def _used(
         return unread
     from render.manifests.sources import kustomization as built
     from render.manifests.uses import asking as evaluation
-    from render.manifests.uses.repository import Home
+    from render.manifests.uses.repository import Home, Layout
 
+    home = Home(
+        folder,
+        intake.texts,
+        intake.limits,
+        Layout.of(unread.charts, asking.discovered.kustomizations, asking.reaches),
+    )
     found = evaluation.find(
         evaluation.Places(
             asking.loose,
@@ -227,25 +249,52 @@ def _used(
                 for top, reach in asking.reaches.items()
             ],
         ),
-        Home(folder, intake.texts, intake.limits, unread.charts),
+        home,
         intake.reading.chart._replace(values=(), file_parameters=(), name=""),
         intake.limits,
     )
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
-    users: dict[str, list[FolderUse]] = {}
-    for use in found.uses:
-        users.setdefault(os.path.realpath(use.folder), []).append(use)
-        into.diagnostics.append(skipped(use.folder, _reason(use)))
+    into.diagnostics += (_note_of(use) for use in found.uses if not use.is_plain)
+    users = {os.path.realpath(use.folder) for use in found.uses if not use.is_plain}
+    plain = {os.path.realpath(use.folder): use for use in reversed(found.uses) if use.is_plain}
     is_asked = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
     charts = [chart for chart in unread.charts if is_asked or os.path.realpath(chart) not in users]
-    tops = [top for top in unread.kustomizations if os.path.realpath(top) not in users]
-    return Unread(tops, charts, found.uses)
+    tops = [
+        top
+        for top in unread.kustomizations
+        if (real := os.path.realpath(top)) not in users or real in plain
+    ]
+    directories: dict[str, Sequence[str]] = {}
+    for real, use in sorted(plain.items()):
+        if not home.is_part(real):
+            continue
+        into.diagnostics.append(_note_of(use))
+        if kustomization.find(real) is None:
+            directories[use.folder] = _applied(asking, use)
+        else:
+            tops.append(use.folder)
+    return Unread(tops, charts, [use for use in found.uses if not use.is_plain], directories)
 
 
-def _reason(use: "FolderUse") -> str:
+def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
+    """The files below kustomizations that are applied as they are with the folder of *use*."""
+    around = os.path.realpath(use.folder)
+    return [
+        file
+        for file, real in asking.discovered.owned
+        if file.endswith(discover.YAML)
+        and real not in asking.patches
+        and (files.is_below(real, around) if use.is_deep else os.path.dirname(real) == around)
+    ]
+
+
+def _note_of(use: "FolderUse") -> Diagnostic:
     assumed = f" (assumed: {'; '.join(use.assumptions)})" if use.assumptions else ""
-    return f"{use.title} says how it is filled in{assumed}"
+    if use.is_plain:
+        message = f"{use.folder} is read by itself too: {use.title} applies it{assumed}"
+        return codes.FILE_SKIPPED.at(Location(file=use.folder), message)
+    return skipped(use.folder, f"{use.title} says how it is filled in{assumed}")
 
 
 def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:

@@ -27,6 +27,7 @@ from render.system import files
 from render.yaml.reader import Document, read
 
 GROUP = "argoproj.io"
+_OUR_PLUGIN = "virt-render"
 _BRANCHES = frozenset({"", "HEAD", "main", "master"})
 _REMOTE = ("://", "$ARGOCD_")
 #: What no file in the folder of a source overrides.
@@ -87,7 +88,8 @@ class _Application(NamedTuple):
         """
         if text_at(source, "chart"):
             raise ElsewhereError
-        if not text_at(source, "path") or source.get("plugin"):
+        plugin = source.get("plugin")
+        if not text_at(source, "path") or (plugin and text_at(plugin, "name") != _OUR_PLUGIN):
             return None
         assumptions = self.home.claimed(text_at(source, "repoURL"))
         folder = self.home.folder(text_at(source, "path"))
@@ -97,13 +99,24 @@ class _Application(NamedTuple):
         revision = text_at(source, "targetRevision")
         if revision not in _BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
-        if not self.home.is_chart_of_machines(folder):
-            edit = self._edit(source, folder)
-            return edit and FolderUse(
-                self.title, self.document, folder, assumptions=assumptions, edit=edit
-            )
+        if plugin or not self.home.is_chart_of_machines(folder):
+            edit = None if plugin else self._edit(source, folder)
+            use = FolderUse(self.title, self.document, folder, assumptions=assumptions, edit=edit)
+            return use if edit else self._plain(use, source)
         release = self._release((*path, "helm"), folder, source.get("helm"))
         return FolderUse(self.title, self.document, folder, release, assumptions=assumptions)
+
+    def _plain(self, use: FolderUse, source: Mapping[str, Any]) -> FolderUse | None:
+        """*use* of a folder as *source* has it applied, None where that is of another kind. Raises UnevaluatedError."""
+        directory = source.get("directory")
+        if kustomization.find(use.folder):
+            return None if directory or source.get("helm") else use
+        if self.home.is_part(use.folder) and (
+            get(directory, "include") or get(directory, "exclude")
+        ):
+            raise UnevaluatedError("Application of a directory with patterns", use.folder)
+        is_deep = bool(source.get("plugin")) or get(directory, "recurse") is True
+        return None if source.get("helm") else use._replace(is_deep=is_deep)
 
     def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
         """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""

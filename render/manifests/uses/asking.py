@@ -95,7 +95,11 @@ class _Evaluation:
     ) -> bool:
         """Whether one of *documents* fills in anything of this repository, as it is written."""
         around = _referents(every, config_maps)
-        return any(True for document in documents for _ in self._evaluated(document, around))
+        uses = (use for document in documents for use in self._evaluated(document, around))
+        return any(
+            not isinstance(use, FolderUse) or not use.is_plain or self._home.is_part(use.folder)
+            for use in uses
+        )
 
     def all(self, every: Sequence[Sequence[Document]], config_maps: Sequence[Document]) -> Uses:
         """What is made of each document of *every* list."""

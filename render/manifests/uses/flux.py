@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import values
+from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     ElsewhereError,
@@ -66,20 +67,21 @@ def uses(
 
 
 def _kustomization(document: Document, home: Home, around: Referents) -> FolderUse | None:
-    """What a Kustomization substitutes in a folder that kustomize builds; None where it substitutes nothing."""
+    """What a Kustomization makes of a folder that is built; None where there is no VM, or where it is of no account.
+
+    Raises UnevaluatedError, ElsewhereError.
+    """
     spec = document.body.get("spec")
     build = get(spec, "postBuild")
     if not isinstance(build, dict) or not (build.get("substitute") or build.get("substituteFrom")):
-        return None
+        return _plain(document, home, around)
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
     folder = home.folder(text_at(spec, "path"))
     if not home.is_read(folder) or not home.is_built_of_machines(folder):
         return None
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
-    changed = [name for name in _OF_BUILD if get(spec, name)]
-    if changed:
-        raise UnevaluatedError(f"Flux Kustomization with {', '.join(changed)}")
+    _refuse_changes(spec)
     known: dict[str, str] = {}
     is_complete = True
     for _, reference in mappings(build, "substituteFrom"):
@@ -100,6 +102,31 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         is_complete=is_complete,
         assumptions=assumptions,
     )
+
+
+def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:
+    """The folder that *document* applies as it is written, but for a namespace. Raises as `_kustomization`."""
+    spec = document.body.get("spec")
+    assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
+    folder = home.folder(text_at(spec, "path"))
+    if not home.is_read(folder):
+        return None
+    namespace, edit = text_at(spec, "targetNamespace"), None
+    if home.is_part(folder):
+        _refuse_changes(spec)
+        if namespace and kustomization.find(folder) is None:
+            raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
+        edit = KustomizationEdit({"namespace": namespace}) if namespace else None
+    return FolderUse(
+        named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True
+    )
+
+
+def _refuse_changes(spec: Any) -> None:
+    """Raise UnevaluatedError where *spec* changes the build in a way that is not looked at."""
+    changed = [name for name in _OF_BUILD if get(spec, name)]
+    if changed:
+        raise UnevaluatedError(f"Flux Kustomization with {', '.join(changed)}")
 
 
 def _release(

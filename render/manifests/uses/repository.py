@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,14 +22,14 @@ _ADDRESS = re.compile(
 class Home:
     """The repository around what is read below *path*, of which *top* is the resolved first folder.
 
-    *charts* are those below it; *texts* says where an object of KubeVirt's may stand.
+    *layout* says what is below it, *texts* where an object of KubeVirt's may stand.
     """
 
-    def __init__(self, path: str, texts: Texts, limits: Limits, charts: Iterable[str]) -> None:
+    def __init__(self, path: str, texts: Texts, limits: Limits, layout: "Layout") -> None:
         self.path = tidy(path)
         self._texts = texts
         self.limits = limits
-        self._charts = charts
+        self._layout = layout
         self._real = os.path.realpath(path)
         self.top = boundary(self._real) or self._real
 
@@ -92,7 +92,7 @@ class Home:
     @cached_property
     def has_charts_of_machines(self) -> bool:
         """Whether an object of KubeVirt's may stand in a chart below what is read."""
-        return any(map(self.is_chart_of_machines, self._charts))
+        return any(map(self.is_chart_of_machines, self._layout.charts))
 
     def is_built_of_machines(self, folder: str) -> bool:
         """Whether what Flux builds of *folder* may hold an object of KubeVirt's."""
@@ -102,9 +102,38 @@ class Home:
             kustomization.reach(folder, self.limits, allow_remote=True, bounds=self.top)
         )
 
+    def is_part(self, folder: str) -> bool:
+        """Whether *folder* is otherwise read as a part of kustomizations alone, and may hold KubeVirt's objects."""
+        real = os.path.realpath(folder)
+        if real in self._layout.kustomizations:
+            return real not in self._layout.tops and self.is_built_of_machines(folder)
+        if not os.path.isdir(real) or kustomization.find(folder) or discover.is_chart(folder):
+            return False
+        is_owned = inside(real, self._layout.kustomizations)
+        return is_owned and self._texts.anywhere(folder)
+
     def is_read(self, folder: str) -> bool:
         """Whether *folder* is below what is read."""
         return inside(os.path.realpath(folder), [self._real])
+
+
+class Layout(NamedTuple):
+    """What is below the folder that is read: *charts* and, by their resolved folders, *kustomizations*.
+
+    *tops* are those of them to which no other one refers.
+    """
+
+    charts: Sequence[str]
+    kustomizations: frozenset[str]
+    tops: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, charts: Sequence[str], kustomizations: Iterable[str], tops: Iterable[str]
+    ) -> "Layout":
+        """That of these folders, as they are shown."""
+        resolved = (frozenset(map(os.path.realpath, folders)) for folders in (kustomizations, tops))
+        return cls(charts, *resolved)
 
 
 class _Address(NamedTuple):

@@ -24,6 +24,7 @@ class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
+    *is_deep*: where nothing builds the folder, those below it count too.
     """
 
     title: str
@@ -34,6 +35,12 @@ class FolderUse(NamedTuple):
     is_complete: bool = True
     assumptions: tuple[str, ...] = ()
     edit: "KustomizationEdit | None" = None
+    is_deep: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the folder is applied as it is written."""
+        return self.release is None and self.variables is None and self.edit is None
 
 
 class UnevaluatedError(Exception):
