@@ -96,10 +96,15 @@ def load_all(
         )
         for folder, names in unread.directories.items():
             inputs.append(_watched(watch, Documents(folder=folder, whole=whole)))
-            for file in names:
-                intake.file(file, inputs[-1], named=False)
+            _take(intake, names, inputs[-1])
     loose.diagnostics += _unread_beside(intake)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
+
+
+def _take(intake: SourceIntake, names: Sequence[str], into: Documents) -> None:
+    """Read the files *names* into *into* as they are."""
+    for file in names:
+        intake.file(file, into, named=False)
 
 
 def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:

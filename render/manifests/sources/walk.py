@@ -117,15 +117,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
     into.diagnostics.extend(map(intake.met, discovered.diagnostics))
-    into.diagnostics += (
-        skipped(
-            discover.join(below, discover.SETTINGS_FILE),
-            f"these settings count where {below} itself is named",
-        )
-        for below in discovered.settings
-    )
-    if discovered.settings:
-        into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
+    _name_settings(discovered, into)
     tops, named = kustomization.survey(
         discovered.kustomizations, intake.limits, intake.kustomizations
     )
@@ -148,6 +140,19 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     unread = _used(intake, folder, asked, unread, into)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     return unread
+
+
+def _name_settings(discovered: Discovery, into: Documents) -> None:
+    """Say in *into* which settings of folders further below do not count."""
+    into.diagnostics += (
+        skipped(
+            discover.join(below, discover.SETTINGS_FILE),
+            f"these settings count where {below} itself is named",
+        )
+        for below in discovered.settings
+    )
+    if discovered.settings:
+        into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
 
 
 def _loose(
@@ -255,9 +260,22 @@ def _used(
     )
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
-    into.diagnostics += (_note_of(use) for use in found.uses if not use.is_plain)
-    users = {os.path.realpath(use.folder) for use in found.uses if not use.is_plain}
-    plain = {os.path.realpath(use.folder): use for use in reversed(found.uses) if use.is_plain}
+    parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
+    return _divided(intake, asking, unread, found.uses, parts, into)
+
+
+def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
+    intake: SourceIntake,
+    asking: _Asking,
+    unread: Unread,
+    uses: Sequence["FolderUse"],
+    parts: Sequence["FolderUse"],
+    into: Documents,
+) -> Unread:
+    """*unread* with *uses*, of which *parts* are otherwise read with others alone."""
+    into.diagnostics += (_note_of(use) for use in uses if not use.is_plain)
+    users = {os.path.realpath(use.folder) for use in uses if not use.is_plain}
+    plain = {os.path.realpath(use.folder) for use in uses if use.is_plain}
     is_asked = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
     charts = [chart for chart in unread.charts if is_asked or os.path.realpath(chart) not in users]
     tops = [
@@ -266,15 +284,13 @@ def _used(
         if (real := os.path.realpath(top)) not in users or real in plain
     ]
     directories: dict[str, Sequence[str]] = {}
-    for real, use in sorted(plain.items()):
-        if not home.is_part(real):
-            continue
+    for use in {os.path.realpath(use.folder): use for use in reversed(parts)}.values():
         into.diagnostics.append(_note_of(use))
-        if kustomization.find(real) is None:
+        if kustomization.find(use.folder) is None:
             directories[use.folder] = _applied(asking, use)
         else:
             tops.append(use.folder)
-    return Unread(tops, charts, [use for use in found.uses if not use.is_plain], directories)
+    return Unread(tops, charts, [use for use in uses if not use.is_plain], directories)
 
 
 def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
