@@ -136,8 +136,8 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
     unread = Unread(reached, discovered.charts)
-    asked = _Asking(wanted, asking, reaches, discovered, named)
-    unread = _used(intake, folder, asked, unread, into)
+    places = _Asking(wanted, asking, reaches, discovered, named)
+    unread = _used(intake, folder, places, unread, into)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     return unread
 
