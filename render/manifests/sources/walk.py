@@ -237,13 +237,13 @@ def _used(
         return unread
     from render.manifests.sources import kustomization as built
     from render.manifests.uses import asking as evaluation
-    from render.manifests.uses.repository import Home, Layout
+    from render.manifests.uses.repository import Home, RootsLayout
 
     home = Home(
         folder,
         intake.texts,
         intake.limits,
-        Layout.of(unread.charts, asking.discovered.kustomizations, asking.reaches),
+        RootsLayout.of(unread.charts, asking.discovered.kustomizations, asking.reaches),
     )
     found = evaluation.find(
         evaluation.Places(

@@ -25,7 +25,7 @@ class Home:
     *layout* says what is below it, *texts* where an object of KubeVirt's may stand.
     """
 
-    def __init__(self, path: str, texts: Texts, limits: Limits, layout: "Layout") -> None:
+    def __init__(self, path: str, texts: Texts, limits: Limits, layout: "RootsLayout") -> None:
         self.path = tidy(path)
         self._texts = texts
         self.limits = limits
@@ -117,7 +117,7 @@ class Home:
         return inside(os.path.realpath(folder), [self._real])
 
 
-class Layout(NamedTuple):
+class RootsLayout(NamedTuple):
     """What is below the folder that is read: *charts* and, by their resolved folders, *kustomizations*.
 
     *tops* are those of them to which no other one refers.
@@ -130,7 +130,7 @@ class Layout(NamedTuple):
     @classmethod
     def of(
         cls, charts: Sequence[str], kustomizations: Iterable[str], tops: Iterable[str]
-    ) -> "Layout":
+    ) -> "RootsLayout":
         """That of these folders, as they are shown."""
         resolved = (frozenset(map(os.path.realpath, folders)) for folders in (kustomizations, tops))
         return cls(charts, *resolved)
