@@ -228,7 +228,7 @@ def _verdicts(results: Sequence[Result], bare: Cost) -> Iterable[Verdict]:
     )
     for tool, said, cold, many, most in (
         (OURS, "", 5, 0.2, 1.0),
-        (FULL, ", with full admission", 6, 0.28, 1.4),
+        (FULL, ", with full admission", 6, 0.28, 1.1),
     ):
         if one:
             what = f"1 VM, cold process{said}: CPU time / `{BARE}`"
