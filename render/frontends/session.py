@@ -76,10 +76,19 @@ def parts(request: Request, work: Work) -> list[FleetPart]:
     if all(_is_repository(path, request) for path in request.paths or (".",)):
         return [*fleet(request, work)]
     part = single(request, work)
+    return below_unbuilt(part, request, work) or [part]
+
+
+def below_unbuilt(part: FleetPart, request: Request, work: Work) -> list[FleetPart]:
+    """The roots below a folder of which nobody can build what stands in it, *part*; none if there is nothing else."""
     if not is_unbuilt(part.loaded, request.paths):
-        return [part]
+        return []
     work.parts.remove(part)
-    return [*fleet(request, work)]
+    below = [*fleet(request, work)]
+    if any(root.loaded.documents for root in below):
+        return below
+    work.parts[:] = [part]
+    return []
 
 
 def is_unbuilt(loaded: Documents, paths: Sequence[str]) -> bool:

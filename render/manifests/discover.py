@@ -153,6 +153,22 @@ def leads_out(file: str) -> bool:
     return not inside(os.path.realpath(file), (boundary(folder) or folder,))
 
 
+def is_led_out(path: str) -> bool:
+    """Whether a link on the way of *path*, which somebody named, leads out of the repository that the link stands in.
+
+    Who changes a repository may put a link where a folder was that others name.
+    """
+    current = os.path.realpath("/" if os.path.isabs(path) else ".")
+    for step in path.split(os.sep):
+        beyond = os.path.normpath(os.path.join(current, step))
+        if os.path.islink(beyond):
+            around, beyond = boundary(current), os.path.realpath(beyond)
+            if around and not inside(beyond, (around,)):
+                return True
+        current = beyond
+    return False
+
+
 def _unpacked(folder: str) -> str:
     """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
     before, server, below = f"{folder}/".partition("/_cmp_server/")

@@ -66,6 +66,8 @@ _LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
 _MOST_PLACED = 50_000
 """Lines of a text whose places are remembered: each takes more than it has."""
+_LONGEST_PLACED = 4_000
+"""Characters of a line whose form is remembered: a flow collection takes many times what it is written with."""
 _MOST_OUTLINES = 32
 """Texts of one outline differ in nothing but values: the manifests of a fleet have few."""
 _PLACED: "Final[dict[tuple[int, ...], PlainPlaces | None]]" = {}
@@ -110,6 +112,8 @@ def places(text: str, depth: int) -> PlainPlaces | None:
     if text.count("\n") > _MOST_PLACED or not _is_printable(text):
         return None
     lines = _lines(text)
+    if max(map(len, lines)) > _LONGEST_PLACED:
+        return None
     outline = (depth, *map(_form, lines))
     if outline not in _PLACED:
         if len(_PLACED) >= _MOST_OUTLINES:

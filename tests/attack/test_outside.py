@@ -190,3 +190,37 @@ def test_what_a_function_config_names(repository: Path) -> None:
         assert done.returncode
         assert "leads out of the repository" in done.stderr
     assert os.listdir(repository.parent / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "check vms",
+        "build vms",
+        "report vms",
+        "check vms/vm.yaml",
+        "check below/../vms",
+        "explain web vms",
+        "pin vms",
+    ],
+)
+def test_a_path_that_somebody_names_leads_nowhere_else(tmp_path: Path, words: str) -> None:
+    """Of an action that checks ``vms`` a change may have made a link."""
+    put(tmp_path / "outside" / "vm.yaml", f"{vm('web')}  secretField: CANARY\n")
+    repository = Repository(tmp_path / "repository")
+    (repository.folder / "below").mkdir()
+    (repository.folder / "vms").symlink_to(tmp_path / "outside")
+    done = repository.run(*words.split())
+    assert "CANARY" not in done.stdout + done.stderr
+    assert "it leads out of the repository" in done.stdout + done.stderr
+    assert done.returncode
+
+
+def test_a_repository_behind_a_link_is_read(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.vm("web")
+    (tmp_path / "link").symlink_to(repository.folder)
+    (repository.folder / "again").symlink_to(".")
+    for folder in (str(tmp_path / "link"), "again"):
+        done = repository.run("check", folder)
+        assert "1 VM" in done.stdout + done.stderr, folder

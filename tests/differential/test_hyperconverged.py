@@ -131,7 +131,10 @@ def test_the_reader_of_the_settings_finds_nothing_wrong_with_what_it_gets(
 ) -> None:
     from render.schemas import decode
 
-    odd = {"affinity-wrong"}  # up to 1.15 the operator hands on what KubeVirt's CRD refuses
+    odd = {
+        "affinity-wrong",
+        "overcommit-low",
+    }  # the operator hands on what KubeVirt's CRD refuses, some up to 1.15
     wrong = [
         (line["id"], problems)
         for line, _, found in everything

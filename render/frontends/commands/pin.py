@@ -19,8 +19,8 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    below_unbuilt,
     fleet,
-    is_unbuilt,
     rendering,
     single,
     unless_unread,
@@ -337,12 +337,13 @@ def _targets(request: Request, work: Work) -> list[_PinTarget]:
     )
     if not several or "-" in request.paths:
         part = single(request, work)
-        if request.reading.lock or not is_unbuilt(part.loaded, request.paths):
+        found = [] if request.reading.lock else below_unbuilt(part, request, work)
+        if not found:
             return [_PinTarget(part, target, nothing)]
-        work.parts.remove(part)
+    else:
+        found = [*fleet(request, work)]
     targets = [
-        _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing)
-        for part in fleet(request, work)
+        _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing) for part in found
     ]
     return [candidate for candidate in targets if _is_pinned(candidate)] or targets[:1]
 

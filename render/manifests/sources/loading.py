@@ -37,8 +37,9 @@ def load(
     What is read is noted in *watch* before it is complete. Nothing is raised: whatever is wrong is a diagnostic.
     """
     intake = SourceIntake(reading)
-    allowed = _allowed(paths)
     into = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
+    paths = _within(paths, into)
+    allowed = _allowed(paths)
     for path in paths:
         if _is_root(path, reading):
             _finish(_building(intake, tidy(path), into))
@@ -73,8 +74,9 @@ def load_all(
     *watch*: as for `load`.
     """
     intake = SourceIntake(reading, anything=anything)
-    allowed = _allowed(paths)
     loose = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
+    paths = _within(paths, loose)
+    allowed = _allowed(paths)
     inputs: list[Documents] = []
     for path in paths:
         if _is_chart(path, reading):
@@ -86,9 +88,7 @@ def load_all(
         if not reading.programs >= BUILDERS:
             _leave(intake, unread, loose)
             continue
-        empty = _empty(unread, loose, whole=whole)
-        for into in empty:
-            _watched(watch, into)
+        empty = [_watched(watch, into) for into in _empty(unread, loose, whole=whole)]
         inputs += (
             tried
             for tried in _made(intake, unread, empty)
@@ -253,6 +253,13 @@ def _finish(steps: "Steps[ReadOutput]") -> None:
     from render.system import processes
 
     processes.finish(steps)()
+
+
+def _within(paths: Sequence[str], into: Documents) -> list[str]:
+    """Those of *paths* that no link leads out of its repository; what is wrong with the others goes into *into*."""
+    led_out = [path for path in paths if path != "-" and discover.is_led_out(path)]
+    into.diagnostics += map(kustomization.outside, led_out)
+    return [path for path in paths if path not in led_out]
 
 
 def _allowed(paths: Sequence[str]) -> list[str]:

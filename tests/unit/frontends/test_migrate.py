@@ -526,7 +526,7 @@ def test_a_name_does_not_drive_the_terminal(
     put("esc\x1b[31m\n.yaml", RUNNING)
     assert invoke(["migrate"]) is Exit.OK
     told = capfdbinary.readouterr().out.decode()
-    assert told == "esc\ufffd[31m\ufffd.yaml: VirtualMachine other: runStrategy: Always\n"
+    assert told == "esc\ufffd[31m .yaml: VirtualMachine other: runStrategy: Always\n"
 
 
 @pytest.mark.parametrize(
