@@ -32,7 +32,6 @@ class Code(NamedTuple):
     *always_said*: a note that is worth saying without ``-v``.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse; *of_guest*: only where
     ``--guest`` asks what guests boot with.
-    *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse.
     *beyond*: about what comes after KubeVirt's own webhooks have admitted a VM.
     *since*: the version of virt-render that has it.
     """
@@ -263,7 +262,7 @@ _STRONGEST_FIRST = (Exit.INTERNAL, Exit.DEADLINE, Exit.USAGE, Exit.UNREADABLE, E
 def status(diagnostics: Iterable[Diagnostic]) -> Exit:
     """The status for *diagnostics*: `Exit.OK` without errors, else that of the error that says least of the input."""
     seen = {CODES[diagnostic.code].exit for diagnostic in diagnostics if diagnostic.is_error}
-    return next((exit_ for exit_ in _STRONGEST_FIRST if exit_ in seen), Exit.OK)
+    return min(seen, key=_STRONGEST_FIRST.index, default=Exit.OK)
 
 
 def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

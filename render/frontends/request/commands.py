@@ -117,14 +117,14 @@ DASHES = "--"
 class Command(NamedTuple):
     """A command and everything that is said of it.
 
-    *function* is ``MODULE:NAME`` below `render.frontends`. It gets a `Request` and the `Work` being done, and answers
-    an exit status; where *hosted*, a host's protocol decides how anything is said, and it gets the call and the
-    environment. *summary* is its help, the first line of which stands alone in lists. *report* is the stream on which
-    findings are reported. Of the options of a pair in *excludes* only one may be given. *by_machine*: machines start
-    it, so that it is understood without click. *whole*: it looks at a repository, whose root says how that is laid out.
-    *dashed*: its words may be divided by `DASHES`, which is one of its paths then. *defaults*: what nobody asks for
-    otherwise, of the options of a rendering that have another default here; *assumed*: in words, of those that the
-    repository has a say in.
+    *function* is ``MODULE:NAME`` below `render.frontends`. It gets a `Request` and the `Work` being done, and
+    returns an `Answer`; where *hosted*, a host's protocol decides how anything is said, and it gets the call and
+    the environment, and returns an `Exit`. *summary* is its help, the first line of which stands alone in lists.
+    *report* is the stream on which findings are reported. Of the options of a pair in *excludes* only one may be
+    given. *by_machine*: machines start it, so that it is understood without click. *whole*: it looks at a
+    repository, whose root says how that is laid out. *dashed*: its words may be divided by `DASHES`, which is one
+    of its paths then. *defaults*: what nobody asks for otherwise, of the options of a rendering that have another
+    default here; *assumed*: in words, of those that the repository has a say in.
     """
 
     name: str

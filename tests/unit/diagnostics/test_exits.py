@@ -2,7 +2,7 @@ import pytest
 
 from render.diagnostics import codes
 from render.diagnostics.codes import Code, status
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Location, Severity
 from render.diagnostics.exits import Exit
 
 
@@ -22,3 +22,8 @@ def test_the_error_that_says_least_of_the_input_decides(found: list[Code], exit_
     diagnostics = [code.at(Location(), "odd") for code in found]
     assert status(diagnostics) is exit_
     assert status(reversed(diagnostics)) is exit_
+
+
+def test_every_status_of_a_code_has_its_rank() -> None:
+    ranked = {status([code.at(Location(), "odd")]) for code in codes.CODES.values()}
+    assert ranked >= {code.exit for code in codes.CODES.values() if code.severity is Severity.ERROR}
