@@ -2,32 +2,24 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from render.system import git
-from render.system.checkout import Most, checkout
+from render.system.checkout import EVERYTHING, CheckoutScope, Most, checkout
 from render.system.git import GitError
 from render.yaml.budget import Limits
 
 
 @contextlib.contextmanager
-def checked_out(  # noqa: PLR0913, PLR0917 - what is read, and what of it need not be there
-    top: str,
-    commit: str,
-    limits: Limits,
-    other: str = "",
-    paths: Sequence[str] = (),
-    beside: str = "",
+def checked_out(
+    top: str, commit: str, limits: Limits, scope: CheckoutScope = EVERYTHING
 ) -> Iterator[str]:
     """A temporary folder with the files of *commit* of the repository *top*, as far as *limits* let anybody read them.
 
-    But for those that nobody reads. *other* is a folder with another commit of it, *paths* what is looked at.
-    What the repository lacks is left out where the commit *beside* has the same.
-    Raises GitError, with the fetch that may be missing.
+    *scope*: see there. Raises GitError, with the fetch that may be missing.
     """
     try:
-        most = Most(limits.file_bytes, limits.total_bytes)
-        with checkout(top, commit, most, other, paths, beside) as tree:
+        with checkout(top, commit, Most(limits.file_bytes, limits.total_bytes), scope) as tree:
             yield tree
     except GitError as error:
         if git.is_shallow(top):
@@ -47,7 +39,7 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     Raises GitError.
     """
     here = within(".", os.path.realpath(top))
-    with checked_out(top, commit, limits, paths=[here]) as then:
+    with checked_out(top, commit, limits, CheckoutScope(paths=[here])) as then:
         inside = os.path.join(then, here)
         is_there = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if is_there else then):

@@ -36,21 +36,30 @@ class Most(NamedTuple):
     total_bytes: int
 
 
+class CheckoutScope(NamedTuple):
+    """What of a revision is laid out, and what of it need not be there.
+
+    Files that the *other* checkout has too are hard links to its own: nobody writes to either. What nobody can read
+    for an object is left out, see `_counts`, but for *paths*; so is what is missing in the repository where the
+    revision *beside* has the same file.
+    """
+
+    other: str = ""
+    paths: Sequence[str] = ()
+    beside: str = ""
+
+
+EVERYTHING = CheckoutScope()
+
+
 @contextmanager
-def checkout(  # noqa: PLR0913, PLR0917 - what is read, and what of it need not be there
-    top: str,
-    revision: str,
-    most: Most,
-    other: str = "",
-    paths: Sequence[str] = (),
-    beside: str = "",
+def checkout(
+    top: str, revision: str, most: Most, scope: CheckoutScope = EVERYTHING
 ) -> Iterator[str]:
     """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
 
-    The files are written as git stores them: filters of the repository (LFS) are not run. Those that the *other*
-    checkout has too are hard links to its own: nobody writes to either. Of what is larger than *most* says, only
-    the size is true. What nobody can read for an object is left out, see `_may_be_read`, but for *paths*.
-    What is missing in the repository is left out where the revision *beside* has the same file: `absent` names it.
+    The files are written as git stores them: filters of the repository (LFS) are not run. Of what is larger than
+    *most* says, only the size is true. `absent` names what the *scope* leaves out because it is missing.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
@@ -60,11 +69,11 @@ def checkout(  # noqa: PLR0913, PLR0917 - what is read, and what of it need not 
             listing.write(listed)
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
             addresses.write("\n".join(remotes(top)))
-        named = [os.fsencode(os.path.normpath(path)) for path in paths]
-        entries, missing = _but_for_missing(_files(listed), named, top, beside)
+        named = [os.fsencode(os.path.normpath(path)) for path in scope.paths]
+        entries, missing = _but_for_missing(_files(listed), named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:
             names.write(b"\0".join(entry.name for entry in missing if entry.is_text))
-        words = _lay_out(top, entries, tree, most, other, named)
+        words = _lay_out(top, entries, tree, most, scope.other, named)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
         yield tree

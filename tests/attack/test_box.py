@@ -22,6 +22,7 @@ from render.yaml.budget import Limits
 from tests.support.cases import ROOT
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
+from tests.support.probe import ALLOWED
 from tests.support.process import argv, environ, run
 
 PRINTING = "#!{sh}\nexport\nfor f in $HOME $XDG_CONFIG_HOME $TMPDIR; do [ -d $f ] || echo missing; done\necho $HOME/*\n"
@@ -102,14 +103,10 @@ def test_too_much_memory_ends_it(
     assert found.code == "VR116"
 
 
-TRYING = """
+TRYING = (
+    ALLOWED
+    + """
 import ctypes, os, socket, sys
-def allowed(work):
-    try:
-        work()
-    except OSError:
-        return False
-    return True
 outside, repository, home, port = sys.argv[1:]
 def connect():
     socket.create_connection(("127.0.0.1", int(port)), timeout=2).close()
@@ -161,6 +158,7 @@ print(" ".join(name for name, work in {
     "writes-nowhere": lambda: open("/dev/null", "w"),
 }.items() if allowed(work)))
 """
+)
 MEANT = {"reads-repository", "reads-here", "writes-home", "writes-nowhere"}
 #: What neither Landlock nor a filter of calls has a word for.
 BEYOND_LANDLOCK = {"reads-git"}

@@ -10,15 +10,12 @@ import pytest
 from render.system import git, seccomp
 from tests.robustness.test_history import stub
 from tests.support.loopback import Loopback
+from tests.support.probe import ALLOWED
 
-TRYING = """
+TRYING = (
+    ALLOWED
+    + """
 import json, os, socket, subprocess, sys
-def allowed(work):
-    try:
-        work()
-    except OSError:
-        return False
-    return True
 outside, port, number = sys.argv[1:]
 print(json.dumps([name for name, work in {
     "reads": lambda: open(outside).read(),
@@ -34,6 +31,7 @@ print(json.dumps([name for name, work in {
     "leaves": os.setsid,
 }.items() if allowed(work)]))
 """
+)
 
 
 def answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> bytes:

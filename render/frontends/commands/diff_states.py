@@ -35,7 +35,7 @@ from render.report.impact.review import (
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import absent
+from render.system.checkout import CheckoutScope, absent
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -415,9 +415,8 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _here(request, path, "the working tree")
     inside = within(path, top)
     looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
-    tree = trees.enter_context(
-        checked_out(top, revision, request.reading.limits, other, looked_at, beside)
-    )
+    scope = CheckoutScope(other, looked_at, beside)
+    tree = trees.enter_context(checked_out(top, revision, request.reading.limits, scope))
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(revision[:10], tree, inside, request, is_there=False)
     with contextlib.chdir(tree):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from render.system import git, processes
-from render.system.checkout import Most, checkout
+from render.system.checkout import CheckoutScope, Most, checkout
 from tests.support.manifests import put
 from tests.support.repository import Repository
 
@@ -31,7 +31,7 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
     repository.write("new/file", "new\n")
     second = repository.commit("Two")
     top = str(repository.folder)
-    with checkout(top, first, MOST) as one, checkout(top, second, MOST, one) as two:
+    with checkout(top, first, MOST) as one, checkout(top, second, MOST, CheckoutScope(one)) as two:
         old, new = Path(one), Path(two)
         found = {
             str(path.relative_to(new)): path.is_file() and (old / path.relative_to(new)).exists()
@@ -171,7 +171,10 @@ def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
         return {str(one.relative_to(tree)) for one in found}
 
     top = str(repository.folder)
-    with checkout(top, first, MOST, paths=["src"]) as one, checkout(top, second, MOST, one) as two:
+    with (
+        checkout(top, first, MOST, CheckoutScope(paths=["src"])) as one,
+        checkout(top, second, MOST, CheckoutScope(one)) as two,
+    ):
         always = {
             "vm.yaml", "a/Kustomization", "a/link.yaml", "linked.txt", "charts/vm/Chart.yaml",
             "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt", "a/named.txt",
@@ -180,7 +183,7 @@ def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
         assert names(two) == always | {"a/late.txt"}
         assert (Path(one) / "src").is_dir()
         assert not (Path(two) / "src").exists()
-        with checkout(top, third, MOST, two) as three:
+        with checkout(top, third, MOST, CheckoutScope(two)) as three:
             assert {"src/main.go", "docs/page.md"} < names(three)
 
 
