@@ -275,6 +275,19 @@ def imports(path: Path, modules: Collection[str]) -> set[str]:
 EMPTY_WORDS = {"asked", "given", "mine", "one", "said", "shown", "theirs", "there"}
 
 
+def test_gates_are_looked_up_in_one_place() -> None:
+    """Whether a gate counts as on follows from its state in the release too: `has_gate`, else `lists_gate`."""
+    home = ROOT / "render" / "model" / "cluster_config.py"
+    found = [
+        f"{file.relative_to(ROOT)}:{node.lineno}: ask `has_gate` of ClusterConfig, or `lists_gate`"
+        for file in sorted((ROOT / "render").rglob("*.py"))
+        if file != home
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.Attribute) and node.attr in ("feature_gates", "disabled_gates")
+    ]
+    assert not found
+
+
 def test_names_say_what_they_hold() -> None:
     for file in sorted((ROOT / "render").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_bytes())):

@@ -26,25 +26,25 @@ def fill_vmi(draft: Draft, config: ClusterConfig, release: Version) -> str:
     hotplug.fill(draft, config, release)
     identity.annotate_pci_topology(draft, release)
     for mark in in_force(_MARKS, release):
-        mark(draft, config)
+        mark(draft, config, release)
     return ""
 
 
-def _align_emulator_thread(draft: Draft, config: ClusterConfig) -> None:
+def _align_emulator_thread(draft: Draft, config: ClusterConfig, release: Version) -> None:
     if (
         draft.get("spec", "domain", "cpu", "isolateEmulatorThread")
         and config.emulator_thread_to_even_parity
-        and "AlignCPUs" in config.feature_gates
+        and config.has_gate("AlignCPUs", release)
     ):
         draft.put(("metadata", "annotations", EMULATOR_THREAD), "")
 
 
-def _name_qgs_socket(draft: Draft, config: ClusterConfig) -> None:
+def _name_qgs_socket(draft: Draft, config: ClusterConfig, _release: Version) -> None:
     if draft.get("spec", "domain", "launchSecurity", "tdx") is not None and config.qgs_socket_path:
         draft.put(("metadata", "annotations", QGS_SOCKET_PATH), config.qgs_socket_path)
 
 
-def _select_nodes(draft: Draft, _config: ClusterConfig) -> None:
+def _select_nodes(draft: Draft, _config: ClusterConfig, _release: Version) -> None:
     """What the launcher pod asks for by itself today."""
     sev = draft.get("spec", "domain", "launchSecurity", "sev")
     wanted = {
@@ -57,7 +57,7 @@ def _select_nodes(draft: Draft, _config: ClusterConfig) -> None:
             draft.put(("spec", "nodeSelector", label), "")
 
 
-_MARKS: "Items[Callable[[Draft, ClusterConfig], None]]" = (
+_MARKS: "Items[Callable[[Draft, ClusterConfig, Version], None]]" = (
     until("1.5", _select_nodes),
     _align_emulator_thread,
     since("1.9", _name_qgs_socket),

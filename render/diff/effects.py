@@ -42,7 +42,6 @@ _GENERAL = "a non-live-updatable field was changed in the template spec"
 _OVERHEAD = ("metadata", "labels", "kubevirt.io/memory-hotplug-overhead-ratio")
 #: An annotation of a VM, and some of its template, that reach the VMI while it runs.
 SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
-_LIVE_GATE = "VMLiveUpdateFeatures"
 _SYNCED = (
     "descheduler.alpha.kubernetes.io/evict",
     "descheduler.alpha.kubernetes.io/prefer-no-eviction",
@@ -54,13 +53,10 @@ class Ability(Enum):
 
     SYNCS_ANNOTATIONS = "some annotations reach the VMI while it runs"
     PLUGS_VOLUMES = "volumes of the VM are plugged into the VMI"
-    PLUGS_VOLUMES_UNASKED = "the gate for that is on by default"
     PLUGS_WHILE_STAGED = "volumes may differ under the rollout strategy Stage"
     KEEPS_DRIVES = "a CD-ROM drive that goes needs a restart"
     REPLACES_VOLUMES = "replaced volumes have a message of their own"
-    MOVES_VOLUMES = "volumes move without a gate"
-    LIVE_TARGETS = "another network attachment is no restart"
-    LIVE_TARGETS_GATED = "another network attachment is no restart with the gate LiveUpdateNADRef"
+    LIVE_TARGETS = "another network attachment is no restart with the gate LiveUpdateNADRef"
     TARGETS_NEED_MIGRATION = (
         "another network attachment waits for a restart where the VMI cannot migrate"
     )
@@ -69,7 +65,6 @@ class Ability(Enum):
     REFUSES_ARM_SOCKETS = "sockets are not added on arm64"
     NEEDS_MEMORY_REQUEST = "memory changes only beside a request for memory"
     KEEPS_UUID = "the firmware uuid of the VMI may be written into the VM"
-    LIVE_UNASKED = "live update needs no gate"
     PINS_IN_STATUS = "the revisions of a VM stand in its status, and not in its matchers"
     STORES_KINDS = "the kind of a definition is written into a matcher that leaves it out"
     CHECKS_PATCHES = "the webhook looks at the whole of a VMI that is patched"
@@ -78,10 +73,8 @@ class Ability(Enum):
 
 
 _ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
-    since("1.5", Ability.LIVE_UNASKED),
     since("1.5", Ability.PINS_IN_STATUS),
     until("1.7", Ability.STORES_KINDS),
-    since("1.5", Ability.MOVES_VOLUMES),
     since("1.5.2", Ability.REFUSES_ARM_SOCKETS),
     until("1.6", Ability.NAMES_UUID),
     until("1.6", Ability.REPLACES_VOLUMES),
@@ -95,9 +88,7 @@ _ABILITIES: tuple[Ability | Windowed[Ability], ...] = (
     since("1.6", Ability.CLEARS_HALTED),
     until("1.7", Ability.CHECKS_PATCHES),
     since("1.8", Ability.POD_NETWORK_RESTARTS),
-    since("1.8", until("1.9", Ability.LIVE_TARGETS_GATED)),
-    since("1.9", Ability.LIVE_TARGETS),
-    since("1.9", Ability.PLUGS_VOLUMES_UNASKED),
+    since("1.8", Ability.LIVE_TARGETS),
     since(MAIN, Ability.TARGETS_NEED_MIGRATION),
 )
 
@@ -144,11 +135,11 @@ class Update(NamedTuple):
     @property
     def is_live(self) -> bool:
         """Whether the cluster rolls out what it can while the VMI runs."""
-        config = self.config
-        has_gate = _LIVE_GATE in config.feature_gates
-        return config.rollout_strategy == "LiveUpdate" and (
-            has_gate or self.can(Ability.LIVE_UNASKED)
-        )
+        return self.config.rollout_strategy == "LiveUpdate"
+
+    def has_gate(self, name: str) -> bool:
+        """Whether a feature gate is on."""
+        return self.config.has_gate(name, self.release)
 
     def can(self, ability: Ability) -> bool:
         """Whether the release has an *ability*."""
@@ -170,8 +161,7 @@ class Reconciliation(NamedTuple):
 
 
 def _network_rules(update: Update) -> NetworkRules:
-    gated = "LiveUpdateNADRef" in update.config.feature_gates
-    live = update.can(Ability.LIVE_TARGETS) or (gated and update.can(Ability.LIVE_TARGETS_GATED))
+    live = update.can(Ability.LIVE_TARGETS) and update.has_gate("LiveUpdateNADRef")
     if update.can(Ability.TARGETS_NEED_MIGRATION):
         live = is_migratable(update.running, update.config, update.claims, update.release)
     return NetworkRules(
@@ -260,10 +250,9 @@ def needs_restart(update: Update) -> bool:
 
 
 def _plugs_volumes(update: Update) -> bool:
-    config, gate = update.config, "DeclarativeHotplugVolumes"
-    default = update.can(Ability.PLUGS_VOLUMES_UNASKED) and gate not in config.disabled_gates
-    has_gate = update.can(Ability.PLUGS_VOLUMES) and gate in config.feature_gates
-    return (default or has_gate) and "HotplugVolumes" not in config.feature_gates
+    if not update.can(Ability.PLUGS_VOLUMES) or update.has_gate("HotplugVolumes"):
+        return False
+    return update.has_gate("DeclarativeHotplugVolumes")
 
 
 def stop(update: Update) -> Reconciliation:
@@ -334,8 +323,7 @@ class _Controller:
         if not self._restart:
             is_move = update.strategy == volumes.MIGRATION
             return is_move and bool(volumes.moved(update.spec, self._running()))
-        gates = update.config.feature_gates | {_LIVE_GATE}
-        live = update.config._replace(rollout_strategy="LiveUpdate", feature_gates=gates)
+        live = update.config._replace(rollout_strategy="LiveUpdate")
         return not needs_restart(update._replace(config=live))
 
     def _update_live(self) -> None:
@@ -500,8 +488,7 @@ class _Controller:
         names = volumes.moved(update.spec, running)
         if update.strategy != volumes.MIGRATION and update.can(Ability.REPLACES_VOLUMES):
             self._replace_volumes(running)
-        gates = {"VolumesUpdateStrategy", "VolumeMigration"}
-        allowed = update.can(Ability.MOVES_VOLUMES) or gates <= update.config.feature_gates
+        allowed = all(map(update.has_gate, ("VolumesUpdateStrategy", "VolumeMigration")))
         if update.strategy != volumes.MIGRATION or not names or not allowed:
             return
         fault = volumes.immovable(names, running)
@@ -523,10 +510,7 @@ class _Controller:
 
     def _replace_volumes(self, running: Tree) -> None:
         update = self._update
-        allowed = (
-            update.can(Ability.MOVES_VOLUMES)
-            or "VolumesUpdateStrategy" in update.config.feature_gates
-        )
+        allowed = update.has_gate("VolumesUpdateStrategy")
         if allowed and volumes.are_replaced(update.spec, running):
             self._need_restart("the volumes replacement is effective only after restart")
 

@@ -37,7 +37,7 @@ class Obstacle(NamedTuple):
     """
 
     reason: str
-    holds: Callable[[Tree, ClusterConfig], str]
+    holds: Callable[[Tree, ClusterConfig, Version], str]
     moves_volumes: bool = True
     only_then: bool = False
 
@@ -67,7 +67,7 @@ def _is_allowed(primary: Tree, vmi: Tree, config: ClusterConfig) -> bool:
     return tree.get(primary, "binding", "name") in config.migratable_bindings
 
 
-def _primary_interface(vmi: Tree, config: ClusterConfig) -> str:
+def _primary_interface(vmi: Tree, config: ClusterConfig, _release: Version) -> str:
     _, primary = _pod_network(vmi)
     if primary is None or primary.get("masquerade") is not None:
         return ""
@@ -79,7 +79,7 @@ def _primary_interface(vmi: Tree, config: ClusterConfig) -> str:
     )
 
 
-def _network(vmi: Tree, config: ClusterConfig) -> str:
+def _network(vmi: Tree, config: ClusterConfig, _release: Version) -> str:
     pod, primary = _pod_network(vmi)
     if pod is None:
         return ""
@@ -92,57 +92,57 @@ def _network(vmi: Tree, config: ClusterConfig) -> str:
     return "cannot migrate VMI which does not use masquerade or a migratable plugin to connect to the pod network"
 
 
-def _virtiofs(vmi: Tree, _: ClusterConfig) -> str:
+def _virtiofs(vmi: Tree, *_: object) -> str:
     filesystems = tree.get(vmi, "spec", "domain", "devices", "filesystems") or []
     return (
         "VMI uses virtiofs" if any("virtiofs" in filesystem for filesystem in filesystems) else ""
     )
 
 
-def _any_device(vmi: Tree, _: ClusterConfig) -> str:
+def _any_device(vmi: Tree, *_: object) -> str:
     devices = tree.get(vmi, "spec", "domain", "devices") or {}
     return (
         "VMI uses a PCI host devices" if devices.get("hostDevices") or devices.get("gpus") else ""
     )
 
 
-def _devices(vmi: Tree, config: ClusterConfig) -> str:
+def _devices(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     devices = tree.get(vmi, "spec", "domain", "devices") or {}
     gpus = devices.get("gpus") or []
     if devices.get("hostDevices"):
         return "VMI specifies non-migratable generic PCI host device"
     if len(gpus) > 1:
         return "VMI specifies too many GPUs"
-    if gpus and "VGPULiveMigration" not in config.feature_gates:
+    if gpus and not config.has_gate("VGPULiveMigration", release):
         return "VMI specifies a GPU but feature gate VGPULiveMigration is not enabled"
     if gpus and gpus[0].get("deviceName") not in config.mediated_devices:
         return "VMI specifies non-migratable GPU device"
     return ""
 
 
-def _security(kind: str, text: str) -> Callable[[Tree, ClusterConfig], str]:
-    def holds(vmi: Tree, _: ClusterConfig) -> str:
+def _security(kind: str, text: str) -> Callable[[Tree, ClusterConfig, Version], str]:
+    def holds(vmi: Tree, *_: object) -> str:
         security = tree.get(vmi, "spec", "domain", "launchSecurity")
         return text if security is not None and security.get(kind) is not None else ""
 
     return holds
 
 
-def _secure_execution(vmi: Tree, _: ClusterConfig) -> str:
+def _secure_execution(vmi: Tree, *_: object) -> str:
     is_z = tree.get(vmi, "spec", "architecture") == "s390x"
     secured = tree.get(vmi, "spec", "domain", "launchSecurity") is not None
     return "VMI uses Secure Execution" if is_z and secured else ""
 
 
-def _reservation(text: str) -> Callable[[Tree, ClusterConfig], str]:
-    def holds(vmi: Tree, _: ClusterConfig) -> str:
+def _reservation(text: str) -> Callable[[Tree, ClusterConfig, Version], str]:
+    def holds(vmi: Tree, *_: object) -> str:
         disks = tree.get(vmi, "spec", "domain", "devices", "disks") or []
         return text if any(tree.get(disk, "lun", "reservation") for disk in disks) else ""
 
     return holds
 
 
-def _passthrough(vmi: Tree, _: ClusterConfig) -> str:
+def _passthrough(vmi: Tree, *_: object) -> str:
     enabled = tree.get(vmi, "spec", "domain", "features", "hypervPassthrough", "enabled")
     return "VMI uses hyperv passthrough" if enabled else ""
 
@@ -171,7 +171,11 @@ _OBSTACLES: Items[Obstacle] = (
 
 def obstacle(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating wherever its volumes are, in the words of *release*; ``""`` if nothing does."""
-    found = (row.holds(vmi, config) for row in in_force(_OBSTACLES, release) if not row.only_then)
+    found = (
+        row.holds(vmi, config, release)
+        for row in in_force(_OBSTACLES, release)
+        if not row.only_then
+    )
     return next(filter(None, found), "")
 
 
@@ -192,5 +196,5 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims, release: Ver
 def storage_obstacles(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating together with its volumes, in the words of *release*; ``""`` if nothing does."""
     moving = (row for row in in_force(_OBSTACLES, release) if row.moves_volumes)
-    obstacles = ((row.reason, row.holds(vmi, config)) for row in moving)
+    obstacles = ((row.reason, row.holds(vmi, config, release)) for row in moving)
     return ", ".join(f"{reason}: {text}" for reason, text in obstacles if text)

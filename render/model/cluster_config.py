@@ -34,6 +34,8 @@ _ROLLOUT: FieldPath = ("vmRolloutStrategy",)
 #: Whether VMs refer to instancetypes and preferences, or these are written into them; by a gate where there is one.
 REFERENCE_POLICY: FieldPath = ("instancetype", "referencePolicy")
 _POLICY_GATE = "InstancetypeReferencePolicy"
+#: Without it the rollout strategy is the default of the release, whatever the resource says.
+ROLLOUT_GATE = "VMLiveUpdateFeatures"
 #: Settings whose value is not that of the field which they decide.
 COMPUTED: frozenset[FieldPath] = frozenset({RATIO, ("network", "defaultNetworkInterface")})
 #: Fields of a VMI that a setting of the cluster decides where nothing else does: below spec.configuration.
@@ -107,13 +109,21 @@ class ClusterConfig(NamedTuple):
         """Whether a feature gate counts as on in *release*."""
         return gates.is_on(name, self.feature_gates, self.disabled_gates, release)
 
+    def lists_gate(self, name: str) -> bool:
+        """Whether the cluster lists a feature gate: what counts of one that KubeVirt has given up (validator.go)."""
+        return name in self.feature_gates
+
+    def with_gate(self, name: str) -> "ClusterConfig":
+        """These settings of a cluster that lists a feature gate, too."""
+        return self._replace(feature_gates=self.feature_gates | {name})
+
     def allows_reservations(self, release: Version) -> bool:
         """Whether disks may hold persistent reservations."""
         if release < _RESERVATION_SETTING:
             return self.has_gate("PersistentReservation", release)
         if self.persistent_reservation is not None:
             return self.persistent_reservation
-        return "PersistentReservation" in self.feature_gates
+        return self.lists_gate("PersistentReservation")
 
 
 @cache
@@ -201,8 +211,9 @@ def _gated(config: Tree, default: ClusterConfig, release: Version) -> dict[str, 
         for key in ("featureGates", "disabledFeatureGates")
     )
     strategy, policy = config.get("vmRolloutStrategy"), tree.get(config, *REFERENCE_POLICY)
-    is_rolled_out = listed.issuperset(row(release).live_update_gates)
-    has_policy = gates.is_on(_POLICY_GATE, listed, disabled, release)
+    is_rolled_out, has_policy = (
+        gates.is_on(gate, listed, disabled, release) for gate in (ROLLOUT_GATE, _POLICY_GATE)
+    )
     return {
         "feature_gates": listed,
         "disabled_gates": disabled,

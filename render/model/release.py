@@ -115,14 +115,13 @@ class Release(NamedTuple):
 
     *version*: its newest patch, as which it does things; *commit*: of `PREVIEW`, where main was read; *machine_types*:
     architecture and the machine type of VMs that name none; *rollout_strategy*: what holds where its KubeVirt resource
-    says nothing, and the *live_update_gates* without which that holds whatever the resource says; *has_beta_gates*: its
-    beta gates are on unless they are disabled, and a gate that nobody knows stays off.
+    says nothing; *has_beta_gates*: its beta gates are on unless they are disabled, and a gate that nobody knows stays
+    off.
     """
 
     version: Version
     machine_types: tuple[tuple[str, str], ...] = _MACHINE_TYPES
     rollout_strategy: str = "LiveUpdate"
-    live_update_gates: tuple[str, ...] = ()
     has_beta_gates: bool = True
     commit: str = ""
 
@@ -149,7 +148,6 @@ RELEASES: tuple[Release, ...] = (
         (1, 4, 1),
         machine_types=_WITH_POWER,
         rollout_strategy="Stage",
-        live_update_gates=("VMLiveUpdateFeatures",),
         has_beta_gates=False,
     ),
     Release(

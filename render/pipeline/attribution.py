@@ -11,11 +11,11 @@ from render.legacy import machines
 from render.machine import Machine, SettingsSource
 from render.model import tree
 from render.model.catalogue import Definition
-from render.model.cluster_config import DECIDED, ClusterConfig
+from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.provenance import Provenance
-from render.model.release import Version, minor, row
+from render.model.release import Version, minor
 from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.result import Rendered
@@ -263,8 +263,8 @@ def rollout_strategy(config: ClusterConfig, release: Version, side: SideIndex) -
     if cluster is None or configured is None:
         return found
     path = cluster.origin((*_CONFIGURATION, _ROLLOUT)) or ()
-    gates = () if configured == found.value else row(release).live_update_gates
-    gate = next((gate for gate in gates if gate not in config.feature_gates), "")
+    is_off = configured != found.value and not config.has_gate(ROLLOUT_GATE, release)
+    gate = ROLLOUT_GATE if is_off else ""
     return found._replace(source=_source(cluster.resource.ref, path, side), gate=gate)
 
 

@@ -309,9 +309,8 @@ def _settings_for(machine: Machine, spec: Tree) -> ClusterConfig:
     plugins = {
         tree.get(interface, "binding", "name") for interface in devices.get("interfaces") or ()
     }
-    return config._replace(
+    return config.with_gate("VGPULiveMigration")._replace(
         default_network="masquerade",
-        feature_gates=config.feature_gates | {"VGPULiveMigration"},
         mediated_devices=frozenset(gpu.get("deviceName") for gpu in devices.get("gpus") or ()),
         migratable_bindings=frozenset(plugins),
     )

@@ -286,6 +286,6 @@ def kubevirt_gates(question: Question) -> Decided:
     return in_force(_ORDER, desired.release)[0](decided)
 
 
-def disabled_gates(on: list[str], release: Version) -> list[str]:
+def to_disable(on: list[str], release: Version) -> list[str]:
     """The gates that the operator turns off: those that KubeVirt turns on by itself, and it does not."""
     return [name for name in sorted(on_by_default(release)) if name not in on]

@@ -218,7 +218,7 @@ def _gates(body: Tree, origins: Origins, desired: Desired, cluster: Cluster) -> 
     for index, (_, place) in enumerate(decided):
         if place is not None:
             origins[*start, index] = place
-    developer["disabledFeatureGates"] = gates.disabled_gates(names, desired.release)
+    developer["disabledFeatureGates"] = gates.to_disable(names, desired.release)
 
 
 def _bindings(body: Tree, _origins: Origins, _desired: Desired, _cluster: Cluster) -> None:

@@ -163,9 +163,13 @@ def test_discontinued_bindings() -> None:
         ("macvtap", f"{FIELD}[1].macvtap"),
     ]
     assert said(discontinued, spec, kind="VirtualMachinePool") == []
-    listed = ClusterConfig(feature_gates=frozenset({"Macvtap"}))
+    listed = ClusterConfig(feature_gates=frozenset({"Macvtap", "Slirp"}))
     assert said(discontinued, spec, config=listed, kind="VirtualMachinePool") == [
         ("macvtap-gate", "")
+    ]
+    assert said(discontinued, spec, config=listed, kind="VirtualMachine") == [
+        ("macvtap-gate", ""),
+        ("slirp", f"{FIELD}[0].slirp"),
     ]
 
 

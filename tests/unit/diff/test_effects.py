@@ -150,18 +150,14 @@ RELEASES: dict[str, tuple[Json, tuple[str, str], tuple[str, str]]] = {
     ),
     "another attachment, while it can migrate": (TARGET, ("1.9.0", ""), ("main", "")),
     "another attachment, while it cannot": (BRIDGED, ("1.9.0", ""), ("main", GENERAL)),
-    "a gate for live update": ({"before": spec(), "after": MORE}, ("1.4.1", GENERAL), ("1.5.3", "")),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_releases_differ(name: str) -> None:
     asked, *rows = RELEASES[name]
-    gates = asked.get("feature_gates", frozenset())
-    if name != "a gate for live update":
-        gates |= {"VMLiveUpdateFeatures"}
     for release, expected in rows:
-        found = updated(**{**asked, "feature_gates": gates, "release": release})
+        found = updated(**{**asked, "release": release})
         assert (found.restart, found.error) == (expected, "")
 
 
@@ -182,6 +178,8 @@ PLUGGED = spec(volumes=[HOT], domain__devices__disks=[{"name": "x", "disk": {"bu
         ("1.8.4", "DeclarativeHotplugVolumes", "", True),
         ("1.9.0", "", "", True),
         ("1.9.0", "", "DeclarativeHotplugVolumes", False),
+        ("1.9.0", "DeclarativeHotplugVolumes", "DeclarativeHotplugVolumes", True),
+        ("main", "DeclarativeHotplugVolumes", "HotplugVolumes", True),
         ("1.9.0", "HotplugVolumes", "", False),
     ],
 )
@@ -200,6 +198,9 @@ def test_which_releases_plug_volumes(
 
 def test_replaced_volumes_had_a_message_of_their_own() -> None:
     text = "the volumes replacement is effective only after restart"
+    gate = frozenset({"VolumesUpdateStrategy"})
+    assert updated(spec(), PLUGGED, release="1.4.1", feature_gates=gate).restart == text
+    assert updated(spec(), PLUGGED, release="1.4.1").restart == ""
     assert updated(spec(), PLUGGED, release="1.5.3").restart == text
     assert updated(spec(), PLUGGED, release="1.6.6").restart == ""
 

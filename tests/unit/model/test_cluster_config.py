@@ -32,6 +32,30 @@ def test_what_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("release", "listed", "strategy"),
+    [("1.4", [], "Stage"), ("1.4", ["VMLiveUpdateFeatures"], "LiveUpdate"), ("1.5", [], "LiveUpdate")],
+)  # fmt: skip
+def test_live_update_once_needed_a_gate(release: str, listed: list[str], strategy: str) -> None:
+    developer = {"featureGates": listed}
+    configuration = {"vmRolloutStrategy": "LiveUpdate", "developerConfiguration": developer}
+    body = {"spec": {"configuration": configuration}}
+    assert from_kubevirt(body, version(release)).rollout_strategy == strategy
+
+
+@pytest.mark.parametrize(
+    ("release", "listed", "allowed"),
+    [("1.8", [], False), ("1.8", ["PersistentReservation"], True),
+     ("1.9", [], False), ("1.9", ["PersistentReservation"], True)],
+)  # fmt: skip
+def test_reservations_count_as_listed_where_the_gate_is_a_matter_of_course(
+    release: str, listed: list[str], *, allowed: bool
+) -> None:
+    config = ClusterConfig(feature_gates=frozenset(listed))
+    assert config.allows_reservations(version(release)) is allowed
+    assert config.has_gate("PersistentReservation", version("1.9"))
+
+
+@pytest.mark.parametrize(
     ("architecture", "release", "machines"),
     [
         ("amd64", "1.9", ("q35*",)),

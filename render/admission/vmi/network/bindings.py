@@ -270,7 +270,7 @@ def _never_enabled(gate: str) -> Check:
 
     @each(_INTERFACES)
     def never(subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
-        if interface.get(key) is None or gate in subject.config.feature_gates:
+        if interface.get(key) is None or subject.has_gate(gate):
             return None
         return Violation(
             (*path, "name"),

@@ -21,7 +21,7 @@ def _gate(gate: str) -> Check:
     key = gate.lower()
 
     def discontinued(subject: Subject) -> Iterator[Violation]:
-        if gate not in subject.config.feature_gates:
+        if not subject.config.lists_gate(gate):
             return
         for index, interface in enumerate(subject.spec["domain"]["devices"]["interfaces"]):
             if interface.get(key) is not None:
@@ -37,17 +37,24 @@ def _gate(gate: str) -> Check:
     return Check(f"network/{key}-gate", discontinued, f"gate {gate}", (*_INTERFACES, EACH, key))
 
 
-def _binding(key: str, message: str, *follows: str) -> Check:
+def _binding(key: str, message: str, gate: str = "") -> Check:
+    """The interfaces of binding *key*, which once needed *gate*."""
+
     @each(_INTERFACES)
     def discontinued(subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
         if interface.get(key) is None:
             return None
-        if subject.is_machine and key.capitalize() in subject.config.feature_gates:
+        if subject.is_machine and gate and subject.config.lists_gate(gate):
             return None  # said already, by the stage before
         return Violation((*path, key), message, _HELP)
 
-    where = (*_INTERFACES, EACH, key)
-    return Check(f"network/{key}", discontinued, where=where, only=_CREATED, follows=follows)
+    return Check(
+        f"network/{key}",
+        discontinued,
+        where=(*_INTERFACES, EACH, key),
+        only=_CREATED,
+        follows=(f"network/{key}-gate",) if gate else (),
+    )
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
@@ -56,16 +63,10 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     _binding("slirp", "Slirp interface support has been discontinued since v1.3"),
     since(
         "1.8",
-        _binding(
-            "passt", "Passt network binding has been discontinued since v1.3", "network/passt-gate"
-        ),
+        _binding("passt", "Passt network binding has been discontinued since v1.3", "Passt"),
     ),
     since(
         "1.8",
-        _binding(
-            "macvtap",
-            "Macvtap network binding has been discontinued since v1.3",
-            "network/macvtap-gate",
-        ),
+        _binding("macvtap", "Macvtap network binding has been discontinued since v1.3", "Macvtap"),
     ),
 )
