@@ -295,7 +295,7 @@ class Editable:
             top = files.repository(near) or near
             for folder in discover.walk(top, (top,), plain=False).kustomizations:
                 folders.setdefault(os.path.realpath(folder), os.path.relpath(folder))
-        known: kustomization.Known = {}
+        known = kustomization.KnownKustomizations()
         users: dict[str, list[str]] = {}
         for folder in kustomization.survey([*folders.values()], self._limits, known).tops:
             reach = kustomization.reach(
