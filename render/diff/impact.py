@@ -110,7 +110,8 @@ class HolderImpact(NamedTuple):
     """What becomes of what the pool, replica set or template *resource* has made.
 
     *replicas*: before and after; *changes*: of the VM or VMI that it makes; *edited*: definitions that were edited,
-    which reach only what it makes later. *is_selective*: it updates only VMs that it selects.
+    which reach only what it makes later. *is_selective*: it updates only VMs that it selects. *deleted*: so many of
+    what it has made it deletes, since it is to have fewer.
     """
 
     resource: ResourceRef
@@ -119,6 +120,7 @@ class HolderImpact(NamedTuple):
     changes: tuple[FieldChange, ...] = ()
     edited: tuple[ResourceRef, ...] = ()
     is_selective: bool = False
+    deleted: int = 0
 
 
 class Impact(NamedTuple):

@@ -15,8 +15,9 @@ from render.model.types import VM_TYPE
 
 #: What becomes of the VMs: see the texts of `render.report.impact.review`.
 Outcome = Literal[
-    "new", "gone", "withdrawn", "emptied", "replaced", "restarted", "updated", "later", "scaled"
-]
+    "refused", "unusable", "repaired", "new", "gone", "withdrawn", "emptied", "replaced", "restarted", "updated",
+    "later", "scaled",
+]  # fmt: skip
 
 _TEMPLATE = ("spec", "template")
 _VOLUMES = ("spec", "dataVolumeTemplates")
@@ -30,12 +31,12 @@ def replicas(holder: Tree) -> int:
     return 1 if count is None else int(count)
 
 
-def empties(was: Tree, now: Tree) -> bool:
-    """Whether a holder deletes all that it has made, as it was, since it is to have none now."""
+def deleted(was: Tree, now: Tree) -> int:
+    """How many a holder deletes of what it has made, as it was, since it is to have fewer now."""
     strategy = tree.get(now, "spec", "scaleInStrategy") or {}
     waits = strategy.keys() & {"unmanaged", "opportunistic"}
     selects = tree.get(strategy, "proactive", "selectionPolicy", "selectors") is not None
-    return replicas(was) > 0 and replicas(now) == 0 and not waits and not selects
+    return 0 if waits or selects else max(0, replicas(was) - replicas(now))
 
 
 def outcome(found: Sequence[Difference], go_type: str, holder: Tree, release: Version) -> Outcome:

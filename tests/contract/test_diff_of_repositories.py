@@ -632,6 +632,13 @@ def test_templates_take_part(repository: Repository, diff: Run, text: str) -> No
     assert f"template.yaml:{line}:" in said.text
     (holder,) = diff("--format", "json").json["holders"]
     assert (holder["outcome"], holder["replicas"]) == ("later", {"before": 1, "after": 1})
+    refused = text.replace("{guest: SIZE}", "{guest: 1Gi, hugepages: {pageSize: 1}}")
+    refused = refused.replace("DISKS", "[]")
+    repository.write("template.yaml", refused)
+    repository.commit("Refused")
+    said = diff()
+    assert said.status == 1
+    assert "1 VM: what it makes of this is refused, or never starts" in said.text
     (repository.folder / "template.yaml").unlink()
     repository.commit("Gone")
     assert "is no longer in the repository; what was made of it stays" in diff().text

@@ -117,11 +117,12 @@ def _style(request: Request) -> ImpactStyle:
 def _status(review: Review, request: Request) -> Exit:
     """The status that new errors ask for, what KubeVirt refuses, and the other effects, as the flags say."""
     machines = review.machines
-    outcomes = [entry.holder.outcome for entry in holders(review.parts)]
-    effects = {*map(worst, machines), *(HOLDER_OUTCOMES[outcome][1] for outcome in outcomes)}
-    fails = bool(errors(review.parts).new) or any(
-        "refused" in machine.effects for machine in machines
-    )
+    listed = [entry.holder for entry in holders(review.parts)]
+    outcomes = [HOLDER_OUTCOMES[holder.outcome][1] for holder in listed]
+    outcomes += ("gone" for holder in listed if holder.deleted)
+    effects = {*map(worst, machines), *outcomes}
+    refused = "refused" in outcomes or any("refused" in machine.effects for machine in machines)
+    fails = refused or bool(errors(review.parts).new)
     differs = request.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = request.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}

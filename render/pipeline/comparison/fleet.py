@@ -11,7 +11,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.resource import CDI, TEMPLATE, VM, Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline.comparison import edits, templates
+from render.pipeline.comparison import edits, judgement, templates
 from render.pipeline.comparison.edits import (
     ChangedDefinitions,
     changed_between,
@@ -53,7 +53,10 @@ def compare(
     holders = (
         *holder_impacts(old, new, changed.edited),
         *templates.template_impacts(
-            *objects, (old.places, new.places), [resource.resource for resource in redefined]
+            *objects,
+            (old.places, new.places),
+            [resource.resource for resource in redefined],
+            (_blamed(old), _blamed(new)),
         ),
     )
     machines = tuple(sorted(described, key=lambda impact: impact.resource))
@@ -63,6 +66,11 @@ def compare(
     from render.pipeline.comparison import room
 
     return room.described(found, old, new)
+
+
+def _blamed(side: Side) -> set[ResourceRef | None]:
+    """The objects of *side* against which the cluster has something."""
+    return {error.resource for error in judgement.errors_of_cluster(side.diagnostics)}
 
 
 def _names_used(old: Side, new: Side, objects: Iterable[Iterable[Resource]]) -> set[str]:

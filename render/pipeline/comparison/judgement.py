@@ -3,13 +3,15 @@
 Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from render.admission import update
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff.compare import Difference, Item, Route
 from render.diff.effects import Ability, abilities
 from render.kubevirt.instancetype import missing, refuses_missing
 from render.machine import Machine
@@ -18,7 +20,7 @@ from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE
-from render.model.resource import TEMPLATE
+from render.model.resource import OWN, TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
 
@@ -48,6 +50,9 @@ _OURS = frozenset(
     code.number
     for code in (codes.GUEST, codes.PIN_MISSING, codes.PRESET_OVERRIDDEN, codes.REVISION_EDITED)
 )
+
+
+_MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 
 
 class Judgement(NamedTuple):
@@ -110,7 +115,7 @@ def _stored_before(before: Tree, updated: Machine) -> frozenset[str]:
     )
 
 
-def _others_errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def errors_of_cluster(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Those of *diagnostics* that are errors by another judgement than ours."""
     return [each for each in diagnostics if each.is_error and each.code not in _OURS]
 
@@ -126,7 +131,7 @@ def judge(updated: Machine, found: frozenset[str] = frozenset()) -> Judgement:
             break
     first = updated.diagnostics[:admitted]
     later = updated.diagnostics[len(first) :]
-    errors = _others_errors(first)
+    errors = errors_of_cluster(first)
     created = update.creation(updated.context.release)
     creation = [diagnostic for diagnostic in errors if diagnostic.check in created]
     at_start = [diagnostic for diagnostic in errors if diagnostic.code in _AT_START]
@@ -135,7 +140,7 @@ def judge(updated: Machine, found: frozenset[str] = frozenset()) -> Judgement:
         for diagnostic in errors
         if diagnostic not in at_start and diagnostic not in creation
     ]
-    at_start += _others_errors(later)
+    at_start += errors_of_cluster(later)
     is_refused = refuses_missing(updated.context.release)
     late = [
         diagnostic
@@ -214,3 +219,29 @@ def _outdated(machine: Machine) -> tuple[str, ...]:
             if labels.get(_VERSION_LABEL) != "v1beta1":
                 words.append(f'controllerrevisions.apps "{named}" not found')
     return tuple(words)
+
+
+def at_fault(changes: Sequence[Difference], fields: Sequence[FieldPath]) -> list[Difference]:
+    """Of the *changes* of a VM that is refused those of *fields* that KubeVirt refuses, or all where it names others.
+
+    What refuses a field that nobody changed is another definition. Our own stamps are no cause of anything.
+    """
+    written = [change for change in changes if not _is_stamp(change.route)]
+    matchers = [change for change in written if change.route[:2] in _MATCHERS]
+    chosen = [
+        change
+        for field in fields
+        for change in ([change for change in written if _overlap(change.route, field)] or matchers)
+    ]
+    return [change for change in written if change in chosen] or written
+
+
+def _is_stamp(route: Route) -> bool:
+    return route[:2] == ("metadata", "annotations") and OWN in route[-1]
+
+
+def _overlap(route: Route, field: FieldPath) -> bool:
+    """Whether one of two places of a VM is in the other; items of a list count as the list."""
+    above = tuple(takewhile(lambda step: not isinstance(step, Item), route))
+    count = min(len(above), len(field))
+    return above[:count] == field[:count]

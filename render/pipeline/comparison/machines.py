@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from render.diagnostics import codes
 from render.diff import impact, stored
-from render.diff.compare import Difference, Route, written_differences
+from render.diff.compare import Difference, written_differences
 from render.diff.effects import SKIP_HOOKS, Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
     Facts,
@@ -17,9 +17,8 @@ from render.kubevirt.instancetype import named_definitions
 from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
-from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import OWN, VMI, ResourceRef
+from render.model.resource import VMI, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline import attribution
@@ -42,7 +41,6 @@ _REFUSED_AS_READ = frozenset(
     )
 )
 _LOST = ("unrenderable",)
-_MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 _ANEW = "made anew, the VM would not run: "
 _RESTRICTED = "update of VMI object is restricted"
 #: Effects of changes whose fields are those of the VM.
@@ -184,21 +182,6 @@ def _definition_specs(machine: Machine) -> list[Tree]:
     ]
 
 
-def _at_fault(changes: Sequence[Difference], fields: Sequence[FieldPath]) -> list[Difference]:
-    """Of the *changes* of a VM that is refused those of *fields* that KubeVirt refuses, or all where it names others.
-
-    What refuses a field that nobody changed is another definition. Our own stamps are no cause of anything.
-    """
-    written = [change for change in changes if not _is_stamp(change.route)]
-    matchers = [change for change in written if change.route[:2] in _MATCHERS]
-    chosen = [
-        change
-        for field in fields
-        for change in ([change for change in written if _overlap(change.route, field)] or matchers)
-    ]
-    return [change for change in written if change in chosen] or written
-
-
 def _but_for_defaults(
     changes: Sequence[Difference], stored: Tree, admitted: Tree
 ) -> list[Difference]:
@@ -208,16 +191,6 @@ def _but_for_defaults(
         for change in changes
         if tree.get(stored, *change.route) != tree.get(admitted, *change.route)
     ]
-
-
-def _is_stamp(route: Route) -> bool:
-    return route[:2] == ("metadata", "annotations") and OWN in route[-1]
-
-
-def _overlap(route: Route, field: FieldPath) -> bool:
-    """Whether one of two places of a VM is in the other; a *route* ends where there is a list."""
-    count = min(len(route), len(field))
-    return route[:count] == field[:count]
 
 
 _SKIP_HOOKS = ("metadata", "annotations", SKIP_HOOKS)
@@ -248,8 +221,8 @@ class _Comparison:
         verdict = judgement.admit(created.vm, updated, judgement.against_disks(self._before))
         judgement.forget_identity(created.vm, updated)
         if verdict.refused:
-            at_fault = _at_fault(changes, verdict.fields)
-            weighed = [WeighedDifference(difference, "refused") for difference in at_fault]
+            blamed = judgement.at_fault(changes, verdict.fields)
+            weighed = [WeighedDifference(difference, "refused") for difference in blamed]
             return self._machine_impact(("refused",), verdict.refused, weighed, (created, updated))
         changes = _but_for_defaults(changes, created.vm, updated.vm)
         faults = verdict.faults

@@ -1,11 +1,12 @@
 """What becomes of templates, and of the VMs that are made of them: those that are there stay as they are."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 
 from render.convert import templates
 from render.diff import impact
 from render.diff.compare import differences
 from render.diff.impact import FieldChange, HolderImpact
+from render.diff.pools import Outcome
 from render.diff.source import ChangeSource
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -24,8 +25,12 @@ def template_impacts(
     new: Sequence[Resource],
     sides: tuple[SideIndex, SideIndex],
     edited: Collection[ResourceRef],
+    unusable: tuple[Container[ResourceRef | None], Container[ResourceRef | None]] = ((), ()),
 ) -> Iterator[HolderImpact]:
-    """What becomes of the templates among the objects of both states that change, or use an *edited* definition."""
+    """What becomes of the templates among the objects of both states that change, or use an *edited* definition.
+
+    *unusable*: of which the VMs are refused, in either state.
+    """
     before, after = _by_identity(old), _by_identity(new)
     for ref in sorted({**before, **after}):
         was, now = before.get(ref), after.get(ref)
@@ -33,13 +38,16 @@ def template_impacts(
             if now is None:
                 yield HolderImpact(ref, "withdrawn", (len(_machines(was)), 0))
             else:
-                yield HolderImpact(ref, "new", (0, len(_machines(now))))
+                outcome: Outcome = "unusable" if ref in unusable[1] else "new"
+                yield HolderImpact(ref, outcome, (0, len(_machines(now))))
             continue
         found = list(_changes(was, now, sides))
         passed = tuple(ref for ref in sorted(edited) if ref.name in names_used(now))
         if found or passed:
             counts = len(_machines(was)), len(_machines(now))
-            yield HolderImpact(ref, "later", counts, tuple(found), passed)
+            outcome = "repaired" if ref in unusable[0] else "later"
+            outcome = "unusable" if ref in unusable[1] else outcome
+            yield HolderImpact(ref, outcome, counts, tuple(found), passed)
 
 
 def _by_identity(resources: Sequence[Resource]) -> dict[ResourceRef, Resource]:

@@ -66,6 +66,9 @@ WORKLOAD = {
 }
 #: What becomes of what a pool or a replica set has made, in words, and the effect that it counts as.
 HOLDER_OUTCOMES = {
+    "refused": ("KubeVirt refuses it, and what it has made stays as it is", "refused"),
+    "unusable": ("what it makes of this is refused, or never starts", "error"),
+    "repaired": ("it or what it makes was refused, or never started, and neither is so now", "repaired"),
     "new": ("is new", "new"),
     "gone": ("is no longer in the repository: deleted where the sync prunes, and so is what it has made", "gone"),
     "withdrawn": ("is no longer in the repository; what was made of it stays", "none"),
@@ -76,8 +79,8 @@ HOLDER_OUTCOMES = {
     "later": ("what it has made stays as it is; what it makes later has the change", "recreate"),
     "scaled": ("nothing changes but how many it makes", "none"),
 }  # fmt: skip
-_POOLS = ("pool or replica set", "pools and replica sets")
-_TEMPLATES = ("template", "templates")
+_POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
+_TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
 ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
@@ -372,6 +375,14 @@ class HolderEntry(NamedTuple):
         before, after = self.holder.replicas
         count = f"{before:,} -> {after:,}" if before != after else f"{after:,}"
         outcome = HOLDER_OUTCOMES[self.holder.outcome][0]
+        deleted = self.holder.deleted
+        if deleted and self.holder.outcome != "emptied":
+            rest = (
+                "nothing else changes"
+                if self.holder.outcome == "scaled"
+                else f"of the others: {outcome}"
+            )
+            outcome = f"its controller deletes {deleted:,} of what it has made; {rest}"
         chosen = " (of those that its updateStrategy selects)" if self.holder.is_selective else ""
         noun = "VM" if self.is_template else "replica"
         return f"{count} {noun if before == after == 1 else f'{noun}s'}: {outcome}{chosen}"
@@ -384,21 +395,26 @@ def holders(parts: Iterable[ReviewPart]) -> list[HolderEntry]:
 
 def not_counted(parts: Iterable[ReviewPart]) -> str:
     """How many pools, replica sets and templates stand beside the counts of VMs, in words; nothing without any."""
-    listed = holders(parts)
-    counts = []
-    for names, count in (
-        (_POOLS, sum(not entry.is_template for entry in listed)),
-        (_TEMPLATES, sum(entry.is_template for entry in listed)),
-    ):
-        counts += [f"{count:,} {names[count > 1]}"] if count else []
-    return f"beside these VMs {' and '.join(counts)}, see below" if counts else ""
+    nouns = _nouns(holders(parts))
+    counts = _listing([counted(count, noun) for noun, count in nouns.items()])
+    return f"beside these VMs {counts}, see below" if counts else ""
+
+
+def _listing(words: Sequence[str]) -> str:
+    """*words* in a sentence."""
+    *most, last = words or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _nouns(listed: Iterable[HolderEntry]) -> dict[str, int]:
+    """How many there are of each kind of those *listed*, by what it is called."""
+    numbers = Counter(_POOLS.get(entry.holder.resource.kind, _TEMPLATE) for entry in listed)
+    return {noun: numbers[noun] for noun in (*_POOLS.values(), _TEMPLATE) if numbers[noun]}
 
 
 def holders_title(listed: Iterable[HolderEntry]) -> str:
     """What stands above those *listed*."""
-    kinds = {entry.is_template for entry in listed}
-    nouns = [names[1] for names, kind in ((_POOLS, False), (_TEMPLATES, True)) if kind in kinds]
-    text = " and ".join(nouns)
+    text = _listing([f"{noun}s" for noun in _nouns(listed)])
     return f"{text[:1].upper()}{text[1:]}, whose VMs are not in the counts"
 
 

@@ -175,6 +175,66 @@ def test_a_pool_without_replicas_has_no_vm(strategy: Json, fields: Fields) -> No
     assert only(before, edited(before, waiting), emit="source").outcome == "scaled"
 
 
+@pytest.mark.parametrize(
+    ("fields", "outcome", "changed"),
+    [
+        ({("spec", "replicas"): 1}, "scaled", False),
+        ({("spec", "replicas"): 1, **HOSTNAME}, "restarted", True),
+        ({("spec", "replicas"): 1, **LARGER}, "replaced", True),
+        ({("spec", "replicas"): 0, **HOSTNAME}, "emptied", True),
+    ],
+)
+def test_a_pool_that_shrinks_deletes_vms_whatever_else_it_does(
+    fields: Fields, outcome: Outcome, *, changed: bool
+) -> None:
+    found = only(pool(), edited(pool(), fields), emit="source")
+    assert (found.outcome, bool(found.changes)) == (outcome, changed)
+    assert found.deleted == 3 - found.replicas[1]
+    waiting: Fields = {**fields, ("spec", "scaleInStrategy", "unmanaged"): {}}
+    assert only(pool(), edited(pool(), waiting), emit="source").deleted == 0
+
+
+def test_a_replica_set_that_shrinks_deletes_vmis() -> None:
+    fields: Fields = {("spec", "replicas"): 1, ("spec", "template", "spec", "hostname"): "x"}
+    found = only(replica_set(), edited(replica_set(), fields), emit="source")
+    assert (found.outcome, found.deleted) == ("later", 1)
+
+
+NO_VOLUME = {"disks": [{"name": "absent", "disk": {}}]}
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+@pytest.mark.parametrize(
+    ("holder", "fields", "outcome"),
+    [
+        (pool(), {(*POOL, "template", "spec", "domain", "devices"): NO_VOLUME}, "refused"),
+        (pool(), {(*POOL, "template", "spec", "hostname"): {"a": "b"}}, "refused"),
+        (pool(), {(*POOL, "instancetype", "name"): "absent"}, "unusable"),
+        (replica_set(), {("spec", "template", "spec", "domain", "devices"): NO_VOLUME}, "refused"),
+    ],
+)
+def test_what_is_refused_changes_nothing(
+    holder: Json, fields: Fields, outcome: Outcome, emit: Any
+) -> None:
+    """The webhook refuses the pool, or takes it and refuses its VMs; a hostname beside that is no reason."""
+    place = (
+        (*POOL, "template", "spec")
+        if holder["kind"].endswith("Pool")
+        else ("spec", "template", "spec")
+    )
+    broken = edited(holder, {(*place, "hostname"): "x", **fields})
+    settings = Settings(emit=emit)
+    (found,) = compare([instancetype(), holder], [instancetype(), broken], settings).holders
+    assert (found.outcome, found.deleted) == (outcome, 0)
+    if NO_VOLUME in fields.values():
+        assert all("disks" in change.field for change in found.changes)
+    (back,) = compare([instancetype(), broken], [instancetype(), holder], settings).holders
+    assert back.outcome == "repaired"
+    assert compare([instancetype(), broken], [instancetype(), broken], settings).holders == ()
+    new = compare([instancetype()], [instancetype(), broken], settings).holders
+    assert {one.outcome for one in new} <= {outcome}
+
+
 def test_holders_come_and_go() -> None:
     states: list[list[Json]] = [[instancetype(), pool()], [instancetype(), replica_set()]]
     found = compare(states[0], states[1], Settings(emit="source")).holders

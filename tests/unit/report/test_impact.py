@@ -384,9 +384,14 @@ def test_a_pool_stands_beside_the_counts(name: str) -> None:
         assert change["field"] == "spec.template.spec.domain.memory.guest"
         return
     assert "1 VM: 1 same" in text
-    assert "eside these VMs 1 pool or replica set, see below" in text
+    assert "eside these VMs 1 pool, see below" in text
+    assert "ools, whose VMs are not in the counts" in text
     assert "3 replicas: its controller deletes each VMI" in text
-    assert "ools and replica sets" not in written(name, SAMPLES["fleet"]())
+    assert "whose VMs are not in the counts" not in written(name, SAMPLES["fleet"]())
+    after = pool("2Gi")
+    after["spec"]["replicas"] = 1
+    fewer = written(name, review([vm(), pool("1Gi")], [vm(), after]))
+    assert "1 replicas: its controller deletes 2 of what it has made; of the others: its" in fewer
 
 
 @pytest.mark.parametrize("name", ["text", "markdown"])
