@@ -288,6 +288,26 @@ def test_gates_are_looked_up_in_one_place() -> None:
     assert not found
 
 
+#: What reads windows, its own or those of the data.
+READERS_OF_WINDOWS = {"model/release.py", "model/types.py", "convert/hyperconverged/crd.py"}
+
+
+def test_nobody_compares_releases() -> None:
+    """What only some releases do is a window around a row; what has no row asks `holds`."""
+    found = [
+        f"render/{path}:{node.lineno}: a window (`since`, `until`), or `holds`"
+        for file in sorted((ROOT / "render").rglob("*.py"))
+        if (path := file.relative_to(ROOT / "render").as_posix()) not in READERS_OF_WINDOWS
+        for node in ast.walk(ast.parse(file.read_bytes()))
+        if isinstance(node, ast.Compare)
+        and any(isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for operator in node.ops)
+        and any(
+            "release" in ast.unparse(side).split(".") for side in (node.left, *node.comparators)
+        )
+    ]
+    assert not found
+
+
 def test_names_say_what_they_hold() -> None:
     for file in sorted((ROOT / "render").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_bytes())):

@@ -11,20 +11,23 @@ from typing import Any, NamedTuple
 from render.model import tree
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
-from render.model.release import RELEASES, Version, row, version
+from render.model.release import RELEASES, Rows, Version, holds, row, rows, since, until
 from render.model.resource import text_at
 from render.model.tree import Tree
 
-_EMULATED = {
-    "amd64": ("q35*", "pc-q35*"),
-    "arm64": ("virt*",),
-    "ppc64le": ("pseries*",),
-    "s390x": ("s390-ccw-virtio*",),
-}
-#: From here on s390x is configured like the others, and ppc64le is no architecture any more.
-_S390X_CONFIGURABLE = version("1.7")
-#: From here on a setting turns persistent reservations on; the gate counts only where it is listed.
-_RESERVATION_SETTING = version("1.9")
+#: The machine types that an architecture has unless the cluster says otherwise.
+_EMULATED: Rows[tuple[str, tuple[str, ...]]] = rows(
+    ("amd64", ("q35*", "pc-q35*")),
+    ("arm64", ("virt*",)),
+    until("1.7", ("ppc64le", ("pseries*",))),
+    ("s390x", ("s390-ccw-virtio*",)),
+)
+#: The architectures whose machine types a cluster can set.
+_CONFIGURABLE: Rows[str] = rows("amd64", "arm64", until("1.7", "ppc64le"), since("1.7", "s390x"))
+_SETTABLE = ("amd64", "arm64", "ppc64le", "s390x")
+_RESERVATION_SETTING = since(
+    "1.9", "a setting turns persistent reservations on; the gate counts only where it is listed"
+)
 
 #: What a cluster sets for each architecture.
 ARCHITECTURES: FieldPath = ("architectureConfiguration",)
@@ -98,12 +101,10 @@ class ClusterConfig(NamedTuple):
         configured = dict(self.emulated_machines)
         if "" in configured:
             return configured[""]
-        known = architecture if architecture in _EMULATED else "amd64"
-        if known == "ppc64le" and release >= _S390X_CONFIGURABLE:
-            known = "amd64"
-        if known == "s390x" and release < _S390X_CONFIGURABLE:
-            return _EMULATED[known]
-        return configured.get(known) or _EMULATED[known]
+        emulated = dict(_EMULATED(release))
+        known = architecture if architecture in emulated else "amd64"
+        own = configured.get(known) if known in _CONFIGURABLE(release) else None
+        return own or emulated[known]
 
     def has_gate(self, name: str, release: Version) -> bool:
         """Whether a feature gate counts as on in *release*."""
@@ -119,7 +120,7 @@ class ClusterConfig(NamedTuple):
 
     def allows_reservations(self, release: Version) -> bool:
         """Whether disks may hold persistent reservations."""
-        if release < _RESERVATION_SETTING:
+        if not holds(_RESERVATION_SETTING, release):
             return self.has_gate("PersistentReservation", release)
         if self.persistent_reservation is not None:
             return self.persistent_reservation
@@ -226,7 +227,7 @@ def _emulated_machines(config: Tree, architectures: Tree) -> Iterator[tuple[str,
     """The patterns of machine types by architecture, those for all of them first."""
     named = (
         (architecture, tree.get(architectures, architecture, "emulatedMachines"))
-        for architecture in _EMULATED
+        for architecture in _SETTABLE
     )
     for architecture, patterns in (("", config.get("emulatedMachines")), *named):
         if patterns:

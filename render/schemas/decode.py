@@ -19,7 +19,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
-from render.model.release import Version, Windowed, since
+from render.model.release import Items, Version, in_force, since
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.schemas import refusals
@@ -52,8 +52,8 @@ _TEMPLATES = frozenset(
 _DEFAULTS: dict[str, Tree] = {"kubevirt.ContainerPathVolumeSource": {"readOnly": True}}
 
 #: The least that CRDs allow of a number, by struct and field; of pools the checks of admission say it.
-_LEAST: dict[tuple[str, str], Windowed[int]] = {
-    ("kubevirt.DeveloperConfiguration", "memoryOvercommit"): since("1.6", 10),
+_LEAST: dict[tuple[str, str], Items[int]] = {
+    ("kubevirt.DeveloperConfiguration", "memoryOvercommit"): (since("1.6", 10),),
 }
 
 _MOST = 1000
@@ -186,9 +186,8 @@ class _Rules(dict[str, _FieldReader]):
         kept = field.type.startswith("*") or types.is_struct(field.type)
         drops = field.omitempty and not kept
         reader = _reader(field.type, self.release, opaque=self.keeps_nulls(name))
-        least = _LEAST.get((self.type_name, name))
-        if least is not None and least.since <= self.release:
-            reader = reader._replace(convert=_at_least(least.item))
+        for least in in_force(_LEAST.get((self.type_name, name), ()), self.release):
+            reader = reader._replace(convert=_at_least(least))
         rule = self[name] = _FieldReader(*reader, drops, field.nullable)
         return rule
 

@@ -19,7 +19,7 @@ from render.diagnostics.fix import Fix, misnamed
 from render.model import fieldpath, tree
 from render.model.cluster_release import PRODUCT_AHEAD
 from render.model.fieldpath import FieldPath
-from render.model.release import Version, version
+from render.model.release import Version, holds, since
 from render.model.resource import HYPERCONVERGED
 from render.model.tree import Tree
 
@@ -238,11 +238,11 @@ def _hint(path: FieldPath, api_version: str, release: Version) -> str:
 
 def _later(path: FieldPath, api_version: str, release: Version) -> str:
     """The release that has the field, where this one has it not."""
-    since, until = crd.window(api_version, path)
-    if since is not None and release < version(since):
-        product = int(since.removeprefix("1.")) + PRODUCT_AHEAD
-        return f"KubeVirt {since} (OpenShift Virtualization 4.{product}) is the first to have it"
-    return "" if until is None else f"KubeVirt {until} has it no more; take it out"
+    first, gone = crd.window(api_version, path)
+    if first is not None and not holds(since(first, "it has the field"), release):
+        product = int(first.removeprefix("1.")) + PRODUCT_AHEAD
+        return f"KubeVirt {first} (OpenShift Virtualization 4.{product}) is the first to have it"
+    return "" if gone is None else f"KubeVirt {gone} has it no more; take it out"
 
 
 def _origins(stored: Origins, body: Tree, desired: Desired, steady: Desired) -> Origins:
