@@ -67,7 +67,9 @@ CONCERNS = (
     Concern("vmi.domain.cpu"),
     Concern("vmi.startstrategy", places="startStrategy"),
     Concern("vmi.placement", places="affinity topologySpreadConstraints"),
+    Concern("vmi.network.networks"),
     Concern("vmi.network.bindings"),
+    Concern("vmi.network.connections"),
     Concern("vmi.network.interfaces"),
     Concern(
         "vmi.domain.claims", places="resourceClaims domain.devices.gpus domain.devices.hostDevices"

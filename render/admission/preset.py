@@ -1,4 +1,4 @@
-"""What the webhook of presets refuses: wrong disks (which reach no VM) and firmware.
+"""What the webhook of VirtualMachineInstancePresets refuses of their disks, which no VM ever gets, and their firmware.
 
 Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmi-preset-admitter.go.
 """

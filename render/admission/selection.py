@@ -1,4 +1,7 @@
-"""Which checks a VMI spec gives reason to ask: one walk over what it holds, instead of a look for each check."""
+"""Which checks concern a VMI spec: those for whose `Check.where`, or `Check.also`, it has a value.
+
+One walk over the spec finds all of them, instead of a look-up for each check.
+"""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -22,7 +25,7 @@ class _PlaceNode:
 
 
 def _mask(node: _PlaceNode, value: Any) -> int:
-    """The bits of the checks at or below *node* for which something stands in *value*."""
+    """The bits of the checks at or below *node* whose place has a value in *value*."""
     mask, children = node.mask, node.children
     if not children:
         return mask

@@ -1,8 +1,8 @@
 """What the webhooks refuse of an update and not of a new VM.
 
-Upstream: pkg/instancetype/webhooks/vm/mutator.go (validateMatcherUpdate), pkg/network/admitter/validator.go (Validate,
-which is made of an update, and ValidateCreation, which is not). Everything else is asked of the updated VM as
-of a new one; the state of snapshots and restores, which also counts, is only in the cluster.
+Upstream: pkg/instancetype/webhooks/vm/mutator.go (validateMatcherUpdate), pkg/network/admitter/validator.go (Validate
+runs on an update too, ValidateCreation does not). Every other check judges the updated VM as it does a new one. Whether
+a snapshot or a restore is running, which also counts, only the cluster knows.
 """
 
 from collections.abc import Callable, Iterable

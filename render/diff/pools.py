@@ -1,4 +1,4 @@
-"""What a change does to the VMs that a pool has made, or the VMIs of a replica set.
+"""What an edit of a pool does to the VMs that the pool has made, and one of a replica set to its VMIs.
 
 Upstream: pkg/virt-controller/watch/pool/pool.go (update, isOutdatedVM, isOutdatedVMI),
 pkg/virt-controller/watch/replicaset/replicaset.go, which updates no VMI.

@@ -1,4 +1,4 @@
-"""What fills claims without a DataVolume: VolumeImportSources and VolumeUploadSources.
+"""What the webhook of CDI refuses of VolumeImportSources and VolumeUploadSources, from which claims are filled.
 
 Upstream: of the containerized data importer pkg/apiserver/webhooks/populators-validate.go.
 """

@@ -1,4 +1,8 @@
-"""Labels and annotations (upstream: ValidateVirtualMachineInstanceMetadata in admitters/vmi-create-admitter.go)."""
+"""What KubeVirt's webhook refuses of the labels and annotations of a VMI, or of a template of one.
+
+Upstream: ValidateVirtualMachineInstanceMetadata in admitters/vmi-create-admitter.go. What the API server refuses of any
+object's metadata is `render.admission.metadata`.
+"""
 
 from collections.abc import Iterable, Iterator
 

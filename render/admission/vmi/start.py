@@ -1,4 +1,4 @@
-"""What only a VMI must have: memory, and filesystems for its container paths.
+"""What is asked of a VMI alone, when it is created: an amount of memory, and a filesystem for each container path.
 
 Upstream: validateVirtualMachineInstanceSpecVolumeDisks, ValidateVirtualMachineInstanceMandatoryFields in
 admitters/vmi-create-admitter.go.

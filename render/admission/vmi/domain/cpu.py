@@ -36,7 +36,7 @@ def _worded(subject: Subject, path: FieldPath, amount: str) -> str:
     return f"{subject.text(*path)} '{quantity.canonical(amount)}'"
 
 
-def _bounds(subject: Subject) -> Iterator[Cause]:
+def _request_and_limit(subject: Subject) -> Iterator[Cause]:
     resources = subject.spec["domain"]["resources"]
     request, limit = _amount(resources, "requests", "cpu"), _amount(resources, "limits", "cpu")
     if request == limit == "0":
@@ -239,7 +239,7 @@ def _numa(subject: Subject, *, pinned: bool) -> Iterator[Cause]:
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
-    Check("cpu", _bounds, where=_RESOURCES),
+    Check("cpu", _request_and_limit, where=_RESOURCES),
     until("1.6.4", Check("cpu", _pinned(any_memory=False), where=_PINNED)),
     since("1.6.4", Check("cpu", _pinned(any_memory=True), where=_PINNED)),
     Check("cpu", _shape, where=_CPU),

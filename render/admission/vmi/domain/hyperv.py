@@ -17,7 +17,7 @@ _REQUIRES = (
     ("synictimer", "synic"),
     ("synic", "vpindex"),
 )
-_FEATURE, _POLICY = "vmx", "require"
+_EVMCS_FEATURE, _EVMCS_POLICY = "vmx", "require"
 _CPU_FEATURES = ("spec", "domain", "cpu", "features")
 
 
@@ -46,14 +46,14 @@ def _requirements(subject: Subject) -> Iterator[Cause]:
 def _cpu_feature(subject: Subject) -> Iterator[Cause]:
     features = subject.get("domain", "cpu", "features")
     if not features:
-        message = f"{_FEATURE} cpu feature is required when evmcs is set"
-        cure = f"add {{name: {_FEATURE}, policy: {_POLICY}}} to domain.cpu.features"
+        message = f"{_EVMCS_FEATURE} cpu feature is required when evmcs is set"
+        cure = f"add {{name: {_EVMCS_FEATURE}, policy: {_EVMCS_POLICY}}} to domain.cpu.features"
         yield Cause("hyperv/vmx", _CPU_FEATURES, message, cure)
     for index, feature in enumerate(features or ()):
-        if feature.get("name") == _FEATURE and feature.get("policy", "") != _POLICY:
-            message = f"{_FEATURE} cpu feature has to be set to {_POLICY} policy"
+        if feature.get("name") == _EVMCS_FEATURE and feature.get("policy", "") != _EVMCS_POLICY:
+            message = f"{_EVMCS_FEATURE} cpu feature has to be set to {_EVMCS_POLICY} policy"
             path = (*_CPU_FEATURES, index, "policy")
-            yield Cause("hyperv/vmx-policy", path, message, f"set policy: {_POLICY}")
+            yield Cause("hyperv/vmx-policy", path, message, f"set policy: {_EVMCS_POLICY}")
 
 
 def _passthrough(subject: Subject) -> Iterator[Violation]:

@@ -1,30 +1,25 @@
-"""Networks, and what connects an interface with one.
+"""What interfaces say: their binding, and their state.
 
-Upstream: pkg/network/admitter/netsource.go, admit.go, binding.go, passt.go, macvtap.go, slirp.go, dra.go, netiface.go.
+Upstream: pkg/network/admitter/admit.go, binding.go, passt.go, macvtap.go, slirp.go, netiface.go.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
-from render.admission import faults
 from render.admission.checks import EACH, Check, Evaluate, Subject, Violation, each, needs_gate
 from render.diagnostics.cause import Cause
-from render.diagnostics.fix import Fix, FixEdit, set_to
 from render.model import tree
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
-_NETWORKS = ("networks",)
 _INTERFACES = ("domain", "devices", "interfaces")
-_CLAIMED = (*_NETWORKS, EACH, "resourceClaim")
-_SOURCES = ("pod", "multus", "resourceClaim")
 _METHODS = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
-_DISCONTINUED = ("slirp", "macvtap", "passt")
-_OLD_METHODS = ("bridge", "masquerade", "sriov", *_DISCONTINUED)
+_DISCONTINUED_METHODS = ("slirp", "macvtap", "passt")
+_OLD_METHODS = ("bridge", "masquerade", "sriov", *_DISCONTINUED_METHODS)
 #: The checks of the module `discontinued`, which come first.
-_GIVEN_UP = (
+_DISCONTINUED_CHECKS = (
     "network/slirp",
     "network/passt",
     "network/passt-gate",
@@ -44,70 +39,6 @@ def _is_not_secondary(network: Tree) -> bool:
     """What counted as the default network before 1.9."""
     multus = network.get("multus")
     return multus is None or bool(multus.get("default"))
-
-
-def _one_default(subject: Subject) -> Iterator[Cause]:
-    networks = subject.spec["networks"]
-    if len(networks) == 1 and len(networks[0]) <= 2:  # noqa: PLR2004 - a name and one source
-        return
-    pods = [index for index, network in enumerate(networks) if network.get("pod") is not None]
-    defaults = [
-        index
-        for index, network in enumerate(networks)
-        if network.get("multus") is not None and network["multus"].get("default")
-    ]
-    if len(pods) > 1:
-        yield Cause(
-            "network/one-pod-network",
-            subject.at("interfaces"),
-            f"more than one interface is connected to a pod network in {subject.text('interfaces')}",
-            "a VM has one pod network; connect the others with multus",
-            place=subject.at("networks", pods[1]),
-        )
-    if len(defaults) > 1:
-        yield Cause(
-            "network/one-default",
-            subject.at("networks"),
-            "Multus CNI should only have one default network",
-            "set default: true for one network only",
-            place=subject.at("networks", defaults[1], "multus", "default"),
-        )
-    if pods and defaults:
-        yield Cause(
-            "network/pod-and-default",
-            subject.at("networks"),
-            "Pod network cannot be defined when Multus default network is defined",
-            "drop the pod network, or default: true of the multus network",
-            place=subject.at("networks", pods[0]),
-        )
-
-
-@each(_NETWORKS)
-def _one_source(_subject: Subject, network: Tree, path: FieldPath) -> Violation | None:
-    count = 0
-    for source in _SOURCES:
-        if network.get(source) is not None:
-            count += 1
-    if count == 1:
-        return None
-    return Violation(
-        path,
-        "should have only one network type" if count else "should have a network type",
-        "a network has either pod or multus",
-    )
-
-
-def _multus_name(subject: Subject) -> Iterator[Violation]:
-    for index, network in enumerate(subject.spec["networks"]):
-        multus = network.get("multus")
-        if multus is not None and not multus.get("networkName"):
-            yield Violation(
-                subject.at("networks", index),
-                "CNI delegating plugin must have a networkName",
-                "name the network attachment definition, as NAMESPACE/NAME or NAME",
-                place=subject.at("networks", index, "multus"),
-            )
-            return
 
 
 def _state(allowed: tuple[str, ...], subject: Subject) -> Iterator[Cause]:
@@ -156,7 +87,7 @@ def _absent_default(is_default: Callable[[Tree], bool], subject: Subject) -> Ite
             )
 
 
-def _both_bindings(methods: tuple[str, ...]) -> Evaluate:
+def _with_both_bindings(methods: tuple[str, ...]) -> Evaluate:
     """Interfaces with a binding plugin and one of *methods*."""
 
     @each(_INTERFACES)
@@ -192,11 +123,11 @@ def without_one_binding(spec: Tree, root: FieldPath) -> Iterator[Cause]:
             )
 
 
-def _one_binding(subject: Subject) -> Iterator[Cause]:
+def _without_one_binding(subject: Subject) -> Iterator[Cause]:
     for cause in without_one_binding(subject.spec, subject.root):
         if subject.is_machine:
             interface = subject.get(*cause.path[len(subject.root) :])
-            if any(interface.get(key) is not None for key in _DISCONTINUED):
+            if any(interface.get(key) is not None for key in _DISCONTINUED_METHODS):
                 continue  # said already, by the stage before
         yield cause
 
@@ -302,205 +233,12 @@ def _slirp(subject: Subject) -> Iterator[Violation]:
             )
 
 
-def _unique_networks(subject: Subject) -> Iterator[Violation]:
-    networks = subject.spec["networks"]
-    if len(networks) == 1:
-        return
-    known: set[str] = set()
-    for index, network in enumerate(networks):
-        name = network.get("name", "")
-        if name in known:
-            yield Violation(
-                subject.at("networks", index, "name"),
-                f"Network with name {quoted(name)} already exists, every network must have a unique name",
-                "give the networks and their interfaces different names",
-            )
-        known.add(name)
-
-
-def _connected(subject: Subject) -> Iterator[Violation]:
-    networks = subject.spec["networks"]
-    interfaces = _names(subject.get(*_INTERFACES))
-    free = sorted(interfaces - _names(networks))
-    for index, network in enumerate(networks):
-        name = network.get("name", "")
-        if name not in interfaces:
-            path = ("networks", index, "name")
-            yield Violation(
-                subject.at(*path),
-                f"{subject.text(*path)} '{name}' not found.",
-                f"add an interface named {name}, or drop the network",
-                fixes=_with_interface(subject, index, network, free),
-            )
-
-
-def _names(items: list[Tree] | None) -> set[str]:
-    return {item.get("name", "") for item in items or ()}
-
-
-def _with_interface(
-    subject: Subject, index: int, network: Tree, free: Iterable[str]
-) -> tuple[Fix, ...]:
-    """What may be done about a *network* without an interface; one for it has the binding that is usual.
-
-    *free* are the interfaces without a network.
-    """
-    name = network.get("name", "")
-    interfaces = subject.get(*_INTERFACES) or []
-    binding = "bridge" if network.get("pod") is None else "masquerade"
-    added = set_to(subject.at(*_INTERFACES, len(interfaces)), {"name": name, binding: {}})
-    place = subject.at("networks", index)
-    words = f"add an interface with {binding}"
-    return faults.unpaired(place, name, free, "network", (words, added))
-
-
-def _with_network(
-    subject: Subject, index: int, interface: Tree, free: Iterable[str], *, has_pod: bool
-) -> tuple[Fix, ...]:
-    """What may be done about an *interface* without a network; *free* are the networks without an interface.
-
-    *has_pod*: one of the networks is that of pods, which may be added only once.
-    """
-    name = interface.get("name", "")
-    added: list[tuple[str, FixEdit]] = []
-    if not has_pod:
-        place = subject.at("networks", len(subject.spec.get("networks") or []))
-        added.append(("add the pod network", set_to(place, {"name": name, "pod": {}})))
-    return faults.unpaired(subject.at(*_INTERFACES, index), name, free, "interface", *added)
-
-
-def _unique_interfaces(subject: Subject) -> Iterator[Violation]:
-    interfaces = subject.spec["domain"]["devices"]["interfaces"]
-    if len(interfaces) == 1:
-        return
-    known: set[str] = set()
-    for index, interface in enumerate(interfaces):
-        name = interface.get("name", "")
-        if name in known:
-            yield Violation(
-                subject.at(*_INTERFACES, index, "name"),
-                "Only one interface can be connected to one specific network",
-                "add a network for the second interface, or drop the interface",
-            )
-        known.add(name)
-
-
-def _interfaces_with_network(subject: Subject) -> Iterator[Violation]:
-    networks = subject.spec.get("networks") or []
-    interfaces = subject.spec["domain"]["devices"]["interfaces"]
-    names = _names(networks)
-    free = sorted(names - _names(interfaces))
-    has_pod = any(network.get("pod") is not None for network in networks)
-    for index, interface in enumerate(interfaces):
-        name = interface.get("name", "")
-        if name not in names:
-            path = (*_INTERFACES, index, "name")
-            yield Violation(
-                subject.at(*path),
-                f"{subject.text(*path)} '{name}' not found.",
-                f"add a network named {name}, or drop the interface",
-                fixes=_with_network(subject, index, interface, free, has_pod=has_pod),
-            )
-
-
-_CLAIMS = "NetworkDevicesWithDRA"
-
-
-def _claim_gate(subject: Subject) -> Iterator[Violation]:
-    for index, network in enumerate(subject.spec["networks"]):
-        if network.get("resourceClaim") is not None and not subject.has_gate(_CLAIMS):
-            yield Violation(
-                subject.at("networks"),
-                "vmi.spec.networks contains DRA networks but NetworkDevicesWithDRA feature gate is not enabled",
-                f"enable the feature gate {_CLAIMS} in the KubeVirt CR, or use another network",
-                place=subject.at("networks", index, "resourceClaim"),
-            )
-            return
-
-
-def _claims(subject: Subject) -> Iterator[Cause]:
-    networks = subject.spec["networks"]
-    claimed = [
-        (index, network)
-        for index, network in enumerate(networks)
-        if network.get("resourceClaim") is not None
-    ]
-    if not claimed or not subject.has_gate(_CLAIMS):
-        return
-    if any(network.get("multus") is not None for network in networks):
-        yield Cause(
-            "network/claim-multus",
-            subject.at("networks"),
-            "mixing Multus and DRA resourceClaim networks in the same VMI is not supported",
-            "use one kind of network",
-            place=subject.at("networks", claimed[0][0]),
-        )
-        return
-    known: set[str] = set()
-    for index, network in claimed:
-        yield from _claim_binding(subject, network.get("name", ""))
-        yield from _claim(subject, network["resourceClaim"], index, known)
-
-
-def _claim(subject: Subject, named: Tree, index: int, known: set[str]) -> Iterator[Cause]:
-    """What is wrong with the claim that the network at *index* has *named*; those of others are *known*."""
-    path = subject.at("networks", index, "resourceClaim")
-    for key in ("claimName", "requestName"):
-        if not named.get(key):
-            yield Cause(
-                "network/claim-names",
-                (*path, key),
-                f"{key} is required for DRA network",
-                "a claim is named by claimName and requestName",
-                place=path,
-            )
-    claim, request = named.get("claimName"), named.get("requestName")
-    if not claim or not request:
-        return
-    if claim not in {
-        resource_claim.get("name", "")
-        for resource_claim in subject.spec.get("resourceClaims") or ()
-    }:
-        yield Cause(
-            "network/claim-listed",
-            (*path, "claimName"),
-            f"network references resourceClaim {quoted(claim)} which is not defined in spec.resourceClaims",
-            f"add {claim} to resourceClaims",
-        )
-    pair = f"{claim}/{request}"
-    if pair in known:
-        yield Cause(
-            "network/claim-unique",
-            subject.at("networks", index),
-            f"duplicate claimName/requestName combination {quoted(pair)}",
-            "ask for another request of the claim",
-        )
-    known.add(pair)
-
-
-def _claim_binding(subject: Subject, name: str) -> Iterator[Cause]:
-    for index, interface in enumerate(subject.get(*_INTERFACES) or ()):
-        if interface.get("name", "") == name:
-            if interface.get("sriov") is None and interface.get("binding") is None:
-                yield Cause(
-                    "network/claim-binding",
-                    subject.at(*_INTERFACES),
-                    f"DRA network {quoted(name)} requires an SR-IOV or binding plugin interface",
-                    "give its interface sriov or binding",
-                    place=subject.at(*_INTERFACES, index),
-                )
-            return
-
-
 def _every(key: str) -> FieldPath:
     """The place of a key of the interfaces."""
     return (*_INTERFACES, EACH, key)
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
-    Check("network", _one_default, where=_NETWORKS),
-    Check("network/source", _one_source, where=_NETWORKS),
-    Check("network/multus-name", _multus_name, where=(*_NETWORKS, EACH, "multus")),
     until("1.5", Check("network", partial(_state, ("absent",)), where=_every("state"))),
     since(
         "1.5", Check("network", partial(_state, ("absent", "up", "down")), where=_every("state"))
@@ -525,9 +263,9 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.8",
         Check(
             "network/binding",
-            _both_bindings(_OLD_METHODS),
+            _with_both_bindings(_OLD_METHODS),
             where=_every("binding"),
-            follows=_GIVEN_UP,
+            follows=_DISCONTINUED_CHECKS,
         ),
     ),
     since(
@@ -536,13 +274,18 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
             "1.9",
             Check(
                 "network/binding",
-                _both_bindings(_METHODS[:-1]),
+                _with_both_bindings(_METHODS[:-1]),
                 where=_every("binding"),
-                follows=_GIVEN_UP,
+                follows=_DISCONTINUED_CHECKS,
             ),
         ),
     ),
-    since("1.9", Check("network/binding", _one_binding, where=_INTERFACES, follows=_GIVEN_UP)),
+    since(
+        "1.9",
+        Check(
+            "network/binding", _without_one_binding, where=_INTERFACES, follows=_DISCONTINUED_CHECKS
+        ),
+    ),
     Check("network", _masquerade, where=_every("masquerade")),
     Check(
         "network/bridge-on-pod",
@@ -597,10 +340,4 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.6",
         Check("network/slirp-permitted", _slirp, "network.permitSlirpInterface", _every("slirp")),
     ),
-    Check("network/network-unique", _unique_networks, where=_NETWORKS),
-    since("1.9", Check("network/claim-gate", _claim_gate, f"gate {_CLAIMS}", _CLAIMED)),
-    since("1.9", Check("network", _claims, f"gate {_CLAIMS}", _CLAIMED)),
-    Check("network/network-without-interface", _connected, where=_NETWORKS),
-    Check("network/interface-unique", _unique_interfaces, where=_INTERFACES),
-    Check("network/interface-without-network", _interfaces_with_network, where=_INTERFACES),
 )
