@@ -47,21 +47,6 @@ STAGES = {
     "8": "Settings and usage",
     "9": "virt-render itself",
 }
-STATUS = {
-    Exit.OK: "fine; warnings and notes do not count",
-    Exit.FINDINGS: (
-        "errors in the input: anything with a position or an object, syntax errors too;"
-        " what `--fail-on` or `--exit-code` asks for"
-    ),
-    Exit.USAGE: "usage, settings, no kustomize binary",
-    Exit.UNREADABLE: "unreadable or unwritable path, failing kustomize, limits",
-    Exit.INTERNAL: "a defect of virt-render",
-    Exit.DEADLINE: "out of time",
-    Exit.HUNG_UP: "hung up (SIGHUP, the terminal is gone)",
-    Exit.INTERRUPTED: "interrupted (SIGINT, ctrl-C)",
-    Exit.BROKEN_PIPE: "whoever read the output stopped reading",
-    Exit.TERMINATED: "terminated (SIGTERM)",
-}
 
 
 def diagnostics() -> str:
@@ -166,7 +151,7 @@ def options() -> str:
             "",
             _row("Status", "Meaning"),
             _row(*["---"] * 2),
-            *(_row(str(int(status)), STATUS[status]) for status in Exit),
+            *(_row(str(int(status)), status.meaning) for status in Exit),
             "",
         ]
     )

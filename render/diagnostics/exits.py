@@ -1,21 +1,42 @@
-"""Exit statuses: what a caller can tell without reading the report. `docs/options.md` lists them."""
+"""Exit statuses: what a caller can tell without reading the report. `docs/options.md` and ``--help`` list them."""
 
 from enum import IntEnum
+from typing import Self
 
 
 class Exit(IntEnum):
-    """The exit statuses of every front end."""
+    """The exit statuses of every front end, a row each.
 
-    OK = 0
-    FINDINGS = 1
-    USAGE = 2
-    UNREADABLE = 3
-    INTERNAL = 4
-    DEADLINE = 5
-    HUNG_UP = 129
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
-    TERMINATED = 143
+    *meaning* is what the documentation says of one, *brief* what the help does; ``""`` for those of signals.
+    """
+
+    meaning: str
+    brief: str
+
+    def __new__(cls, number: int, meaning: str = "", brief: str = "") -> Self:
+        """A row of the table."""
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.meaning, status.brief = meaning, brief
+        return status
+
+    OK = 0, "fine; warnings and notes do not count", "fine"
+    FINDINGS = (
+        1,
+        (
+            "errors in the input: anything with a position or an object, syntax errors too;"
+            " what `--fail-on` or `--exit-code` asks for"
+        ),
+        "findings",
+    )
+    USAGE = 2, "usage, settings, no kustomize binary", "usage or settings"
+    UNREADABLE = 3, "unreadable or unwritable path, failing kustomize, limits", "unreadable input"
+    INTERNAL = 4, "a defect of virt-render", "our own fault"
+    DEADLINE = 5, "out of time", "deadline"
+    HUNG_UP = 129, "hung up (SIGHUP, the terminal is gone)"
+    INTERRUPTED = 130, "interrupted (SIGINT, ctrl-C)"
+    BROKEN_PIPE = 141, "whoever read the output stopped reading"
+    TERMINATED = 143, "terminated (SIGTERM)"
 
 
 def failure(error: BaseException) -> Exit:

@@ -45,7 +45,7 @@ _SECTIONS = {option.field: title for title, options in SECTIONS for option in op
 
 @click.group(
     context_settings=_CONTEXT,
-    epilog="Exit status: 0 fine, 1 findings, 2 usage or settings, 3 unreadable input, 4 our own fault, 5 deadline."
+    epilog=f"Exit status: {', '.join(f'{status} {status.brief}' for status in Exit if status.brief)}."
     " Settings may also stand in .virt-render.yaml and in VIRT_RENDER_ variables.",
 )
 @click.version_option(render.__version__, prog_name=_PROGRAM, message="%(prog)s %(version)s")

@@ -253,12 +253,6 @@ def _about(finding: Finding) -> Hashable:
     )
 
 
-def in_use(users: Sequence[str], file: str) -> str:
-    """That all of *users* use *file*, in words."""
-    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
-    return f"{', '.join(users[:_NAMED])}{more} {'use' if len(users) > 1 else 'uses'} {file}"
-
-
 class Editable:
     """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
 
@@ -287,7 +281,10 @@ class Editable:
         if top not in tops or not (top or discover.inside(real, self._paths)):
             return f"{file} is not in the repository"
         users = self._users.get(real, ())
-        return in_use(users, file) if len(users) > 1 else ""
+        if len(users) > 1:
+            more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+            return f"{', '.join(users[:_NAMED])}{more} use {file}"
+        return ""
 
     @cached_property
     def _users(self) -> dict[str, list[str]]:
@@ -298,7 +295,7 @@ class Editable:
             top = files.repository(near) or near
             for folder in discover.walk(top, (top,), plain=False).kustomizations:
                 folders.setdefault(os.path.realpath(folder), os.path.relpath(folder))
-        known = kustomization.KnownKustomizations()
+        known: kustomization.Known = {}
         users: dict[str, list[str]] = {}
         for folder in kustomization.survey([*folders.values()], self._limits, known).tops:
             reach = kustomization.reach(

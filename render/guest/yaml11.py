@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from render.model.fieldpath import FieldPath
-from render.yaml import libyaml, positions
+from render.yaml import libyaml, positions, scalars
 from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR
 from render.yaml.stream import Chunk
 
@@ -20,13 +20,9 @@ _MOST = 10_000
 """Values, those of aliases counted where they are used: what says more is no document that a person wrote."""
 _DEEPEST = 60
 _UNKNOWN_TAG = "a tag that cloud-init does not know"
-_BOOLEANS = {
-    spelling: value
-    for value, words in ((True, ("yes", "true", "on")), (False, ("no", "false", "off")))
-    for word in words
-    for spelling in (word, word.title(), word.upper())
-}
-_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+#: PyYAML has no ``y`` and ``n``.
+_BOOLEANS = {word: value for word, value in scalars.BOOLEANS.items() if len(word) > 1}
+_NULLS = frozenset(scalars.NULLS)
 _INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*(?::[0-5]?[0-9])*)")
 _FLOAT = re.compile(
     r"[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?"

@@ -21,16 +21,20 @@ def _spellings(word: str) -> tuple[str, str, str]:
     return word, word.title(), word.upper()
 
 
-_BOOLEANS: Final = {
-    **dict.fromkeys(_spellings("true"), True),
-    **dict.fromkeys(_spellings("false"), False),
+_TRUE: Final = ("true", "yes", "on", "y")
+_FALSE: Final = ("false", "no", "off", "n")
+BOOLEANS: Final = {
+    spelling: value
+    for value, words in ((True, _TRUE), (False, _FALSE))
+    for word in words
+    for spelling in _spellings(word)
 }
-_SWITCHES: Final = {
-    **{spelling: True for word in ("yes", "on", "y") for spelling in _spellings(word)},
-    **{spelling: False for word in ("no", "off", "n") for spelling in _spellings(word)},
-}
-_NULLS: Final = dict.fromkeys(("", "~", *_spellings("null")))
-_WORDS: Final[dict[str, Value]] = {**_BOOLEANS, **_SWITCHES, **_NULLS}
+"""What is a boolean to kubectl."""
+_SWITCHES: Final = frozenset(BOOLEANS).difference(_spellings("true"), _spellings("false"))
+NULLS: Final = ("", "~", *_spellings("null"))
+WORDS: Final[dict[str, Value]] = {**BOOLEANS, **dict.fromkeys(NULLS)}
+"""The words that are something else than text: `resolved` looks for them, and `render.yaml.writer` quotes them."""
+_INITIALS: Final = frozenset(word[:1] for word in WORDS)
 _INFINITY = float("inf")  # without math, which is a library to load
 _SPECIAL: Final = {
     **{sign + word: _INFINITY for sign in ("", "+") for word in (".inf", ".Inf", ".INF")},
@@ -67,8 +71,8 @@ def resolved(text: str) -> Value:
     An integer beyond 64 bits is a float there, and a number that overflows a float stays text.
     """
     hint = text[:1]
-    if hint in "yYnNtTfFoO~":
-        return _WORDS.get(text, text)
+    if hint in _INITIALS:
+        return WORDS.get(text, text)
     if hint in "0123456789+-.":
         if text in _SPECIAL:
             return _SPECIAL[text]

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from render.model.tree import Tree
+from render.yaml import scalars
 
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/")
 _REST = _FIRST | frozenset("0123456789.:@%+-")
-_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-_LONGEST_WORD = 5
+#: In any spelling: another reader may know more of them than ours.
+_WORDS = frozenset(word.lower() for word in scalars.WORDS)
+_LONGEST_WORD = max(map(len, _WORDS))
 _ESCAPES = {
     "\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\",
 }  # fmt: skip
