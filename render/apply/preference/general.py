@@ -1,7 +1,8 @@
 """Machine type, subdomain, grace period, architecture and launch security.
 
 Upstream: pkg/instancetype/preference/apply/machine.go, subdomain.go, termination.go,
-architecture.go, launchsecurity.go.
+architecture.go, launchsecurity.go. Three tables, since upstream applies other concerns in between: `RULES` of the
+package has the order.
 """
 
 from collections.abc import Iterable

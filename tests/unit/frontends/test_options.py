@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from render import frontends
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
+from render.frontends.request.options import HOST_OPTIONS
 from render.frontends.request.request import Call, Request, request
 from render.yaml.budget import Limits
 from tests.support.manifests import instancetype, put
 
+FRONTENDS = Path(frontends.__file__).parent
 CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
 
 
@@ -49,6 +52,20 @@ def test_limits_can_all_be_set() -> None:
     assert faults(asked(max_documents="0")) == [
         "--max-documents: '0' is not a positive whole number"
     ]
+
+
+def test_every_host_option_is_read() -> None:
+    readers = [file for file in FRONTENDS.rglob("*.py") if file.name != "options.py"]
+    read = "".join(file.read_text(encoding="utf-8") for file in readers)
+    limits = {f"max_{name}" for name in Limits._fields}
+    unread = [
+        option.name
+        for option in HOST_OPTIONS
+        if option.field not in limits and f'"{option.field}"' not in read
+    ]
+    assert not unread, (
+        f"nothing reads {unread}: `_reading` in render/frontends/request/request.py hands it on, Limits has limits"
+    )
 
 
 def test_environment_of_the_process_and_of_argocd() -> None:
