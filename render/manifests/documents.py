@@ -136,7 +136,7 @@ class Documents:
     @property
     def is_one_root(self) -> bool:
         """Whether kustomize or helm made all of it, so that it is one root whatever files it comes from."""
-        return self.is_built or bool(self.filled)
+        return self.is_built or bool(self.filled or self.user)
 
     @property
     def unread_files(self) -> dict[str, tuple[str, ...]]:

@@ -753,6 +753,49 @@ def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
     assert "no memory" in finding["message"]
 
 
+@pytest.mark.parametrize(
+    ("file", "place"), [("values/web.yaml", ("values/web.yaml", 2)), ("", ("apps/web.yaml", 1))]
+)
+def test_values_that_are_no_yaml_are_an_error_at_their_line(
+    helm: str, file: str, place: tuple[str, int]
+) -> None:
+    """E1: of `check` and `diff` alike, whose change made them so; nothing else is lost."""
+
+    def ask(text: str) -> None:
+        put("values/web.yaml", text)
+        put(
+            "apps/web.yaml",
+            application(
+                "valueFiles: [/values/web.yaml]" if file else f"values: {json.dumps(text)}"
+            ),
+        )
+
+    put(
+        "loose.yaml",
+        VM.partition("spec:")[0]
+        .replace("{{ .Release.Name }}", "loose")
+        .replace("{{ .Release.Namespace }}", "x")
+        + "spec: {runStrategy: Halted, template: {spec: {domain: {devices: {}, memory: {guest: 1Gi}}}}}\n",
+    )
+    ask("cores: 2\nmemory: 1Gi\n")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    ask("cores: 2\nmemory: [1Gi\n")
+    for words in (("check",), ("diff", "HEAD")):
+        done = virt_render(helm, *words, ".", "--format", "json")
+        assert done.returncode == 1
+        document = json.loads(done.stdout)
+        found = document["diagnostics"]
+        found = found["after"] if isinstance(found, dict) else found
+        (error,) = (one for one in found if one["severity"] == "error")
+        assert error["code"] == "VR101"
+        assert error["file"] == place[0]
+        assert abs(error["line"] - place[1]) <= 1
+        if words[0] == "diff":
+            effects = {one["resource"]["name"]: one["effects"] for one in document["machines"]}
+            assert effects == {"web": ["unrenderable"], "loose": ["same"]}
+
+
 def test_a_finding_names_the_value_in_the_application(helm: str) -> None:
     put("apps/web.yaml", application("valuesObject:\n  memory: 1Gi\n  disk:\n    bus: floppy"))
     done = virt_render(helm, "check", ".")

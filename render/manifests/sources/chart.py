@@ -1,11 +1,11 @@
 """Charts: filled in by helm, what it prints read as documents of their templates."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import discover
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Dependency
@@ -15,6 +15,8 @@ from render.manifests.documents import Documents
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses.use import FolderUse
+from render.system import files
+from render.yaml import reader
 
 if TYPE_CHECKING:
     from render.system.processes import Steps
@@ -35,13 +37,14 @@ def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
 def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
     """Run helm on the chart of *use*; the answer reads what it printed into *into*.
 
-    Where helm fails, that is an error if it would with any values, and a warning if all are known.
+    Where helm fails, that is an error if it would with any values or values that are asked for are no YAML, and a
+    warning if all are known.
     """
     if intake.reading.helm == "never" or use.release is None:
         return read_nothing
     installation = _Installation(use.folder, use.release, use.title)
     filled = yield from _filling(intake, installation, into)
-    return lambda: _read_used(use, filled, into)
+    return lambda: _read_used(intake, use, filled, into)
 
 
 def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
@@ -78,11 +81,15 @@ def _filling(
     return lambda: _read_filled(intake, installation, wanted, output(), into)
 
 
-def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
+def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: Documents) -> None:
     filled()
     if not into.unbuilt or any(map(helm.is_broken, into.unbuilt)):
         return
     place = Location(file=use.document.origin.file, line=use.document.origin.line, column=1)
+    unread = list(_unreadable_values(intake, use, into, place))
+    if unread:
+        into.diagnostics, into.unbuilt = unread, [*unread]
+        return
     is_known = use.is_complete and not any(map(helm.wants_dependency, into.unbuilt))
     into.diagnostics = [
         fault._replace(location=place, severity=Severity.WARNING)
@@ -92,6 +99,31 @@ def _read_used(use: FolderUse, filled: ReadOutput, into: Documents) -> None:
     ]
     into.unbuilt = []
     into.unseen["chart that cannot be filled in"] += 1
+
+
+def _unreadable_values(
+    intake: SourceIntake, use: FolderUse, into: Documents, place: Location
+) -> Iterator[Diagnostic]:
+    """Which values that *use* asks for are no YAML: at their file, those that stand in the object itself at *place*."""
+    release = use.release or HelmRelease()
+    for file in release.values:
+        data = files.read(file, file, intake.limits.file_bytes)
+        faults = (
+            []
+            if isinstance(data, Diagnostic)
+            else reader.read(data, tidy(file), intake.limits).diagnostics
+        )
+        for fault in faults:
+            if fault.code == codes.YAML_SYNTAX.number:
+                into.data.add_file(tidy(file), intake.limits.file_bytes)
+                yield fault._replace(
+                    related=(*fault.related, Related(f"{use.title} asks for these values", place))
+                )
+    for values in release.texts:
+        for fault in reader.read(values.text, values.origin.file, intake.limits).diagnostics:
+            if fault.code == codes.YAML_SYNTAX.number:
+                message = f"the values of {use.title} are no YAML: {fault.message}"
+                yield fault._replace(location=place, message=message)
 
 
 def _filled(
