@@ -1,5 +1,6 @@
 # The sidecar of Argo CD's repository server, also for CI jobs. Build: docker build -t registry.example.com/virt-render:0.1.0 .
-# Everything in it has a version, and what pip installs a hash; Go's checksum database vouches for kustomize and helm.
+# Everything in it has a version, and what pip installs a hash; Go's checksum database vouches for kustomize and helm. git, by
+# which diff and history read commits in CI jobs, is the one that Debian has that day.
 # KUSTOMIZE_VERSION and HELM_VERSION should be those that Argo CD bundles.
 ARG PYTHON_IMAGE=python:3.11.7-slim-bookworm
 ARG GO_IMAGE=golang:1.27.3-bookworm
@@ -29,6 +30,9 @@ LABEL org.opencontainers.image.title="virt-render" \
       org.opencontainers.image.description="Render KubeVirt virtual machines from the YAML in a Git repository" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="0.1.0"
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends git \
+ && rm -rf /var/lib/apt/lists/*
 COPY --from=build /opt/virt-render /opt/virt-render
 COPY --from=tools /usr/local/bin/kustomize /usr/local/bin/helm /usr/local/bin/
 COPY deploy/comment.py /opt/virt-render/comment.py

@@ -253,6 +253,12 @@ def _about(finding: Finding) -> Hashable:
     )
 
 
+def in_use(users: Sequence[str], file: str) -> str:
+    """That all of *users* use *file*, in words."""
+    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+    return f"{', '.join(users[:_NAMED])}{more} {'use' if len(users) > 1 else 'uses'} {file}"
+
+
 class Editable:
     """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
 
@@ -281,10 +287,7 @@ class Editable:
         if top not in tops or not (top or discover.inside(real, self._paths)):
             return f"{file} is not in the repository"
         users = self._users.get(real, ())
-        if len(users) > 1:
-            more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
-            return f"{', '.join(users[:_NAMED])}{more} use {file}"
-        return ""
+        return in_use(users, file) if len(users) > 1 else ""
 
     @cached_property
     def _users(self) -> dict[str, list[str]]:
@@ -295,7 +298,7 @@ class Editable:
             top = files.repository(near) or near
             for folder in discover.walk(top, (top,), plain=False).kustomizations:
                 folders.setdefault(os.path.realpath(folder), os.path.relpath(folder))
-        known: kustomization.Known = {}
+        known = kustomization.KnownKustomizations()
         users: dict[str, list[str]] = {}
         for folder in kustomization.survey([*folders.values()], self._limits, known).tops:
             reach = kustomization.reach(

@@ -160,13 +160,18 @@ def read_roots(
     """
     from render.frontends.request import config
 
+    how = reading_roots(request, standard_input())
+    inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
+    inputs[0].diagnostics += config.unmatched(request.reading.layout, request.reading.limits)
+    return laid_out(inputs, request)
+
+
+def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
+    """How *request* wants a repository to be read."""
     lenient = request.called.call.command != "pin"
     layout = request.reading.layout
     scope = Scope(layout.exclude, lenient=lenient, shared=layout.shared)
-    how = reading(request, standard_input())._replace(scope=scope)
-    inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
-    inputs[0].diagnostics += config.unmatched(layout, request.reading.limits)
-    return laid_out(inputs, request)
+    return reading(request, stdin)._replace(scope=scope)
 
 
 def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:

@@ -156,8 +156,28 @@ class LoadedKustomization(NamedTuple):
 
 
 _NOTHING = LoadedKustomization([], [], b"", [])
-Known = dict[str, LoadedKustomization]
-"""What kustomizations say that were read already, by file: overlays share their bases."""
+
+
+class KnownKustomizations:
+    """What kustomizations say that were read already, and where paths lead: overlays share their bases."""
+
+    __slots__ = ("_loaded", "_resolved")
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, LoadedKustomization] = {}
+        self._resolved: dict[str, str] = {}
+
+    def load(self, file: str, limits: Limits) -> LoadedKustomization:
+        """What the kustomization *file* says."""
+        if file not in self._loaded:
+            self._loaded[file] = load(file, limits)
+        return self._loaded[file]
+
+    def resolve(self, path: str) -> str:
+        """*path* with all links followed."""
+        if path not in self._resolved:
+            self._resolved[path] = os.path.realpath(path)
+        return self._resolved[path]
 
 
 def load(file: str, limits: Limits) -> LoadedKustomization:
@@ -183,47 +203,43 @@ class Survey(NamedTuple):
     patches: dict[str, str]
 
 
-def _recalled(file: str, limits: Limits, known: Known) -> LoadedKustomization:
-    if file not in known:
-        known[file] = load(file, limits)
-    return known[file]
-
-
-def survey(folders: Sequence[str], limits: Limits, known: Known | None = None) -> Survey:
+def survey(
+    folders: Sequence[str], limits: Limits, known: KnownKustomizations | None = None
+) -> Survey:
     """Who refers to whom among the kustomizations of *folders*. A component is never a top.
 
     Kustomizations that cannot be read refer to nothing here; building them reports why. Where each one is referred to
     (a cycle), all are tops, so that kustomize can say so.
     """
-    known = {} if known is None else known
+    known = known or KnownKustomizations()
     referred: set[str] = set()
     patches: dict[str, str] = {}
     candidates: list[str] = []
     for folder in folders:
         file = find(folder)
-        loaded = _recalled(file, limits, known) if file else _NOTHING
+        loaded = known.load(file, limits) if file else _NOTHING
         if not any(is_component(document.body) for document in loaded.documents):
             candidates.append(folder)
-        real = os.path.realpath(folder)
+        real = known.resolve(folder)
         for reference in chain.from_iterable(loaded.references):
             target = os.path.normpath(os.path.join(real, reference.entry))
             if os.path.isdir(target):
-                referred.add(os.path.realpath(target))
+                referred.add(known.resolve(target))
             elif not reference.is_resource:
-                patches.setdefault(os.path.realpath(target), file or folder)
-    tops = [folder for folder in candidates if os.path.realpath(folder) not in referred]
+                patches.setdefault(known.resolve(target), file or folder)
+    tops = [folder for folder in candidates if known.resolve(folder) not in referred]
     return Survey(tops or candidates, patches)
 
 
-def listed(folders: Sequence[str], limits: Limits, known: Known) -> set[str]:
+def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -> set[str]:
     """The resolved names of all files and folders to which the kustomizations of *folders* refer."""
     targets = set()
     for folder in folders:
         file = find(folder)
-        real = os.path.realpath(folder)
-        loaded = _recalled(file, limits, known) if file else _NOTHING
+        real = known.resolve(folder)
+        loaded = known.load(file, limits) if file else _NOTHING
         for reference in chain.from_iterable(loaded.references):
-            targets.add(os.path.realpath(os.path.join(real, reference.entry)))
+            targets.add(known.resolve(os.path.join(real, reference.entry)))
     return targets
 
 
@@ -249,7 +265,7 @@ def reach(  # noqa: PLR0913 - where it begins, and how far it may go
     *,
     allow_remote: bool,
     bounds: str = "",
-    known: Known | None = None,
+    known: KnownKustomizations | None = None,
     components: Sequence[str] = (),
 ) -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
@@ -258,7 +274,7 @@ def reach(  # noqa: PLR0913 - where it begins, and how far it may go
     add to it. A remote entry gives an error unless *allow_remote*; so does what leads out of the resolved folder
     *bounds*, and a kustomization that we cannot read, since nobody can say what it names.
     """
-    known = {} if known is None else known
+    known = known or KnownKustomizations()
     return _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote).follow(
         (folder, *components)
     )
@@ -269,7 +285,9 @@ class _KustomizationWalk:
 
     __slots__ = ("allow_remote", "bounds", "known", "limits", "pending", "reach")
 
-    def __init__(self, limits: Limits, bounds: str, known: Known, *, allow_remote: bool) -> None:
+    def __init__(
+        self, limits: Limits, bounds: str, known: KnownKustomizations, *, allow_remote: bool
+    ) -> None:
         self.limits = limits
         self.known = known
         self.bounds = bounds
@@ -283,7 +301,7 @@ class _KustomizationWalk:
         self.pending.extend(folders)
         while self.pending:
             folder = self.pending.pop(0)
-            real = os.path.realpath(folder)
+            real = self.known.resolve(folder)
             file = find(folder)
             if file is None or real in reach.folders:
                 continue
@@ -310,13 +328,13 @@ class _KustomizationWalk:
         if not self._is_inside(file, real):
             self.reach.diagnostics.append(outside(file))
             return _NOTHING
-        loaded = _recalled(file, self.limits, self.known)
+        loaded = self.known.load(file, self.limits)
         self.reach.diagnostics.extend(loaded.diagnostics)
         return loaded
 
     def _is_inside(self, path: str, otherwise: str = "/") -> bool:
         """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
-        return files.is_below(os.path.realpath(path), self.bounds or otherwise)
+        return files.is_below(self.known.resolve(path), self.bounds or otherwise)
 
     def _refer(self, here: "_Here", reference: Reference) -> None:
         """Keep in mind what *reference* leads to."""

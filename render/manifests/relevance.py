@@ -316,11 +316,14 @@ class Texts:
 
     def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
         """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
-        real = os.path.realpath(path)
-        known = self._known.get(real)
+        known = self._known.get(path)
         if known is None:
-            data = self._read(real)
-            known = self._known[real] = may_hold(data), may_ask(data), may_limit(data)
+            real = os.path.realpath(path)
+            known = self._known.get(real)
+            if known is None:
+                data = self._read(real)
+                known = may_hold(data), may_ask(data), may_limit(data)
+            self._known[path] = self._known[real] = known
         return known
 
     def _read(self, path: str) -> bytes:

@@ -320,6 +320,14 @@ class _Stage:
         os.mkdir(path)
         return path
 
+    @functools.cached_property
+    def mounted(self) -> list[tuple[bytes, bytes]]:
+        """What is mounted where, the home last."""
+        pairs = [(path, self.root + path) for path in self.scene.mounted or ()]
+        pairs += [(self.empty, self.root + os.path.realpath(path)) for path in self.scene.hidden]
+        pairs.append((self.home, self.root + self.home))
+        return [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
+
 
 class _Ruleset(NamedTuple):
     """A set of Landlock's rules, by its *version*; 0 where there is none."""
@@ -331,6 +339,7 @@ class _Ruleset(NamedTuple):
 _NO_RULES = _Ruleset()
 
 
+@functools.cache
 def _system() -> "ctypes.CDLL | None":
     """What calls the system without Python's help; None where it knows no namespaces."""
     try:
@@ -395,7 +404,7 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
     private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
     is_whole = not stage.root
     root, place = os.fsencode(stage.root or "/"), os.fsencode(os.path.realpath(folder))
-    pairs = _mounted(stage)
+    pairs = stage.mounted
     home = pairs[-1][1]
     pivot = _PIVOT_ROOT.get(os.uname().machine)
 
@@ -420,15 +429,6 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
         return bool(system.chdir(place) == 0 and is_left)
 
     return lambda: show() and leave_the_rest()
-
-
-def _mounted(stage: _Stage) -> list[tuple[bytes, bytes]]:
-    """What is mounted where on *stage*, its home last."""
-    top = stage.root
-    pairs = [(path, top + path) for path in stage.scene.mounted or ()]
-    pairs += [(stage.empty, top + os.path.realpath(path)) for path in stage.scene.hidden]
-    pairs.append((stage.home, top + stage.home))
-    return [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
 
 
 def _landlock(home: str, paths: Sequence[str] | None) -> _Ruleset:

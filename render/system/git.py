@@ -22,6 +22,9 @@ _SETTLED = (
 _FOUND = ("-c", "safe.bareRepository=explicit")
 #: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
 _OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+#: What it says of a repository that is another user's, and what to do about it.
+_NOT_OURS = "detected dubious ownership"
+_TRUST = "run it as the owner of the files, or have git trust them: git config --global --add safe.directory FOLDER"
 #: How git names the remote of a partial clone that it would fetch an object from.
 _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
@@ -103,7 +106,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
 ) -> bytes:
     program = processes.program("git")
     if not program:
-        raise GitError("git is not installed")
+        raise GitError("git is not installed", "install git: it alone reads commits")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_OFFLINE}
@@ -126,7 +129,8 @@ def _run(  # noqa: PLR0913 - what a program is started with
             raise GitError(
                 "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
             )
-        raise GitError(text.split("\n")[0] or f"git {words[0]} failed")
+        cure = _TRUST if _NOT_OURS in text else ""
+        raise GitError(text.split("\n")[0] or f"git {words[0]} failed", cure)
     return done.stdout
 
 

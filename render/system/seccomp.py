@@ -5,6 +5,7 @@ other processes, memory and keys shared with those, and changes to files that ar
 not listed is allowed: a program is not to fail because a newer one of it asks for something that nobody thought of.
 """
 
+import functools
 import os
 import struct
 from typing import TYPE_CHECKING
@@ -52,7 +53,7 @@ _Line = tuple[int, int, int, int]
 
 
 class Filter:
-    """A filter to `enter` in the new process, before it becomes the program; one for each process."""
+    """A filter to `enter` in the new process, before it becomes the program."""
 
     def __init__(self, system: "ctypes.CDLL", lines: list[_Line], own: list[int]) -> None:
         import ctypes
@@ -76,8 +77,12 @@ class Filter:
         return bool(self._system.prctl(_SECCOMP, _FILTER, self._program, 0, 0) == 0)
 
 
+@functools.cache
 def make(system: "ctypes.CDLL") -> Filter | None:
-    """The filter for this machine; None for one whose numbers we do not know."""
+    """The filter for this machine; None for one whose numbers we do not know.
+
+    It is made once: a new process enters a copy of its own.
+    """
     column, architecture = ARCHITECTURES.get(os.uname().machine, (0, 0))
     if not architecture:
         return None

@@ -200,11 +200,19 @@ def test_the_job_of_gitlab_with_the_token_checks_nothing_out() -> None:
     assert "VIRT_RENDER_TOKEN" not in json.dumps(jobs["virt-render-diff"])
 
 
+def of_gitlab(job: Any, folder: Path) -> dict[str, str]:
+    """The variables of a job in *folder*, whose clone is another user's, as the runner's is."""
+    own = {name: str(value) for name, value in job["variables"].items()}
+    clone = {name: value.replace("$CI_PROJECT_DIR", str(folder)) for name, value in own.items()}
+    return {**clone, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+
+
 def test_the_job_of_gitlab_compares(tmp_path: Path) -> None:
     """Nothing changes here; what a change does is in the tests of ``diff``."""
     job = document("gitlab/virt-render.yml")["virt-render-diff"]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environ = {**os.environ, "PATH": path, "VIRT_RENDER_DIFF_PATH": ".", "VIRT_RENDER_DIFF_ARGUMENTS": ""}  # fmt: skip
+    settings = {"VIRT_RENDER_DIFF_PATH": ".", "VIRT_RENDER_DIFF_ARGUMENTS": ""}
+    environ = {**os.environ, **of_gitlab(job, tmp_path), "PATH": path, **settings}
     identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     (tmp_path / "vm.yaml").write_text(
         "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  runStrategy: Always\n"

@@ -7,7 +7,8 @@ from render.diagnostics.diagnostic import Location
 from render.frontends import locks, patching
 from render.frontends.answer import Answer, Files, refused
 from render.frontends.factor import report
-from render.frontends.factor.files import FactoredPart, WrittenPart, written
+from render.frontends.factor.files import FactoredPart, Writability, WrittenPart, written
+from render.frontends.factor.users import InputUsers
 from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
@@ -34,11 +35,8 @@ def factor(request: Request, work: Work) -> Answer:
     _check_names(request, sound)
     factored = list(_factored(request, sound, work))
     _keep_shared_presets(factored, read, sound)
-    editable = Editable(request)
     if writes:
-        for factored_part in factored:
-            work.begin("factor", f"proving what is written of {factored_part.part.loaded.folder}")
-            factored_part.written = written(factored_part, request, editable)
+        _prove(factored, request, work)
     missing = [words for part in read if (words := unread(part))]
     return Answer(
         [_output(request, factored)],
@@ -47,6 +45,16 @@ def factor(request: Request, work: Work) -> Answer:
         unread=missing,
         for_people=not request.own["diff"] and request.own["format"] != "json",
     )
+
+
+def _prove(factored: Sequence[FactoredPart], request: Request, work: Work) -> None:
+    """Set what is written of each part: of bases before what is built on them, which has it then."""
+    writability = Writability(Editable(request), InputUsers(request))
+    earlier: list[WrittenPart] = []
+    for factored_part in sorted(factored, key=lambda factored: len(factored.part.loaded.bases)):
+        work.begin("factor", f"proving what is written of {factored_part.part.loaded.folder}")
+        factored_part.written = written(factored_part, request, writability, earlier)
+        earlier.append(factored_part.written)
 
 
 def _check_names(request: Request, read: Sequence[FleetPart]) -> None:

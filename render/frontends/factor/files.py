@@ -1,21 +1,22 @@
 """The files of VMs with what brings less than they said, and proof that KubeVirt does nothing about it."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from render.diagnostics.fix import edit_of, set_to
-from render.frontends.fixing import Editable
+from render.frontends.factor.users import AppliedInput, InputUsers
+from render.frontends.fixing import Editable, in_use
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
-from render.frontends.session import reading
 from render.manifests import kustomization
+from render.manifests.documents import Documents
 from render.manifests.fixes import FileEdit, FileTexts, by_file, edits_of
-from render.manifests.sources import loading
 from render.model.edits import Operation, Put, edited
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import ResourceRef, from_body, text_at
+from render.model.resource import Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.factor import proof, standins
 from render.pipeline.factor.answers import (
@@ -43,9 +44,10 @@ MachineKey = tuple[int, FieldPath]
 class WrittenPart(NamedTuple):
     """The new *texts* of files, what these were read as, the VMs that changed, and why others did not, by key.
 
-    *dropped*: the presets that are gone, by index.
+    *name*: what the part is called; *dropped*: the presets that are gone, by index.
     """
 
+    name: str
     texts: dict[str, str]
     known: dict[str, bytes]
     machines: frozenset[MachineKey]
@@ -66,17 +68,49 @@ class FactoredPart:
         self.written: WrittenPart | None = None
 
 
-def written(factored_part: FactoredPart, request: Request, editable: Editable) -> WrittenPart:
-    """The texts with all edits of *factored_part* against which nothing speaks. Nothing is written yet."""
-    return _PartWriting(factored_part, request, editable).run()
+class Writability(NamedTuple):
+    """Which files may say something new: those that are *editable*, as their *users* allow."""
+
+    editable: Editable
+    users: InputUsers
+
+    def why_not(self, file: str) -> str:
+        """Why *file* stays as it is, ``""`` if it need not."""
+        return self.editable.why_not(file) or self.users.why_not(file)
+
+
+def written(
+    factored_part: FactoredPart,
+    request: Request,
+    writability: Writability,
+    earlier: Sequence[WrittenPart],
+) -> WrittenPart:
+    """The texts with all edits of *factored_part* against which nothing speaks. Nothing is written yet.
+
+    *earlier* parts are as they will be.
+    """
+    return _PartWriting(factored_part, request, writability, earlier).run()
 
 
 class _PartWriting:
     """The VMs of a part that are being rewritten."""
 
-    def __init__(self, factored_part: FactoredPart, request: Request, editable: Editable) -> None:
+    def __init__(
+        self,
+        factored_part: FactoredPart,
+        request: Request,
+        writability: Writability,
+        earlier: Sequence[WrittenPart],
+    ) -> None:
         self._part, self._factoring = factored_part.part, factored_part.factoring
-        self._asked, self._editable = request, editable
+        self._asked, self._writability, self._users = request, writability, writability.users
+        self._rewritten_with = {
+            file: part.name for part in earlier for file in _contents(part.texts)
+        }
+        self._earlier = {
+            file: data for part in earlier for file, data in _contents(part.texts).items()
+        }
+        self._before_of: dict[str, Documents] = {}
         self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}
         self._edited_files = FileTexts(self._data, request.reading.limits)
@@ -107,6 +141,7 @@ class _PartWriting:
         known = {file: data for file, data in self._originals.items() if file in texts}
         definitions = tuple(self._definitions()) if texts else ()
         return WrittenPart(
+            self._part.loaded.name,
             texts,
             known,
             frozenset(self._edits),
@@ -145,7 +180,7 @@ class _PartWriting:
         elif origin.item:
             why = "it stands in a List with others: take it out by hand"
         else:
-            why = self._editable.why_not(origin.file)
+            why = self._why_not(origin.file)
         if why:
             self._refused[preset.index, ()] = why
         else:
@@ -158,11 +193,16 @@ class _PartWriting:
         if self._part.loaded.filled or not edits:
             self._refused[key] = _UNPLACED
             return
-        why = next(filter(None, (self._editable.why_not(edit.file) for edit in edits)), "")
+        why = next(filter(None, (self._why_not(edit.file) for edit in edits)), "")
         if why:
             self._refused[key] = why
         else:
             self._edits[key] = edits
+
+    def _why_not(self, file: str) -> str:
+        """Why *file* stays as it is, ``""`` if it need not."""
+        name = self._rewritten_with.get(os.path.realpath(file))
+        return f"{file} is rewritten with {name}" if name else self._writability.why_not(file)
 
     def _as_built(self, edit: Operation) -> Operation:
         """*edit* with the name that a new definition gets from kustomize, which knows no matchers."""
@@ -188,12 +228,46 @@ class _PartWriting:
         return os.path.normpath(os.path.join(self._folder, DEFINITIONS))
 
     def _definitions(self) -> Iterator[NewDefinition]:
-        """The new definitions that VMs use which are written."""
+        """The new definitions that VMs use which are written, but for those that an earlier part brings."""
         kept = {self._part.resources[index].ref for index, _ in self._edits}
+        brought = self._brought
         for definition in self._factoring.definitions:
             users = tuple(ref for ref in definition.users if ref in kept)
-            if users:
+            if users and definition.body not in brought:
                 yield definition._replace(users=users)
+
+    @cached_property
+    def _own(self) -> AppliedInput | None:
+        """The part as an input that kustomize builds; None where nothing does."""
+        return self._users.own(self._part.loaded) if self._part.loaded.is_built else None
+
+    @cached_property
+    def _brought(self) -> Sequence[Tree]:
+        """What is built with the texts of earlier parts; nothing where these have no say in it."""
+        own = self._own
+        if own is None or own.reads is None or own.reads.isdisjoint(self._earlier):
+            return ()
+        return [document.body for document in self._before(own).documents]
+
+    def _lacking(self) -> "_Objections":
+        """The VMs whose new definitions an input would not have that applies their file, too."""
+        named = {ref for definition in self._definitions() for ref in definition.users}
+        objections = _Objections()
+        for key, edits in self._edits.items():
+            if self._part.resources[key[0]].ref not in named:
+                continue
+            for edit in edits:
+                users = self._users.of([edit.file])
+                lacking = [user.name for user in users if not self._is_brought_to(user)]
+                if lacking:
+                    words = in_use(lacking, edit.file)
+                    objections[key] = f"{words}, and would be without {self._file}"
+        return objections
+
+    def _is_brought_to(self, user: AppliedInput) -> bool:
+        """Whether *user* has what stands in the file for new definitions."""
+        is_base = self._part.loaded.is_built and user.builds(self._folder)
+        return is_base or user.has(self._file)
 
     def _texts(self) -> "dict[str, str] | _Objections":
         """The new text of each file, or the VMs in files that have none, and why."""
@@ -202,7 +276,9 @@ class _PartWriting:
         for key, edits in self._edits.items():
             for edit in edits:
                 machines.setdefault(edit.file, []).append(key)
-        objections = _Objections()
+        objections = self._lacking()
+        if objections:
+            return objections
         for file, keys in machines.items():
             all_edits = (edit for key in dict.fromkeys(keys) for edit in self._edits[key])
             rewritten = self._rewritten(file, all_edits)
@@ -245,7 +321,7 @@ class _PartWriting:
     def _add_definitions(self, bodies: Sequence[Tree], texts: dict[str, str]) -> str:
         """Add *bodies* to *texts*, and to the kustomization; why that cannot be, ``""`` if it can."""
         file = self._file
-        if why := self._editable.why_not(file):
+        if why := self._why_not(file):
             return why
         before = ""
         if os.path.lexists(file):
@@ -263,7 +339,7 @@ class _PartWriting:
         if not self._part.loaded.is_built:
             return ""
         own = kustomization.find(self._folder)
-        if own is None or (why := self._editable.why_not(own)):
+        if own is None or (why := self._why_not(own)):
             return why if own else f"{self._folder} has no kustomization"
         documents = reader.read(self._data(own), own, self._asked.reading.limits).documents
         listed = documents[0].body.get("resources") if documents else None
@@ -288,13 +364,74 @@ class _PartWriting:
 
     def _objections(self, texts: dict[str, str]) -> "_Objections":
         """What speaks against *texts*, by the VM; of other VMs that would change, against all."""
-        after = self._built(texts) if self._part.loaded.is_built else self._edited()
-        if isinstance(after, str):
-            return _Objections(dict.fromkeys(self._edits, after))
-        held = standins.of(self._part.resources)
+        resources = self._part.resources
+        known = {resource.index: resource.index for resource in resources}
+        if self._own is None:
+            return self._compared(resources, self._edited(), known) or self._elsewhere(texts)
+        loaded = self._built(self._own, texts)
+        if why := _fault(loaded):
+            return _Objections(
+                dict.fromkeys(self._edits, f"kustomize would build it no more: {why}")
+            )
+        self._renamed = {
+            (kind, name): built
+            for document in loaded.documents
+            if document.before is not None
+            and os.path.realpath(document.origin.file) == os.path.realpath(self._file)
+            for kind, name, built in [_names(document)]
+            if name != built
+        }
+        if self._brought:
+            before = self._before(self._own)
+            resources, known = _resources(before), self._same_places(before)
+        return self._compared(resources, _bodies(loaded), known) or self._elsewhere(texts)
+
+    def _elsewhere(self, texts: dict[str, str]) -> "_Objections":
+        """The same of the other inputs that build the file of a VM."""
+        names = dict.fromkeys(edit.file for edits in self._edits.values() for edit in edits)
+        found = _Objections()
+        for user in self._users.of(names):
+            if user.reads is None or (self._own is not None and user.name == self._own.name):
+                continue
+            before, loaded = self._before(user), self._built(user, texts)
+            if why := _fault(before) or _fault(loaded):
+                for key, edits in self._edits.items():
+                    if any(user.has(edit.file) for edit in edits):
+                        found[key] = f"{user.name} cannot be built: {why}"
+                continue
+            known = self._same_places(before)
+            objections = self._compared(_resources(before), _bodies(loaded), known)
+            found |= {key: f"in {user.name}: {why}" for key, why in objections.items()}
+        return found
+
+    def _before(self, user: AppliedInput) -> Documents:
+        """What *user* is built to with the texts of earlier parts alone."""
+        if user.name not in self._before_of:
+            self._before_of[user.name] = self._built(user, {})
+        return self._before_of[user.name]
+
+    def _built(self, user: AppliedInput, texts: Mapping[str, str]) -> Documents:
+        """What *user* is built to with *texts*, and those of earlier parts."""
+        contents = {**self._earlier, **_contents(texts)}
+        return self._users.built(user, self._part.request, contents)
+
+    def _same_places(self, loaded: Documents) -> dict[int, int]:
+        """The indexes of the objects of the part, by those of the same documents in *loaded*."""
+        own = {_place(document): i for i, document in enumerate(self._part.loaded.documents)}
+        return {
+            index: own[_place(document)]
+            for index, document in enumerate(loaded.documents)
+            if _place(document) in own
+        }
+
+    def _compared(
+        self, before: Sequence[Resource], after: Sequence[Tree], known: Mapping[int, int]
+    ) -> "_Objections":
+        """What speaks against *after*, where *before* has objects of the part at the indexes *known*."""
+        held = standins.of(before)
         first, second = ([resource.body for resource in held.resources], _with_stand_ins(after))
         impacts = proof.impacts(first, second, self._part.request.settings)
-        by_ref = dict(self._rewritten_machines(held))
+        by_ref = dict(self._rewritten_machines(held, known))
         restarts = self._asked.own["restart"]
         marks = {APPLIED + preset.resource.name for preset in self._gone.values()}
         users = {ref for preset in self._gone.values() for ref in preset.users}
@@ -321,12 +458,12 @@ class _PartWriting:
         return _Objections(found | {by_ref[ref][0]: "it would be gone" for ref in lost})
 
     def _rewritten_machines(
-        self, held: standins.Held
+        self, held: standins.Held, known: Mapping[int, int]
     ) -> Iterator[tuple[ResourceRef, tuple[MachineKey, int]]]:
         """The VMs that are rewritten, with their keys and the numbers of their examples."""
         for resource in held.resources:
             outer, path = held.written(resource.index)
-            key = outer.index, path
+            key = known.get(outer.index, -1), path
             if key in self._edits:
                 stand_in = held.by_index.get(resource.index)
                 yield resource.ref, (key, stand_in.number if stand_in else 0)
@@ -346,24 +483,6 @@ class _PartWriting:
         ]
         return [*bodies, *(definition.body for definition in self._definitions())]
 
-    def _built(self, texts: dict[str, str]) -> list[Tree] | str:
-        """What kustomize builds of the new *texts*, or why it does not."""
-        contents = {os.path.realpath(file): text.encode() for file, text in texts.items()}
-        with files.overlaid(contents):
-            loaded = loading.load([self._folder], reading(self._part.request, None))
-        faults = [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
-        defined = os.path.realpath(self._file)
-        if faults:
-            return f"kustomize would build it no more: {faults[0].message}"
-        self._renamed = {
-            (kind, name): built
-            for document in loaded.documents
-            if document.before is not None and os.path.realpath(document.origin.file) == defined
-            for kind, name, built in [_names(document)]
-            if name != built
-        }
-        return [document.body for document in loaded.documents]
-
 
 class _Objections(dict[MachineKey, str]):
     """Why VMs stay as they are."""
@@ -375,6 +494,31 @@ def _names(document: Document) -> tuple[str, str, str]:
         text_at((body or {}).get("metadata"), "name") for body in (document.before, document.body)
     )
     return text_at(document.body, "kind"), before, after
+
+
+def _contents(texts: Mapping[str, str]) -> dict[str, bytes]:
+    """What *texts* say, by the resolved names of their files."""
+    return {os.path.realpath(file): text.encode() for file, text in texts.items()}
+
+
+def _fault(loaded: Documents) -> str:
+    """The first error of *loaded*, ``""`` for none."""
+    faults = (found.message for found in loaded.diagnostics if found.is_error)
+    return next(faults, "")
+
+
+def _bodies(loaded: Documents) -> list[Tree]:
+    return [document.body for document in loaded.documents]
+
+
+def _resources(loaded: Documents) -> list[Resource]:
+    return [from_body(body, index) for index, body in enumerate(_bodies(loaded))]
+
+
+def _place(document: Document) -> tuple[str, int, object]:
+    """Where *document* was written."""
+    origin = document.origin
+    return os.path.realpath(origin.file), origin.document, origin.item
 
 
 def _with_stand_ins(objects: Iterable[Tree]) -> list[Tree]:

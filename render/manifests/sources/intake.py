@@ -9,7 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import objects, relevance
 from render.manifests.discover import leads_out, skipped, tidy
 from render.manifests.documents import Documents
-from render.manifests.kustomization import LOCK, Known, outside
+from render.manifests.kustomization import LOCK, KnownKustomizations, outside
 from render.manifests.relevance import Texts
 from render.manifests.sources.reading import Reading
 from render.model.tree import Tree
@@ -89,7 +89,7 @@ class SourceIntake:
         self.budget = cast("Budget", self.limits.budget)
         self.budget.begin_input()
         self.budget.bytes = reading.before
-        self.kustomizations: Known = {}
+        self.kustomizations = KnownKustomizations()
         self.sources: KnownSources = {}
         self.seen: set[str] = set()
         self.built: dict[Hashable, ProgramOutput] = {}

@@ -101,6 +101,17 @@ def load_all(
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 
 
+def inputs_below(path: str, reading: Reading) -> Unread:
+    """What `load_all` would have programs make of the folder *path*, and what else is applied there."""
+    return walk.through(SourceIntake(reading), path, _allowed([path]), Documents(folder=tidy(path)))
+
+
+def made(unread: Unread, reading: Reading) -> list[Documents]:
+    """What programs make of what is *unread*: each of its kustomizations, charts and uses, in turn."""
+    intake = SourceIntake(reading)
+    return [*_made(intake, unread, _empty(unread, Documents(), whole=False))]
+
+
 def _take(intake: SourceIntake, names: Sequence[str], into: Documents) -> None:
     """Read the files *names* into *into* as they are."""
     for file in names:

@@ -30,13 +30,15 @@ class Unread(NamedTuple):
     """What a walk leaves to programs: the folders of *kustomizations* that no other one refers to, and of *charts*.
 
     And the *uses* of such folders by objects that say how they are filled in; *directories* are the files of folders
-    that are applied as they are, and are otherwise read as parts of kustomizations alone.
+    that are applied as they are, and are otherwise read as parts of kustomizations alone. *plain* are the uses of
+    folders as they are written, whether or not these are otherwise read.
     """
 
     kustomizations: list[str]
     charts: list[str]
     uses: Sequence["FolderUse"] = ()
     directories: Mapping[str, Sequence[str]] = MappingProxyType({})
+    plain: Sequence["FolderUse"] = ()
 
 
 def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents) -> Unread:
@@ -290,7 +292,8 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
             directories[use.folder] = _applied(asking, use)
         else:
             tops.append(use.folder)
-    return Unread(tops, charts, [use for use in uses if not use.is_plain], directories)
+    filling = [use for use in uses if not use.is_plain]
+    return Unread(tops, charts, filling, directories, [use for use in uses if use.is_plain])
 
 
 def _applied(asking: _Asking, use: "FolderUse") -> list[str]:

@@ -100,6 +100,29 @@ def test_the_reach_of_a_build(root: Path) -> None:
     assert (reach.prefixes, reach.suffixes, reach.diagnostics) == (["a-"], ["-z"], [])
 
 
+def test_links_of_a_shared_base_are_followed_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "base", "resources: [vm.yaml]\n")
+    overlays = [f"overlay-{number}" for number in range(3)]
+    for overlay in overlays:
+        write(root / overlay, "resources: [../base]\n")
+    followed: list[str] = []
+    realpath = os.path.realpath
+
+    def counting(path: str) -> str:
+        followed.append(path)
+        return realpath(path)
+
+    monkeypatch.setattr(os.path, "realpath", counting)
+    known = kustomization.KnownKustomizations()
+    for _ in range(2):
+        for overlay in overlays:
+            kustomization.reach(overlay, Limits(), allow_remote=True, known=known)
+    assert len(followed) == len(set(followed))
+    assert "base/vm.yaml" in followed
+
+
 def test_a_remote_entry_is_refused_with_its_position(root: Path) -> None:
     write(root / "base", "resources:\n- vm.yaml\n- https://example.com/vm.yaml\n")
     write(root / "prod", "resources: [../base]\n")

@@ -115,6 +115,16 @@ def test_other_ways_to_have_a_repository(tmp_path: Path, monkeypatch: pytest.Mon
     assert git.commit(str(tmp_path), "HEAD").id == commit
 
 
+def test_of_a_repository_of_another_user_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Repository(tmp_path)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(git.GitError, match="dubious ownership") as caught:
+        git.root(str(tmp_path))
+    assert "safe.directory" in caught.value.diagnostic.help
+
+
 def test_of_what_is_too_large_the_size_is_true(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "repository")
     repository.write("a.yaml", "a" * 1000)
