@@ -99,13 +99,13 @@ def _moved(location: Location, fix: Fix, move: Callable[[Location], Location]) -
     return fix._replace(edits=tuple(edits))
 
 
-_POSITION = re.compile(r"(?<=\[)\d+(?=\])|(?<=\bline )\d+")
+_POSITION = r"(?<=\[)\d+(?=\])|(?<=\bline )\d+"
 """An index of a list, or the number of a line."""
 
 
 def without_positions(text: str) -> str:
     """*text* without indexes of lists and numbers of lines: what stands in front of a finding may change."""
-    return _POSITION.sub("", text)
+    return re.sub(_POSITION, "", text)
 
 
 def without_known(

@@ -31,11 +31,11 @@ _REFERENTS = frozenset(
         ("scheduling.k8s.io", "PriorityClass"),
     }
 )
-_OF_REFERENT = re.compile(
+_OF_REFERENT = (
     rb"""kind["']?\s*:\s*["']?(?:%s)\b"""
     % "|".join(sorted(kind for _, kind in _REFERENTS)).encode()
 )
-_REFERS = re.compile(
+_REFERS = (
     rb"inferFromVolume|dataVolume|claimName|networkName|priorityClassName|serviceAccountName"
     rb"|imagePullSecret|[sS]ecretRef|secretName|configMap|sysprep"
 )
@@ -56,7 +56,7 @@ _HOLDER_GROUPS = frozenset(
     {OWN, "template.openshift.io", "harvesterhci.io", "infrastructure.cluster.x-k8s.io"}
 )
 #: The kind of a VM, of what makes VMs, or of a patch of either; a JSON patch has no kind, but a target.
-_OF_MACHINE = re.compile(
+_OF_MACHINE = (
     rb"""kind["']?\s*:\s*["']?(VirtualMachine(Instance(ReplicaSet)?|Pool|Template(Version)?)?|VM|Template"""
     rb"""|KubevirtMachineTemplate)["']?\s*([,}\n\r#]|\Z)"""
 )
@@ -64,15 +64,13 @@ _OF_MACHINE = re.compile(
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
 _SEPARATOR = rb"(?m)^---"
 #: A character of a quoted scalar that is written as an escape, and the end of a line that does not count.
-_ESCAPE = re.compile(
-    rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
-)
+_ESCAPE = rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
 #: Text in base64, by its tag, by the tag's own name, or by a name that a directive gives it.
-_BINARY = re.compile(rb"!!binary|2002:binary|(?m:^%TAG)")
+_BINARY = rb"!!binary|2002:binary|(?m:^%TAG)"
 #: A template of Helm's whose apiVersion is a matter of values.
-_VERSION_BY_VALUES = re.compile(rb"apiVersion[\"']?\s*:\s*[\"']?\{\{")
+_VERSION_BY_VALUES = rb"apiVersion[\"']?\s*:\s*[\"']?\{\{"
 #: A patch or a replacement that makes another kind of object of one.
-_MADE_ANOTHER = re.compile(
+_MADE_ANOTHER = (
     rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
     rb"""|\[[^]\n]{0,200}\b(?:apiVersion|kind)["']?\s*[],]"""
 )
@@ -84,17 +82,17 @@ def may_hold(data: bytes) -> bool:
     text = _unescaped(data)
     if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
         return True
-    return _BINARY.search(data) is not None
+    return re.search(_BINARY, data) is not None
 
 
 def may_be_referent(data: bytes) -> bool:
     """Whether an object to which a VM may refer may stand in *data*."""
-    return _OF_REFERENT.search(_unescaped(data)) is not None
+    return re.search(_OF_REFERENT, _unescaped(data)) is not None
 
 
 def refers(data: bytes) -> bool:
     """Whether a VM in *data* may refer to other objects than definitions."""
-    return _REFERS.search(_unescaped(data)) is not None
+    return re.search(_REFERS, _unescaped(data)) is not None
 
 
 def may_limit(data: bytes) -> bool:
@@ -113,7 +111,7 @@ def _unescaped(data: bytes) -> bytes:
     """*data* with the characters that quoted scalars write as escapes; UTF-16, which is refused, as UTF-8."""
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
-    return _ESCAPE.sub(_character, data) if b"\\" in data else data
+    return re.sub(_ESCAPE, _character, data) if b"\\" in data else data
 
 
 def _character(escape: re.Match[bytes]) -> bytes:
@@ -142,7 +140,7 @@ def is_parameter_of_tekton(body: Tree) -> bool:
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-        elif isinstance(value, str) and _OF_MACHINE.search(value.encode("utf-8", "replace")):
+        elif isinstance(value, str) and re.search(_OF_MACHINE, value.encode("utf-8", "replace")):
             return True
     return False
 
@@ -306,13 +304,13 @@ class Texts:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
         read = (files.read(path, path, self._limits.file_bytes) for path in paths)
         return any(
-            not isinstance(data, bytes) or _OF_MACHINE.search(_unescaped(data)) for data in read
+            not isinstance(data, bytes) or re.search(_OF_MACHINE, _unescaped(data)) for data in read
         )
 
     def is_of_machines(self, path: str) -> bool:
         """Whether a VM, or what makes one, stands in the file *path*."""
         data = self._read(path) if self._looked_at(path)[0] else b""
-        return _OF_MACHINE.search(_unescaped(data)) is not None
+        return re.search(_OF_MACHINE, _unescaped(data)) is not None
 
     def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
         """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
@@ -340,14 +338,14 @@ class Texts:
         templates = list(_below(os.path.join(chart, "templates")))
         if self.any(templates):
             return True
-        by_values = any(_VERSION_BY_VALUES.search(self._read(path)) for path in templates)
+        by_values = any(re.search(_VERSION_BY_VALUES, self._read(path)) for path in templates)
         return by_values and self.anywhere(chart)
 
     def reached(self, reach: kustomization.Reach) -> bool:
         """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
         edits = (*reach.kustomizations, *reach.others)
         return self.any((*edits, *reach.resources)) or any(
-            _MADE_ANOTHER.search(_unescaped(self._read(path))) for path in edits
+            re.search(_MADE_ANOTHER, _unescaped(self._read(path))) for path in edits
         )
 
 

@@ -2,11 +2,11 @@
 
 import re
 
-_MORE = re.compile(r" (?:from|in|of|out of|that|whose|with|without) ")
+_MORE = r" (?:from|in|of|out of|that|whose|with|without) "
 
 
 def counted(count: int, word: str) -> str:
     """*count* and *word*, in the plural unless it is one: ``1,200 files``, ``2 files of a folder``."""
-    more = _MORE.search(word)
+    more = re.search(_MORE, word)
     end = more.start() if more else len(word)
     return f"{count:,} {word[:end]}{'' if count == 1 else 's'}{word[end:]}"

@@ -18,7 +18,6 @@ from render.pipeline.input.releases import Target
 from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
-from render.pipeline.stages import emit
 from render.pipeline.stages.obsolete import Obsolete
 from render.resolve import renames
 from render.schemas import served
@@ -81,9 +80,9 @@ def _instances(
     """Each machine of *resources* with the VMI that *settings* make of it, and what was *found* about it."""
     vmis: dict[int, Tree] = {}
 
-    def observe(machine: Machine, _: Tree) -> None:
+    def observe(machine: Machine, vmi: Tree) -> None:
         if not machine.failed:
-            vmis[machine.resource.index] = emit.vmi(machine)
+            vmis[machine.resource.index] = vmi
 
     instances = settings._replace(emit="vmi", stored=False, defaults="manifest")
     run(resources, instances, observe)

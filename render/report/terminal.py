@@ -13,9 +13,9 @@ SEVERITY_STYLES = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.IN
 
 #: How the lines of a patch begin, the longer ones first.
 _PATCHED = {"+++": BOLD, "---": BOLD, "@@": CYAN, "+": GREEN, "-": RED}
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_STYLE = r"\x1b\[[0-9;]*m"
 #: A line of a manifest and the caret below it, whose columns mean something.
-_EXCERPT = re.compile(r"\s+\d* +\| ")
+_EXCERPT = r"\s+\d* +\| "
 #: Narrower than this, words are broken anyway.
 _LEAST = 40
 
@@ -61,7 +61,7 @@ def fold(text: str, columns: int) -> str:
 
 
 def _folded(line: str, columns: int) -> Iterator[str]:
-    if _length(line) <= columns or _EXCERPT.match(_STYLE.sub("", line)):
+    if _length(line) <= columns or re.match(_EXCERPT, re.sub(_STYLE, "", line)):
         yield line
         return
     indent = len(line) - len(line.lstrip(" "))
@@ -78,4 +78,4 @@ def _folded(line: str, columns: int) -> Iterator[str]:
 
 def _length(text: str) -> int:
     """How many columns *text* takes."""
-    return len(_STYLE.sub("", text))
+    return len(re.sub(_STYLE, "", text))

@@ -187,7 +187,7 @@ def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     return Cause(INVALID_QUANTITY.slug, path(link), text, cure, fixes=_amounts(value, path(link)))
 
 
-_AMOUNT = re.compile(r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-zA-Z]{0,3})")
+_AMOUNT = r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-zA-Z]{0,3})"
 _PREFIXES = {"k": "k", "m": "M", "g": "G", "t": "T", "p": "P", "e": "E"}
 
 
@@ -195,7 +195,7 @@ def _amounts(value: str | float, place: FieldPath) -> tuple[Fix, ...]:
     """What *value* was meant to be, as quantities are written."""
     if isinstance(value, float):
         return (Fix("put the value in quotes", (quote(place),), safe=True),)
-    match = _AMOUNT.fullmatch(str(value).strip())
+    match = re.fullmatch(_AMOUNT, str(value).strip())
     if match is None:
         return ()
     number, unit = match[1], match[2].lower().removesuffix("b") or "b"

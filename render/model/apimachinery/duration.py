@@ -15,7 +15,7 @@ _UNITS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([a-z\u00b5\u03bc]+)")
+_PART = r"(\d+(?:\.\d*)?|\.\d+)([a-z\u00b5\u03bc]+)"
 
 
 class DurationError(ValueError):
@@ -29,7 +29,7 @@ def nanoseconds(text: str) -> int:
         return 0
     total, end = 0, 0
     while end < len(rest):
-        part = _PART.match(rest, end)
+        part = re.compile(_PART).match(rest, end)
         if part is None or part[2] not in _UNITS:
             break
         whole, _, fraction = part[1].partition(".")

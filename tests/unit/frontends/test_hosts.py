@@ -41,6 +41,29 @@ def test_machine_forms_load_nothing_heavy(argv: list[str], tmp_path: Path) -> No
     assert b"kubevirt.io/cluster-instancetype-name: u1.nano" in done.stdout
 
 
+def test_modules_compile_only_patterns_that_every_vm_needs(tmp_path: Path) -> None:
+    (tmp_path / "vm.yaml").write_text(VM)
+    code = """
+import re, sys
+compile, eager = re.compile, set()
+def compiled(pattern, flags=0):
+    caller = sys._getframe(1)
+    if caller.f_code.co_name == "<module>" and caller.f_globals["__name__"].startswith("render."):
+        eager.add(caller.f_globals["__name__"])
+    return compile(pattern, flags)
+re.compile = compiled
+from render.frontends import dispatch
+status = dispatch.invoke(["build", "vm.yaml"])
+print(status, *sorted(eager), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert done.stderr.decode().splitlines()[-1] == (
+        "0 render.resolve.references render.yaml.plain"
+    )
+
+
 def test_a_legacy_plugin_is_told_by_its_file_or_its_environment(tmp_path: Path) -> None:
     config = tmp_path / "kust-plugin-config-123"
     config.write_text("")
