@@ -11,7 +11,7 @@ from render.diagnostics.diagnostic import Severity
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
 from render.manifests import discover, kustomization
-from render.manifests.fixes import FileEdit, FileFix, FileTexts, by_file, overlapping
+from render.manifests.fixes import EditedPlaces, FileFix, FileTexts, by_file
 from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
@@ -93,7 +93,7 @@ class _Fixing:
 
     def _choices(self, *, is_safe: bool) -> Iterator[_Choice]:
         """The fixes to be made next, of which none touches what another one does."""
-        taken: list[FileEdit] = []
+        taken = EditedPlaces()
         worst_first = sorted(self._now.look.mended, key=_rank)
         for finding in worst_first:
             fix = finding.fix(is_safe=is_safe)
@@ -105,8 +105,8 @@ class _Fixing:
             why = next(filter(None, (self._files.why_not(edit.file) for edit in fix.edits)), "")
             if why:
                 self._refuse(choice, why)
-            elif not overlapping(fix.edits, taken):
-                taken += fix.edits
+            elif not taken.overlap(fix.edits):
+                taken.take(fix.edits)
                 yield choice
 
     def _refuse(self, choice: _Choice, why: str) -> None:
@@ -200,12 +200,13 @@ class _Seen:
     @cached_property
     def vmis(self) -> dict[tuple[str, str, str, int], Tree]:
         """The VMI of each machine without an error: by folder, release, the file of the machine, and its place."""
-        return {
-            (part.loaded.folder, part.request.settings.kubevirt, _file(part, index), index): vmi
-            for part in self.look.parts
-            for index, vmi in trial.started(part.resources, part.request.settings).vmis.items()
-            if index >= len(part.resources) or part.resources[index].ref not in self._broken
-        }
+        vmis = {}
+        for part in self.look.parts:
+            resources, settings = part.resources, part.request.settings
+            for index, vmi in trial.started(resources, settings).vmis.items():
+                if index >= len(resources) or resources[index].ref not in self._broken:
+                    vmis[part.loaded.folder, settings.kubevirt, _file(part, index), index] = vmi
+        return vmis
 
     def complete(self) -> None:
         """Know all while the texts are there."""

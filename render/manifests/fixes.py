@@ -201,17 +201,33 @@ def _is_taken(body: Tree, path: FieldPath, key: str) -> bool:
     return not isinstance(siblings, dict) or (key in siblings and key != path[-1])
 
 
-def overlapping(edits: Sequence[FileEdit], others: Sequence[FileEdit]) -> bool:
-    """Whether one of *edits* is made at, above or below the place of one of *others*, or moves the items around it."""
-    return any(_touch(edit, other) for edit in edits for other in others)
+class EditedPlaces:
+    """Where edits are made: no other may be made at, above or below such a place, or move the items around it."""
 
+    def __init__(self) -> None:
+        self._places: set[tuple[str, int, FieldPath]] = set()
+        self._around: set[tuple[str, int, FieldPath]] = set()
 
-def _touch(edit: FileEdit, other: FileEdit) -> bool:
-    if (edit.file, edit.document) != (other.file, other.document):
+    def overlap(self, edits: Iterable[FileEdit]) -> bool:
+        """Whether one of *edits* touches a place that is taken."""
+        for edit in edits:
+            *around, place = _ways(edit)
+            if place in self._around or not self._places.isdisjoint((*around, place)):
+                return True
         return False
-    first, second = _reach(edit), _reach(other)
-    size = min(len(first), len(second))
-    return first[:size] == second[:size]
+
+    def take(self, edits: Iterable[FileEdit]) -> None:
+        """Let *edits* be made."""
+        for edit in edits:
+            ways = _ways(edit)
+            self._places.add(ways[-1])
+            self._around.update(ways)
+
+
+def _ways(edit: FileEdit) -> list[tuple[str, int, FieldPath]]:
+    """The places from the document down to the one whose content *edit* changes."""
+    reach = _reach(edit)
+    return [(edit.file, edit.document, reach[:size]) for size in range(len(reach) + 1)]
 
 
 def _reach(edit: FileEdit) -> FieldPath:

@@ -103,6 +103,7 @@ class _PartWriting:
         earlier: Sequence[WrittenPart],
     ) -> None:
         self._part, self._factoring = factored_part.part, factored_part.factoring
+        self._resources = self._part.resources
         self._asked, self._writability, self._users = request, writability, writability.users
         self._rewritten_with = {
             file: part.name for part in earlier for file in _contents(part.texts)
@@ -171,10 +172,10 @@ class _PartWriting:
     def _place_preset(self, preset: PresetFactoring) -> None:
         """Let *preset* go if it stands alone in a document of a file that may be edited."""
         loaded = self._part.loaded
-        kept = [key for key in self._refused if self._part.resources[key[0]].ref in preset.users]
+        kept = [key for key in self._refused if self._resources[key[0]].ref in preset.users]
         origin = loaded.documents[preset.index].origin
         if kept:
-            why = f"{self._part.resources[kept[0][0]].ref} is not written"
+            why = f"{self._resources[kept[0][0]].ref} is not written"
         elif loaded.filled or origin.file not in loaded.data:
             why = _UNPLACED
         elif origin.item:
@@ -229,7 +230,7 @@ class _PartWriting:
 
     def _definitions(self) -> Iterator[NewDefinition]:
         """The new definitions that VMs use which are written, but for those that an earlier part brings."""
-        kept = {self._part.resources[index].ref for index, _ in self._edits}
+        kept = {self._resources[index].ref for index, _ in self._edits}
         brought = self._brought
         for definition in self._factoring.definitions:
             users = tuple(ref for ref in definition.users if ref in kept)
@@ -254,7 +255,7 @@ class _PartWriting:
         named = {ref for definition in self._definitions() for ref in definition.users}
         objections = _Objections()
         for key, edits in self._edits.items():
-            if self._part.resources[key[0]].ref not in named:
+            if self._resources[key[0]].ref not in named:
                 continue
             for edit in edits:
                 users = self._users.of([edit.file])
@@ -297,7 +298,7 @@ class _PartWriting:
         why = self._add_definitions(bodies, texts) if bodies and not objections else ""
         if why:
             named = {ref for definition in self._definitions() for ref in definition.users}
-            resources = self._part.resources
+            resources = self._resources
             objections |= {key: why for key in self._edits if resources[key[0]].ref in named}
         return objections or texts
 
@@ -364,7 +365,7 @@ class _PartWriting:
 
     def _objections(self, texts: dict[str, str]) -> "_Objections":
         """What speaks against *texts*, by the VM; of other VMs that would change, against all."""
-        resources = self._part.resources
+        resources = self._resources
         known = {resource.index: resource.index for resource in resources}
         if self._own is None:
             return self._compared(resources, self._edited(), known) or self._elsewhere(texts)
@@ -478,7 +479,7 @@ class _PartWriting:
             edited(resource.body, operations[resource.index])
             if resource.index in operations
             else resource.body
-            for resource in self._part.resources
+            for resource in self._resources
             if resource.index not in self._gone
         ]
         return [*bodies, *(definition.body for definition in self._definitions())]
