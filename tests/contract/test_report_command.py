@@ -199,6 +199,14 @@ def test_the_rows_have_a_cell_a_column(repository: Repository) -> None:
     assert pages.uneven(repository.fine("report")) == []
 
 
+def test_a_column_that_says_nothing_is_left_out(repository: Repository) -> None:
+    assert 'data-key="9">Findings' in repository.fine("report")
+    (repository.folder / "vms/lost.yaml").unlink()
+    sound = repository.fine("report")
+    assert "Findings" not in sound
+    assert pages.uneven(sound) == []
+
+
 def hostile(number: int, text: str) -> dict[str, Any]:
     labels = {text: text}
     template = {

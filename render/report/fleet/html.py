@@ -107,7 +107,8 @@ def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
     has = {word: any(word in machine.definitions for machine in machines) for word in _WORDS}
     has["pins"] = any(machine.pins for machine in machines)
     has["releases"] = len({machine.release for machine in machines}) > 1
-    return {**has, "columns": 4 + sum(has.values())}
+    has["findings"] = any(machine.findings or machine.size is None for machine in machines)
+    return {**has, "columns": 3 + sum(has.values())}
 
 
 def _alike(findings: Iterable[Finding]) -> list[Group]:
