@@ -1,6 +1,7 @@
 """Symbolic locations to file, line and column; looked up only for what is reported."""
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,12 +37,13 @@ class Sources:
     *origins*: by input index; *data*: the bytes of the files, by the name that origins use. An origin whose
     file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
     field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line. *folder* is
-    where the names of files are seen from, for who looks from elsewhere.
+    where the names of files are seen from, for who looks from elsewhere. *values* knows where the value stands with
+    which a chart filled in a field.
     """
 
-    __slots__ = ("_blame", "_data", "_folder", "_lines", "_origins", "_quotes")
+    __slots__ = ("_blame", "_data", "_folder", "_lines", "_origins", "_quotes", "_values")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of places
         self,
         origins: Sequence[Origin | None] = (),
         data: Mapping[str, bytes] | None = None,
@@ -49,8 +51,10 @@ class Sources:
         *,
         quotes: bool = True,
         folder: str = "",
+        values: Callable[[int, FieldPath], Sequence[tuple[str, int, int]]] | None = None,
     ) -> None:
         self._quotes = quotes
+        self._values = values
         self._folder = folder
         self._origins = origins
         self._blame = blame
@@ -61,6 +65,19 @@ class Sources:
         """Where *location* stands; a missing field has the place of the nearest field around it."""
         with contextlib.chdir(self._folder) if self._folder else contextlib.nullcontext():
             return self._place(location)
+
+    def value(self, location: Location) -> Place:
+        """Where the one value stands with which a chart filled in *location*; no place where that is not known."""
+        if self._values is None or location.index is None:
+            return Place()
+        with contextlib.chdir(self._folder) if self._folder else contextlib.nullcontext():
+            found = self._values(location.index, location.path)
+            is_known = len(found) == 1 and found[0][1]
+            return Place(*found[0], *self._excerpt(*found[0])) if is_known else Place()
+
+    def path(self, file: str) -> str:
+        """Where *file* is for who looks from elsewhere."""
+        return os.path.join(self._folder, file)
 
     def _place(self, location: Location) -> Place:
         file, line, column = location.file, location.line, location.column

@@ -819,6 +819,58 @@ def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
     assert done.returncode == 1
 
 
+FLUX_RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: prod}
+spec:
+  chart: {spec: {chart: charts/vm, sourceRef: {kind: GitRepository, name: flux-system}}}
+"""
+BY_REFERENCE = f"""\
+{FLUX_RELEASE}  valuesFrom: [{{kind: ConfigMap, name: values}}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: values, namespace: prod}}
+data:
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("values/web.yaml", "cores: 1\nmemory: 1Gi\n", 2),
+        ("apps/web.yaml", application("values: |\n  memory: 1Gi"), 10),
+        ("apps/web.yaml", application("valuesObject:\n  memory: 1Gi"), 11),
+        ("apps/web.yaml", application("parameters: [{name: memory, value: 1Gi}]"), 10),
+        ("apps/web.yaml", f"{FLUX_RELEASE}  values:\n    memory: 1Gi\n", 7),
+        ("apps/web.yaml", f"{BY_REFERENCE}  values.yaml: |\n    memory: 1Gi\n", 12),
+    ],
+    ids=["valueFiles", "values", "valuesObject", "parameters", "HelmRelease", "ConfigMap"],
+)
+def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int) -> None:
+    """E5: at its own line where the template is as it was, and at the template where that changed too."""
+    put("apps/web.yaml", application("valueFiles: [/values/web.yaml]"))
+    put(file, text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put(file, text.replace("1Gi", "2Gi"))
+    template = "charts/vm/templates/vm.yaml"
+    for known in ((file, line), (template, 12)):
+        if known[0] == template:
+            put(template, VM.replace("runStrategy: Always", "runStrategy: Manual"))
+        for words in (("HEAD",), ("HEAD~1..HEAD",)):
+            if ".." in words[0]:
+                git("add", "-A")
+                git("commit", "-qm", "two")
+            done = virt_render(helm, "diff", *words, "--format", "json")
+            (machine,) = json.loads(done.stdout)["machines"]
+            causes = {one["field"]: one["cause"] for one in machine["changes"]}
+            cause = causes["spec.domain.memory.guest"]
+            assert (cause["file"], cause["line"]) == known
+        git("reset", "-q", "--soft", "HEAD~1")
+
+
 def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
     """E15: by its folder, or by the name and the version of one that is fetched elsewhere."""
     put("charts/app/values.yaml", "vm: {memory: 5Gi}\n")

@@ -17,6 +17,8 @@ from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, o
 from render.pipeline.input import definitions
 from render.report.impact.review import QUIET, Locate, ReviewPart, UncomparedInput, is_shown
 from render.report.places import Place, Sources
+from render.system import files
+from render.yaml.budget import Limits
 
 _MACHINES = frozenset(
     {
@@ -313,7 +315,10 @@ def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
 
 
 def _locator(old: NamedState, new: NamedState) -> Locate:
-    """What says where a cause stands in either state."""
+    """What says where a cause stands in either state.
+
+    Of a chart whose template is the same in both that is the value with which it was filled in, where that is known.
+    """
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -322,7 +327,17 @@ def _locator(old: NamedState, new: NamedState) -> Locate:
             index = state.around.get(cause.resource)
         elif state.positions is not None:
             index = state.positions[index]
-        return state.places.place(Location(cause.resource, cause.path, index))
+        location = Location(cause.resource, cause.path, index)
+        place, value = state.places.place(location), state.places.value(location)
+        is_of_value = value.file and is_edited(value.file) and not is_edited(place.file)
+        return value if is_of_value else place
+
+    @cache
+    def is_edited(file: str) -> bool:
+        texts = [
+            files.read(state.places.path(file), file, Limits().file_bytes) for state in (old, new)
+        ]
+        return texts[0] != texts[1]
 
     return cache(locate)
 

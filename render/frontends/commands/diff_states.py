@@ -515,7 +515,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         side.name,
         [document.body for document in loaded.documents],
         emitted,
-        Sources(origins, loaded.data, loaded.blame, folder=os.getcwd()),
+        Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
             from_body(document.body, 0).ref: count + position
