@@ -2,6 +2,8 @@
 
 import os
 import re
+import stat
+import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -36,6 +38,9 @@ SUBMODULE = b"160000"
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 #: What to do about a name that nothing has.
 _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' gets those that the clone lacks"
+_IGNORE_FILE = ".gitignore"
+_PATIENCE = 10.0
+"""Seconds after which is looked for what git may wait for."""
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
@@ -53,6 +58,14 @@ class GitError(Exception):
         return codes.HISTORY_UNREADABLE.at(Location(), f"git: {self}", help=self.cure)
 
 
+class StuckError(GitError):
+    """Git would wait without an end for what stands in the place of *file*, which it reads."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file} is no regular file, and git waits for it")
+        self.file = file
+
+
 class Commit(NamedTuple):
     """A commit: its hash, those of its parents, the day of its author, and its subject."""
 
@@ -68,15 +81,19 @@ def run(
     without: Collection[str] = (),
     stdin: bytes = b"",
     most: int = sys.maxsize,
+    seconds: float | None = None,
 ) -> bytes:
     """What ``git WORDS`` prints about the repository around *folder*, given *stdin*. Raises GitError.
 
     Which repository that is, we say: git would take a folder for one that only has the files of one, and the work tree
     where its configuration has it. *without*: variables of ours that git is not given. Once it has printed more than
-    *most* bytes it is stopped, and the answer is a byte longer than that.
+    *most* bytes it is stopped, and the answer is a byte longer than that. Raises TimeoutExpired after
+    *seconds*.
     """
     around = {} if "GIT_DIR" in os.environ.keys() - set(without) else _repository(folder)
-    return _run(folder, words, around=around, without=without, stdin=stdin, most=most)
+    return _run(
+        folder, words, around=around, without=without, stdin=stdin, most=most, seconds=seconds
+    )
 
 
 def _repository(folder: str) -> dict[str, str]:
@@ -103,6 +120,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     without: Collection[str] = (),
     stdin: bytes = b"",
     most: int = sys.maxsize,
+    seconds: float | None = None,
 ) -> bytes:
     program = processes.program("git")
     if not program:
@@ -117,6 +135,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
             folder=folder,
             environ=environment,
             stdin=stdin,
+            seconds=seconds,
             most=most,
             enter=fence(),
             bounds=_BOUNDS,
@@ -303,12 +322,35 @@ def _commits(folder: str, *words: str) -> list[Commit]:
 
 
 def ignored(folder: str) -> frozenset[str]:
-    """What git ignores below the resolved *folder*; nothing where it ignores all of it. Raises GitError."""
-    words = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    listed = run(folder, "ls-files", *words, without=_OF_A_HOOK).split(b"\0")
+    """What git ignores below the resolved *folder*; nothing where it ignores all of it.
+
+    Raises GitError; StuckError where git takes long because a pipe, say, stands where patterns should.
+    """
+    words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    try:
+        listed = run(folder, *words, without=_OF_A_HOOK, seconds=_PATIENCE).split(b"\0")
+    except subprocess.TimeoutExpired:
+        stuck = _special_patterns(folder)
+        if stuck:
+            raise StuckError(stuck) from None
+        listed = run(folder, *words, without=_OF_A_HOOK).split(b"\0")
     if b"./" in listed:
         return frozenset()
     return frozenset(os.path.join(folder, os.fsdecode(name).rstrip("/")) for name in listed if name)
+
+
+def _special_patterns(folder: str) -> str:
+    """The first file with patterns of what git ignores that is none, around and below the resolved *folder*."""
+    top = files.repository(folder)
+    around = [top]
+    for step in os.path.relpath(folder, top).split(os.sep) if folder != top else ():
+        around.append(os.path.join(around[-1], step))
+    below = (path for path, _, names in os.walk(folder) if _IGNORE_FILE in names)
+    for path in (*around, *below):
+        file = os.path.join(path, _IGNORE_FILE)
+        if os.path.exists(file) and stat.S_ISFIFO(os.stat(file).st_mode):
+            return file
+    return ""
 
 
 def remotes(folder: str) -> tuple[str, ...]:

@@ -2,14 +2,17 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from render.frontends.dispatch import invoke
 from render.system import git, seccomp
 from tests.robustness.test_history import stub
 from tests.support.loopback import Loopback
+from tests.support.manifests import put, vm
 from tests.support.probe import ALLOWED
 
 TRYING = (
@@ -63,3 +66,22 @@ def test_git_reads_and_does_nothing_else(
     if os.uname().machine not in seccomp.ARCHITECTURES:
         pytest.skip("no filter of calls here")
     assert found == {"reads", "starts"}
+
+
+@pytest.mark.parametrize("place", ["", "below"])
+def test_what_git_waits_for_without_an_end_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    """git opens a pipe in the place of its patterns, and nobody writes to it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(git, "_PATIENCE", 0.3)
+    put(tmp_path / place / "vm.yaml", vm(memory="1Gi"))
+    subprocess.run(["git", "init", "-q"], check=True)
+    os.mkfifo(tmp_path / place / ".gitignore")
+    assert invoke(["check", "."]) == 3
+    out, err = capfd.readouterr()
+    assert f"cannot read {os.path.join(place, '.gitignore')}: neither a regular file" in out
+    assert "1 VM" in err

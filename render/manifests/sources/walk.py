@@ -75,19 +75,24 @@ def locks(path: str, limits: Limits) -> list[str]:
 class _Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes."""
 
-    __slots__ = ("_asks_git", "_ignored", "_scope")
+    __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics")
 
     def __init__(self, top: str, scope: Scope, *, asks_git: bool) -> None:
         self._scope = scope
         self._ignored: frozenset[str] = frozenset()
         self._asks_git = asks_git
+        self.diagnostics: list[Diagnostic] = []
         if not asks_git:
             return
         from render.system import git
 
-        with contextlib.suppress(git.GitError):  # not installed, or not for us to ask
+        try:
             if files.repository(top):
                 self._ignored = git.ignored(top)
+        except git.StuckError as error:
+            self.diagnostics.append(files.special(os.path.relpath(error.file)))
+        except git.GitError:  # not installed, or not for us to ask
+            pass
 
     def path(self, real: str) -> str:
         """Why the file or folder *real* does not count."""
@@ -119,6 +124,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
     into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+    into.diagnostics += omitted.diagnostics if omitted else ()
     _name_settings(discovered, into)
     tops, named = kustomization.survey(
         discovered.kustomizations, intake.limits, intake.kustomizations
