@@ -18,7 +18,7 @@ LAUNCHER_IMAGE = "registry.example/virt-launcher:release"
 SIDECAR_SHIM_IMAGE = "registry.example/sidecar-shim:release"
 
 #: The gates that virt-controller asks for when it makes a pod.
-_GATES: Rows[str] = rows(
+GATES: Rows[str] = rows(
     "AutoResourceLimitsGate",
     "DockerSELinuxMCSWorkaround",
     "HypervStrictCheck",
@@ -94,7 +94,7 @@ class LauncherCluster:
         self.release = release
         self.objects = objects
         self.image = image
-        self.gates = frozenset(name for name in _GATES(release) if config.has_gate(name, release))
+        self.gates = frozenset(name for name in GATES(release) if config.has_gate(name, release))
         self._made: dict[Hashable, Any] = {}
         developer: Tree = configuration.get("developerConfiguration") or {}
         self.is_emulated = bool(developer.get("useEmulation"))

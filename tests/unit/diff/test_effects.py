@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from render.diff.effects import Reconciliation, Update, reconcile
+from render.diff.effects import Ability, Reconciliation, Update, abilities, reconcile
 from render.diff.migratability import Claims
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
-from render.model.release import version
+from render.model.release import MAIN, VERSIONS, version
 
 Json = dict[str, Any]
 GENERAL = "a non-live-updatable field was changed in the template spec"
@@ -164,6 +164,15 @@ def test_releases_differ(name: str) -> None:
 def test_memory_needs_a_request_before_1_6() -> None:
     assert "resources/requests/memory" in updated(spec(), LARGER, release="1.5.3").error
     assert updated(spec(), LARGER, release="1.6.6").error == ""
+
+
+def test_every_ability_is_one_of_some_releases() -> None:
+    releases = [abilities(release) for release in (*VERSIONS, version(MAIN))]
+    for ability in Ability:
+        having = sum(ability in of_release for of_release in releases)
+        assert 0 < having < len(releases), (
+            f"{ability} needs a row in `_ABILITIES` of render/diff/effects.py, and is none where all releases have it"
+        )
 
 
 HOT = {"name": "x", "persistentVolumeClaim": {"claimName": "x", "hotpluggable": True}}
