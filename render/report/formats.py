@@ -1,6 +1,6 @@
 """The output formats of a report, one row each; the choices of ``--format`` are their names.
 
-Those of an impact stand here too: both are options, and so read at every start.
+Those of a fleet and of an impact stand here too: all are options, and so read at every start.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # who only needs the names of formats has nothing to report y
 
 
 class Format(NamedTuple):
-    """*module* has a function ``report``; *for_people*: what was skipped is left out unless somebody asks.
+    """*module* has the *function* that writes it; *for_people*: what was skipped is left out unless somebody asks.
 
     *is_document*: it is parsed as a whole, and says itself what is waived; *suggests*: it shows the lines of fixes.
     """
@@ -24,6 +24,7 @@ class Format(NamedTuple):
     for_people: bool = True
     is_document: bool = False
     suggests: bool = False
+    function: str = "report"
 
 
 FORMATS: dict[str, Format] = {
@@ -36,8 +37,15 @@ FORMATS: dict[str, Format] = {
         Format("junit", "render.report.junit", is_document=True),
     )
 }
-#: The formats of ``report --format``.
-FLEET_FORMATS = ("html", "json", "csv")
+#: The formats of ``report --format``: a function of a fleet and its origin each.
+FLEET_FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        Format("html", "render.report.fleet.html"),
+        Format("json", "render.report.fleet.data", function="as_json"),
+        Format("csv", "render.report.fleet.data", function="as_csv"),
+    )
+}
 #: The formats of ``diff --format``: see `render.report.impact.formats`.
 IMPACT_FORMATS: dict[str, Format] = {
     row.name: row

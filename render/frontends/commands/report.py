@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import cache
+from importlib import import_module
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
@@ -27,6 +28,7 @@ from render.pipeline.stages import emit, stamping
 from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
+from render.report.formats import FLEET_FORMATS
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.report.text import table
@@ -37,9 +39,8 @@ from render.room.figures import ClusterCapacity
 
 def report(request: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
-    from render.report.fleet import data
-
-    of_table = request.own["format"] == "csv"
+    row = FLEET_FORMATS[request.own["format"]]
+    of_table = row.name == "csv"
     origin = (
         PageOrigin() if of_table else origin_of(request)
     )  # a table does not say whence it comes
@@ -50,15 +51,7 @@ def report(request: Request, work: Work) -> Answer:
         *(found for machine in fleet_.machines for found in machine.findings),
     ]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    match request.own["format"]:
-        case "json":
-            written = data.as_json(fleet_, origin)
-        case "csv":
-            written = data.as_csv(fleet_)
-        case _:
-            from render.report.fleet import html
-
-            written = html.report(fleet_, origin)
+    written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
     return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(every))
 
 

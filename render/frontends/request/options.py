@@ -276,7 +276,7 @@ FLEET_FORMAT = Option(
     "choice",
     "html",
     "a page, or its VMs as data; memory is in bytes",
-    choices=FLEET_FORMATS,
+    choices=tuple(FLEET_FORMATS),
 )
 PAGE = Option(
     "output", "path", "", "write to a file; -: standard output", metavar="FILE|-", short="o"

@@ -45,7 +45,7 @@ def users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]]) -> str:
     return escaping.dumps(document, indent=2) + "\n"
 
 
-def as_csv(fleet: Fleet) -> str:
+def as_csv(fleet: Fleet, _origin: PageOrigin) -> str:
     """A line a VM; a cell that a spreadsheet would calculate stands behind an apostrophe, none drives a runner."""
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")

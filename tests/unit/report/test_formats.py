@@ -2,6 +2,7 @@ import json
 import os
 import re
 import xml.etree.ElementTree as ET
+from importlib import import_module
 from pathlib import Path
 
 import jsonschema
@@ -75,6 +76,14 @@ def test_no_file_is_left_over() -> None:
     found = {path.name for path in REPORTS.glob("expected.*")}
     known = {f"expected.{name}" for name in formats.FORMATS}
     assert found == known, "a row of FORMATS in render/report/formats.py for each, and no other"
+
+
+@pytest.mark.parametrize("table", [formats.FORMATS, formats.IMPACT_FORMATS, formats.FLEET_FORMATS])
+def test_each_format_has_its_function(table: dict[str, formats.Format]) -> None:
+    for row in table.values():
+        assert callable(getattr(import_module(row.module), row.function, None)), (
+            f"{row.module} has no {row.function}, which its row in render/report/formats.py names"
+        )
 
 
 def test_each_module_that_reports_is_a_format() -> None:
