@@ -65,9 +65,9 @@ class Discovery:
 
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
-    that are no part of another one; *settings*: the folders below
-    the first that have settings of their own; *expectations*: the files with these, as *files*; *diagnostics*: what was
-    left out, and what could not be looked into.
+    that are no part of another one; *settings*: the folders below the first that have settings of their own;
+    *expectations*: the files with these, as *files*; *led_out*: the links that lead out of what may be read;
+    *diagnostics*: what was left out, and what could not be looked into.
     """
 
     __slots__ = (
@@ -76,6 +76,7 @@ class Discovery:
         "expectations",
         "files",
         "kustomizations",
+        "led_out",
         "owned",
         "settings",
     )
@@ -87,6 +88,7 @@ class Discovery:
         self.charts: list[str] = []
         self.settings: list[str] = []
         self.expectations: list[tuple[str, str]] = []
+        self.led_out: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
 
@@ -344,6 +346,7 @@ class _FolderWalk:
             return
         if not inside(real, self.allowed):
             if not link.owned:
+                self.discovery.led_out.append(link.display_name)
                 self.discovery.diagnostics.append(_outside(printable(link.display_name)))
         elif is_folder:
             self.pending.append(_Folder(link.display_name, real, link.owned))

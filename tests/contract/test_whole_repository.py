@@ -109,6 +109,20 @@ def test_patterns_that_match_nothing_are_said_once(tmp_path: Path) -> None:
     assert check(tmp_path / "vms")[1] == {}  # what is further up is not asked about here
 
 
+def test_what_cannot_be_read_is_counted_in_the_last_line(tmp_path: Path) -> None:
+    """Links to elsewhere, and what stands under the name of a manifest and is none."""
+    manifests.put(tmp_path / "out/vm.yaml", vm("other", memory="1Gi"))
+    manifests.put(tmp_path / "repo/vm.yaml", vm(memory="1Gi"))
+    (tmp_path / "repo/link.yaml").symlink_to("../out/vm.yaml")
+    (tmp_path / "repo/folder").symlink_to("../out")
+    (tmp_path / "repo/gone.yaml").symlink_to("nowhere")
+    done = process.run("check", ".", cwd=tmp_path / "repo")
+    assert done.returncode == Exit.OK
+    unread = "not looked at: 2 links out of the folder, 1 path that cannot be read (-v)"
+    assert "1 VM: no findings" in done.stderr
+    assert unread in done.stderr
+
+
 def test_settings_further_below_count_where_their_folder_is_named(tmp_path: Path) -> None:
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  admission: full\n")
     manifests.put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -123,7 +124,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
-    into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+    _name_unread(intake, discovered, into)
     into.diagnostics += omitted.diagnostics if omitted else ()
     _name_settings(discovered, into)
     tops, named = kustomization.survey(
@@ -148,6 +149,16 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     unread = _used(intake, folder, places, unread, into)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     return unread
+
+
+def _name_unread(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* what the walk left out, and could not look into."""
+    into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+    if intake.is_lenient:
+        faults = sum(found.is_error for found in discovered.diagnostics)
+        led_out = len(discovered.led_out)
+        unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
+        into.unseen += Counter(unread)
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
@@ -363,6 +374,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         data = intake.reading.buffers.read(file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(intake.met(data))
+            into.unseen += Counter({"path that cannot be read": int(intake.is_lenient)})
             continue
         if relevance.may_ask(data):
             asking.append(file)
