@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -33,6 +33,10 @@ _URL = r"(?i)([^=]*=)?https?:"
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
 _PLAIN = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 """What the kustomization of a folder with configurations of plugins may say, so that they are what their files say."""
+
+
+_MOST_BUILDS = 1_000_000
+"""Kustomizations that kustomize may build for one folder: it has no time for more, and prints them all at the end."""
 
 
 class Reference(NamedTuple):
@@ -283,7 +287,7 @@ def reach(  # noqa: PLR0913 - where it begins, and how far it may go
 class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
-    __slots__ = ("allow_remote", "bounds", "known", "limits", "pending", "reach")
+    __slots__ = ("allow_remote", "below", "bounds", "known", "limits", "pending", "reach")
 
     def __init__(
         self, limits: Limits, bounds: str, known: KnownKustomizations, *, allow_remote: bool
@@ -294,8 +298,10 @@ class _KustomizationWalk:
         self.allow_remote = allow_remote
         self.reach = Reach()
         self.pending: list[str] = []
+        #: The folders to which that in each resolved folder refers.
+        self.below: dict[str, list[str]] = {}
 
-    def follow(self, folders: Iterable[str]) -> Reach:
+    def follow(self, folders: Sequence[str]) -> Reach:
         """All that *folders* reach."""
         reach = self.reach
         self.pending.extend(folders)
@@ -315,6 +321,10 @@ class _KustomizationWalk:
                 for reference in named:
                     self._refer(here, reference)
                 self._look_at_plugins(here)
+        below = {real: [*map(self.known.resolve, targets)] for real, targets in self.below.items()}
+        builds = sum(_builds(self.known.resolve(folder), below) for folder in folders)
+        if builds > _MOST_BUILDS:
+            reach.diagnostics.append(_too_often(folders[0], builds, len(reach.folders)))
         return reach
 
     def _load(self, folder: str, real: str, file: str) -> LoadedKustomization:
@@ -350,6 +360,7 @@ class _KustomizationWalk:
             self.reach.diagnostics.append(fault)
         elif os.path.isdir(target):
             self.pending.append(target)
+            self.below.setdefault(here.real, []).append(target)
         else:
             (self.reach.resources if reference.is_resource else self.reach.others).append(target)
 
@@ -432,6 +443,32 @@ class _KustomizationWalk:
                     self.reach.others.append(target)
                 elif os.path.isfile(target) and is_of_git(target):
                     self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
+
+
+def _builds(top: str, below: Mapping[str, Sequence[str]]) -> int:
+    """How often kustomize builds a folder for *top*, whose references are *below*: one again for each that names it."""
+    builds: dict[str, int] = {}
+    pending = [top]
+    begun: set[str] = set()
+    while pending:
+        folder = pending[-1]
+        if folder in begun:
+            pending.pop()
+            # In a circle, which kustomize refuses, one is not known yet.
+            builds[folder] = 1 + sum(builds.get(other, 0) for other in below.get(folder, ()))
+        else:
+            begun.add(folder)
+            pending += (other for other in below.get(folder, ()) if other not in begun)
+    return builds[top]
+
+
+def _too_often(folder: str, builds: int, kustomizations: int) -> Diagnostic:
+    return codes.LIMIT_EXCEEDED.at(
+        Location(file=find(folder) or folder),
+        f"kustomize would build {builds:,} kustomizations for {folder}, which are {kustomizations:,}, each as often as"
+        f" others list it: more than {_MOST_BUILDS:,}",
+        help="list each base once on the way to it",
+    )
 
 
 class _Here(NamedTuple):

@@ -90,6 +90,21 @@ def test_a_cycle_is_left_to_kustomize_to_report(root: Path) -> None:
     assert reach.kustomizations == ["a/kustomization.yaml", "b/kustomization.yaml"]
 
 
+@pytest.mark.parametrize(("levels", "builds"), [(1, 0), (18, 0), (19, 2**20 - 1), (60, 2**61 - 1)])
+def test_bases_that_are_listed_twice_on_each_level(root: Path, levels: int, builds: int) -> None:
+    """Each level doubles what kustomize builds: more than a million is refused."""
+    for level in range(levels):
+        below = f"resources: [../{level + 1}a, ../{level + 1}b]\n" if level + 1 < levels else ""
+        for side in "ab":
+            write(root / f"{level}{side}", f"namePrefix: {side}-\n{below}")
+    write(root / "top", "resources: [../0a, ../0b]\n")
+    found = kustomization.reach("top", Limits(), allow_remote=False).diagnostics
+    assert [one.code for one in found] == (["VR111"] if builds else [])
+    if builds:
+        assert f"would build {builds:,} kustomizations for top" in found[0].message
+        assert f"which are {2 * levels + 1}" in found[0].message
+
+
 def test_the_reach_of_a_build(root: Path) -> None:
     write(root / "base", "resources: [vm.yaml, sub]\nnamePrefix: a-\n")
     write(root / "base/sub", "resources: [pvc.yaml]\n")
