@@ -104,6 +104,8 @@ def _described(
     before, after = (
         machine if machine is not None and not machine.failed else None for machine in machines
     )
+    if "repaired" in machine_impact.effects:
+        before = None  # nothing of it ran
     described = machine_impact._replace(
         sizes=(_size(before), _size(after)),
         pins=tuple(sorted(after.pinned)) if after else (),

@@ -62,6 +62,9 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     is_suspect = is_rewritten and _has_errors(after)
     if not is_suspect and not _reads_something_else(before, after, old, new):
         return MachineImpact(resource.ref, ("same",))
+    admitted = _newly_admitted(before, after)
+    if admitted is not None:
+        return admitted
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
@@ -74,13 +77,39 @@ def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
         return MachineImpact(ref, ("new", *_LOST), _errors(key, side), unrendered=("after",))
     if not _has_errors(machine):
         return MachineImpact(ref, ("new",))
-    verdict = judgement.judge(
-        Machine(machine.context, machine.resource, lifecycle.without_status(machine.decoded))
-    )
+    verdict = _verdict_anew(machine)
     refused = (*verdict.refused, *verdict.creation)
     later = () if refused else (*verdict.faults, *verdict.at_start)
     effects = ("refused",) if refused else ("error",) if later else ()
     return MachineImpact(ref, (*effects, "new"), refused or later or _errors(key, side))
+
+
+def _verdict_anew(machine: Machine) -> Judgement:
+    """What KubeVirt says of *machine* where it is created."""
+    manifest = lifecycle.without_status(machine.decoded)
+    return judgement.judge(Machine(machine.context, machine.resource, manifest))
+
+
+def _newly_admitted(before: Machine, after: Machine) -> MachineImpact | None:
+    """What becomes of a VM that KubeVirt refuses as it was before, and takes now: nothing of it ran.
+
+    None for any other, and where the release changes; what only a new VM is refused for, an older one may have taken.
+    """
+    is_upgrade = before.context.release != after.context.release
+    is_suspect = _has_errors(before) and before.template and not is_upgrade
+    refused = _verdict_anew(before).refused if is_suspect else ()
+    if not refused:
+        return None
+    verdict = _verdict_anew(after) if _has_errors(after) else None
+    if verdict is not None and (verdict.refused or verdict.creation):
+        return None
+    later = (*verdict.faults, *verdict.at_start) if verdict else ()
+    return MachineImpact(
+        after.resource.ref,
+        (*(("error",) if later else ()), "repaired"),
+        later or refused,
+        unrendered=() if later else ("before",),
+    )
 
 
 def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:
@@ -97,7 +126,10 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
             if diagnostic.is_error and diagnostic.resource == ref
         ]
         if errors and _REFUSED_AS_READ.issuperset(error.code for error in errors):
-            return MachineImpact(ref, ("refused",), _errors(key, new))
+            # What a schema does not know it drops, and refuses nothing for it.
+            refusals = [error for error in errors if error.code != codes.UNKNOWN_FIELD.number]
+            messages = dict.fromkeys(error.message for error in refusals or errors)
+            return MachineImpact(ref, ("refused",), tuple(messages))
     sides: tuple[tuple[SideName, Side], ...] = (("before", old), ("after", new))
     unrendered = tuple(
         name
@@ -322,8 +354,7 @@ class _Comparison:
         after = self._after
         if after.failed or not _has_errors(after):
             return ()
-        manifest = lifecycle.without_status(after.decoded)
-        verdict = judgement.judge(Machine(after.context, after.resource, manifest))
+        verdict = _verdict_anew(after)
         known = judgement.against_disks(self._before)
         faults = (fault for fault in verdict.faults if fault not in known)
         return (*verdict.refused, *verdict.creation, *faults, *verdict.at_start)

@@ -68,6 +68,38 @@ def change(found: MachineImpact, field: str) -> FieldChange:
 BIGGER = edited(SMALL, "4Gi", "spec", "memory", "guest")
 
 
+NO_VOLUME = edited(
+    VM, [{"name": "absent", "disk": {}}], "spec", "template", "spec", "domain", "devices", "disks"
+)
+
+
+@pytest.mark.parametrize("settings", [SOURCE, Settings()])
+def test_a_vm_that_was_refused_never_ran(settings: Settings) -> None:
+    """E9: KubeVirt took nothing of the first state, so that nothing is restarted or hot-unplugged."""
+    after = edited(VM, "x", "spec", "template", "spec", "hostname")
+    found = only([NO_VOLUME, SMALL], [after, SMALL], settings)
+    assert (found.effects, found.changes, found.sizes[0]) == (("repaired",), (), None)
+    assert found.unrendered == ("before",)
+    assert "'absent' not found" in found.messages[0]
+    still = edited(NO_VOLUME, "x", "spec", "template", "spec", "hostname")
+    assert only([NO_VOLUME, SMALL], [still, SMALL], settings).effects == ("refused",)
+    assert only([NO_VOLUME, SMALL], [NO_VOLUME, SMALL], settings).effects == ("same",)
+    # It is made, and no start of it succeeds.
+    fails = edited(VM, "absent", "spec", "instancetype", "name")
+    (machine,) = compare([NO_VOLUME, SMALL], [fails, SMALL], SOURCE).machines
+    assert "restart" not in machine.effects
+
+
+def test_an_unknown_field_is_no_reason_of_a_refusal() -> None:
+    """The API server drops it; where nothing else is wrong the VM is not refused."""
+    unknown = edited(VM, "x", "spec", "template", "spec", "hostnam")
+    assert "refused" not in only([VM, SMALL], [unknown, SMALL]).effects
+    mistyped = edited(unknown, {"a": "b"}, "spec", "template", "spec", "hostname")
+    found = only([VM, SMALL], [mistyped, SMALL])
+    assert found.effects == ("refused",)
+    assert ["hostname" in message for message in found.messages] == [True]
+
+
 def test_nothing_changes() -> None:
     found = only([VM, SMALL], [SMALL, VM])
     size = Size(2, 2 << 30, "small")
