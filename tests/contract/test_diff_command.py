@@ -151,12 +151,12 @@ def test_errors_that_stop_build_are_named(repository: Repository, form: str, emi
     words = ("--emit", emit, "--format", form)
     done = repository.run("diff", "HEAD", *words)
     assert done.returncode == 1
-    assert "after: 1 error, build prints nothing" in done.stdout
+    assert "after: 1 error (new), build prints nothing" in done.stdout
     assert "instancetypes/small.yaml:" in done.stdout or "instancetypes/again.yaml:" in done.stdout
     repository.commit("Twice")
     repository.instancetype("other")
     said = repository.fine("diff", "HEAD", *words)  # the change is not to blame
-    assert "after: 1 error, build prints nothing" in said
+    assert "after: 1 error (as before), build prints nothing" in said
     (repository.folder / "instancetypes" / "again.yaml").unlink()
     assert "build prints nothing" not in repository.fine("diff", "HEAD", *words)
 
@@ -493,6 +493,18 @@ def test_a_file_that_one_state_cannot_read_takes_its_own_vms_along(
     assert done.stdout.splitlines()[0] == f"4 VMs: 1 {effect}, 3 same"
     assert f"{effect}  VirtualMachine log" in done.stdout
     assert done.returncode == (effect == "unrenderable")
+    broken = repository.git("rev-parse", "--short=10", "HEAD").strip()
+    (machine,) = (
+        machine
+        for machine in json.loads(repository.run("diff", words, "--format", "json").stdout)[
+            "machines"
+        ]
+        if machine["effects"] == [effect]
+    )
+    assert f" of {broken} cannot be read: " in machine["messages"][0]
+    assert machine["messages"][0].startswith("vms/two.yaml:")
+    # Of a file that can be read now everything is told.
+    assert ("not compared" in done.stdout) == (effect == "unrenderable")
 
 
 def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> None:
@@ -553,7 +565,7 @@ def test_a_new_warning_is_told(repository: Repository) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        ("HEAD~1..HEAD", 1, "after: 1 error, build prints nothing (new)\n  vms/odd.yaml:1:"),
+        ("HEAD~1..HEAD", 1, "after: 1 error (new), build prints nothing\n  vms/odd.yaml:1:"),
         ("HEAD..HEAD~1", 0, "1 error gone"),
     ],
 )

@@ -275,7 +275,7 @@ def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form
     repository.commit("Words")
     said = diff("--emit", "vm", "--format", form)
     assert said.status == 0
-    assert "after: 2 errors, build prints nothing" in said.text
+    assert "after: 2 errors" in said.text
     assert "(as before)" in said.text
     assert "nonsense" not in said.text
     assert "nowhere" not in said.text
@@ -291,7 +291,7 @@ def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, di
     repository.commit("One mended, one made")
     said = diff("--emit", "vm")
     assert said.status == 1
-    assert "after: 2 errors, build prints nothing (1 new, 1 as before); 1 error gone" in said.text
+    assert "after: 2 errors (1 new, 1 as before), build prints nothing; 1 error gone" in said.text
     found = diff("--emit", "vm", "--format", "json").json["errors"]
     names = {key: [one["resource"]["name"] for one in found[key]] for key in found}
     assert names == {"new": ["late"], "remaining": ["broken"], "gone": ["odd"]}
@@ -323,7 +323,7 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     repository.commit("Moved")
     said = diff("--emit", "vm")
     assert said.status == 0
-    assert "after: 1 error, build prints nothing (as before)" in said.text
+    assert "after: 1 error (as before), build prints nothing" in said.text
 
 
 def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
@@ -442,7 +442,7 @@ spec: {requirements: {cpu: {guest: 1}}}
     repository.commit("More CPUs wanted, and a disk")
     said = diff("--emit", emit, *words)
     assert said.status == 1
-    assert "after: 1 error, build prints nothing (new)" in said.text
+    assert "after: 1 error (new), build prints nothing" in said.text
     assert "insufficient CPU resources of 2 vCPU provided by instance type" in said.text
 
 
@@ -799,7 +799,7 @@ def test_of_a_vm_that_is_there_twice_the_last_is_compared(
         said = diff("--emit", emit)
         assert "1 VM: 1 restart" in said.text
         assert "spec.domain.memory.guest: 1Gi -> 2Gi (restart)  b.yaml:14:11" in said.text
-        assert "after: 1 error, build prints nothing (as before)" in said.text
+        assert "after: 1 error (as before), build prints nothing" in said.text
         assert "VirtualMachine prod/web" in said.text.partition("the last is compared")[2]
         assert said.status == 0
     repository.write("a.yaml", vm(memory="4Gi"))
@@ -827,7 +827,7 @@ def test_an_object_that_comes_a_second_time_is_a_new_error(
     said = diff()
     assert said.status == 1
     assert "1Gi -> 3Gi (restart)  c.yaml:13:11" in said.text
-    assert "after: 2 errors, build prints nothing (new)" in said.text
+    assert "after: 2 errors (new), build prints nothing" in said.text
     assert "b.yaml:4:3  metadata.name: VirtualMachine prod/web is there twice" in said.text
 
 

@@ -283,7 +283,7 @@ def test_diff_takes_definitions_of_a_file_that_became_unreadable_as_they_were(lo
     lines = done.stdout.splitlines()
     assert lines[0] == "2 VMs: 2 same"
     assert lines[1].endswith("; not compared: vms/definition.yaml (VR102)")
-    assert lines[3] == "after: 1 error, build prints nothing (new)"
+    assert lines[3] == "after: 1 error (new), build prints nothing"
     assert done.returncode == Exit.FINDINGS
     commit(loose)
     put(loose / "vms/definition.yaml", SMALL.replace("guest: 1Gi", "guest: 2Gi"))
@@ -380,7 +380,7 @@ def test_what_an_input_that_can_be_read_now_shares_with_others_is_no_news(tmp_pa
     made.commit("Both can")
     done = made.run("diff", "HEAD~1..HEAD")
     assert "2 VMs: 1 repaired, 1 same" in done.stdout
-    assert "after: 1 error, build prints nothing (as before); 1 error gone" in done.stdout
+    assert "after: 1 error (as before), build prints nothing; 1 error gone" in done.stdout
     assert "new warning" not in done.stdout
     assert done.returncode == 0
 

@@ -93,6 +93,7 @@ def test_errors_leave_the_lock_alone(repository: Repository) -> None:
     done = repository.run("pin")
     assert (done.returncode, done.stdout) == (1, "")
     assert "VR201" in done.stderr
+    assert "no lock was written\n" in done.stderr
     assert repository.lock.read_bytes() == before
 
 

@@ -143,6 +143,7 @@ def _but_for_files(
             file, {**old.unread, **new.unread}[file], file in old.unread, file in new.unread
         )
         for file in sorted({*old.unread, *new.unread})
+        if file in new.unread or not _holds_machines_alone(new, file)
     )
     first, second = _parted(old, new), _parted(new, old)
     lost = []
@@ -155,6 +156,12 @@ def _but_for_files(
         _with_objects_of(first.others, second.rest),
         _UnreadableFiles(uncompared, tuple(lost)),
     )
+
+
+def _holds_machines_alone(state: NamedState, file: str) -> bool:
+    """Whether *state* has VMs from *file* and nothing else: all of it is told of that which the other cannot read."""
+    bodies = [body for body, name in zip(state.objects, state.files, strict=True) if name == file]
+    return bool(bodies) and all(map(_is_machine, bodies))
 
 
 class _PartedState(NamedTuple):
@@ -248,7 +255,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     known = compare([], read.objects, read.settings)
     faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(
-        f"{broken.name} cannot be read: {', '.join(filter(None, (str(finding.place), finding.text)))}"
+        f"{_place_in(broken, finding.place)} cannot be read: {finding.text}"
         for finding in broken.fault.findings
         if finding.diagnostic.is_error
     )
@@ -266,6 +273,11 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     if broken is new:
         return Impact(impacts, known.after, faults)
     return Impact(impacts, faults, known.after)
+
+
+def _place_in(state: NamedState, place: Place) -> str:
+    """What of *state* cannot be read: the *place*, all of it without one."""
+    return f"{place} of {state.name}" if place.file else state.name
 
 
 def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:

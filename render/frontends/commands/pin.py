@@ -202,6 +202,8 @@ def _answer(
     unpinned = "".join(f"{printable(line)}\n" for line in (*judged.unsound.values(), *judged.left))
     if not sound and not status(found):
         answer.output = (unpinned,)
+    elif not sound and not (request.own["check"] or request.own["dry_run"]):
+        answer.exit, answer.notes = outcome(found, request), ["no lock was written"]
     if faults or not sound:
         return answer
     if request.own["check"]:

@@ -220,8 +220,8 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     )
     yield f"{states}{how}{_otherwise(review)}{asides}\n"
     if found.new:
-        first, _, rest = str(found).partition(" (")
-        yield f"**{first}** ({rest}\n"
+        present, *gone = str(found).split("; ")
+        yield f"{'; '.join([f'**{present}**', *gone])}\n"
     yield ""
 
 

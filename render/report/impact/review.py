@@ -155,7 +155,7 @@ class ErrorsOfChange(NamedTuple):
             origin = f"{new:,} new, {remaining:,} as before" if new and remaining else ""
             origin = origin or ("new" if new else "as before")
             number = counted(new + remaining, "error")
-            texts.append(f"after: {number}, build prints nothing ({origin})")
+            texts.append(f"after: {number} ({origin}), build prints nothing")
         if gone:
             texts.append(f"{counted(gone, 'error')} gone")
         return "; ".join(texts)

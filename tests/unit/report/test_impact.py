@@ -314,7 +314,7 @@ def test_markdown_cuts_the_table_of_causes_too(most: int, many: Review) -> None:
     shown = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
     left = int(re.findall(r"([\d,]+) more causes left out", text)[0].replace(",", ""))
     assert len(shown) + left == 2_000
-    assert "**after: 20 errors, build prints nothing**" in text
+    assert "**after: 20 errors (new), build prints nothing**" in text
 
 
 @pytest.mark.parametrize("name", ["text", "markdown"])
