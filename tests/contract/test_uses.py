@@ -135,6 +135,16 @@ def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:
     assert "charts/vm skipped: Application argocd/web says how it is filled in" in notes(inputs)
 
 
+def test_a_report_says_who_fills_in_a_chart_and_where_its_template_is(helm: str) -> None:
+    """E15: JSON and CSV name them alike."""
+    put("apps/web.yaml", application("valuesObject: {memory: 1Gi}\n"))
+    (found,) = json.loads(virt_render(helm, "report", "--format", "json", ".").stdout)["machines"]
+    assert found["kustomization"] == "charts/vm (Application argocd/web)"
+    assert (found["file"], found["line"]) == ("charts/vm/templates/vm.yaml", 3)
+    table = virt_render(helm, "report", "--format", "csv", ".").stdout
+    assert "web,charts/vm (Application argocd/web),charts/vm/templates/vm.yaml,3,yes," in table
+
+
 @pytest.mark.parametrize(
     ("address", "is_filled", "assumption"),
     [

@@ -138,7 +138,7 @@ def _part(
 ) -> tuple[list[FleetMachine], list[Finding], ClusterCapacity | None]:
     """The VMs of *part*, what is found about anything else there, and what pods ask for, if anything limits that."""
     loaded, request = part.loaded, part.request
-    kustomization = loaded.folder if loaded.is_built else ""
+    kustomization = loaded.name if loaded.is_one_root else ""
     machines: list[FleetMachine] = []
 
     @cache  # only the rendering says which documents count: it chooses the lock
@@ -179,7 +179,10 @@ def _refused(
 
 
 def _beginning(resource: Resource, manifests: Input) -> Place:
-    return manifests.places.unpatched(Location(resource.ref, ("metadata",), resource.index))
+    """Where *resource* begins, in the template of a chart that makes it."""
+    location = Location(resource.ref, ("metadata",), resource.index)
+    place = manifests.places.unpatched(location)
+    return place if place.line else manifests.places.place(location)
 
 
 def _forget(_body: Tree, _source: int | None) -> None:

@@ -2,11 +2,14 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from render.diagnostics.diagnostic import Severity
+from render.model.resource import ResourceRef
 from render.report import escaping
+from render.report.findings import Finding
 from render.report.fleet import capacity
 from render.report.fleet.machines import Fleet, FleetMachine, total
 from render.report.page_origin import PageOrigin
@@ -46,12 +49,30 @@ def users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]]) -> str:
 
 
 def as_csv(fleet: Fleet, _origin: PageOrigin) -> str:
-    """A line a VM; a cell that a spreadsheet would calculate stands behind an apostrophe, none drives a runner."""
+    """A line a VM, and behind them one for each other object or file of which something is found.
+
+    A cell that a spreadsheet would calculate stands behind an apostrophe, and none drives a runner.
+    """
     written = io.StringIO()
     rows = csv.writer(written, lineterminator="\n")
     rows.writerow(COLUMNS)
     rows.writerows(map(_cells, fleet.machines))
+    rows.writerows(_others(fleet.findings))
     return written.getvalue()
+
+
+def _others(findings: Iterable[Finding]) -> Iterator[Sequence[str]]:
+    """The lines of what is no VM, each with how much is found of it: what cannot be read is not passed over."""
+    found: dict[tuple[ResourceRef | None, str], list[Finding]] = {}
+    for each in findings:
+        found.setdefault((each.diagnostic.resource, each.place.file), []).append(each)
+    for (resource, file), its in found.items():
+        if resource or file:
+            counts = Counter(each.diagnostic.severity for each in its)
+            told = resource._asdict() if resource else {}
+            told |= {"file": file, "line": its[0].place.line or None}
+            told |= {"errors": counts[Severity.ERROR], "warnings": counts[Severity.WARNING]}
+            yield [_cell(told.get(name)) for name in COLUMNS]
 
 
 def _machine(machine: FleetMachine) -> dict[str, Any]:

@@ -30,7 +30,7 @@ _IDENTITY = frozenset({("metadata", "name"), ("metadata", "namespace")})
 
 
 class FleetMachine(NamedTuple):
-    """A VM at *place* in the *kustomization*, ``""`` where there is none.
+    """A VM at *place* in the *kustomization*, ``""`` where there is none; a chart is named there too, and who uses it.
 
     *size* is None where it does not start. *definitions* by the word of the VM; *pins* are those that the lock decides;
     *fields* are numbers of `Wording.entries`.

@@ -77,6 +77,27 @@ def test_csv_has_a_line_a_vm(ask: Ask) -> None:
     assert rows[0]["memory"] == str(1 << 30)
 
 
+def test_csv_names_what_cannot_be_read(ask: Ask) -> None:
+    """E1: as the JSON does; whoever reads the table alone must not take it for the whole."""
+    files = {
+        **FLEET,
+        "bad.yaml": vm("bad").replace("spec:", " spec: ["),
+        "again.yaml": instancetype("large"),
+    }
+    rows = list(csv.DictReader(io.StringIO(ask("report", "--format", "csv", files=files).out)))
+    found = json.loads(ask("report", "--format", "json").out)["findings"]
+    assert [(row["kind"], row["name"], row["file"], row["errors"]) for row in rows[4:]] == [
+        (
+            *((one["resource"]["kind"], one["resource"]["name"]) if one["resource"] else ("", "")),
+            one["file"],
+            "1",
+        )
+        for one in found
+    ]
+    assert {row["file"] for row in rows[4:]} >= {"bad.yaml"}
+    assert all(row["line"] and not row["starts"] for row in rows[4:])
+
+
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t"])
 def test_no_cell_is_a_formula(begin: str, ask: Ask) -> None:
     name = f"{begin}HYPERLINK(1)"
