@@ -1,8 +1,9 @@
 """What a change of a repository does to the VMs of a cluster: its second state applied to its first."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.diff.impact import (
+    HolderImpact,
     Impact,
     MachineImpact,
 )
@@ -49,16 +50,10 @@ def compare(
     described = [_described(machine_impact, (old, new), changed) for machine_impact in impacts]
     described += _imports(first, second, new.settings)
     objects = first.intake.resources, second.intake.resources
+    described = _without_shared_volumes(described, objects, new.settings.namespace)
     redefined = edits.redefined(*objects, _names_used(old, new, objects))
-    holders = (
-        *holder_impacts(old, new, changed.edited),
-        *templates.template_impacts(
-            *objects,
-            (old.places, new.places),
-            [resource.resource for resource in redefined],
-            (_blamed(old), _blamed(new)),
-        ),
-    )
+    named = [redefinition.resource for redefinition in redefined]
+    holders = (*holder_impacts(old, new, changed.edited), *_templates(old, new, objects, named))
     machines = tuple(sorted(described, key=lambda impact: impact.resource))
     found = Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
     if old.capacity is None and new.capacity is None:
@@ -66,6 +61,17 @@ def compare(
     from render.pipeline.comparison import room
 
     return room.described(found, old, new)
+
+
+def _templates(
+    old: Side,
+    new: Side,
+    objects: tuple[Sequence[Resource], Sequence[Resource]],
+    redefined: Sequence[ResourceRef],
+) -> Iterator[HolderImpact]:
+    """What becomes of the templates among the *objects*, of whose definitions some are *redefined*."""
+    places, blamed = (old.places, new.places), (_blamed(old), _blamed(new))
+    yield from templates.template_impacts(*objects, places, redefined, blamed)
 
 
 def _blamed(side: Side) -> set[ResourceRef | None]:
@@ -123,6 +129,40 @@ def _described(
         if before and now
         else (),
     )
+
+
+def _without_shared_volumes(
+    impacts: list[MachineImpact], objects: Iterable[Iterable[Resource]], default: str
+) -> list[MachineImpact]:
+    """*impacts* without the DataVolumes for which several VMs of a namespace, the *default* or another, have templates.
+
+    Such a DataVolume belongs to the VM that came first, and goes with that one alone: which one it is nobody knows.
+    """
+    if not any(impact.stale or impact.made or impact.left for impact in impacts):
+        return impacts
+    users: dict[tuple[str, str], set[str]] = {}
+    for resource in (resource for state in objects for resource in state if resource.kind == VM):
+        declared = tree.get(resource.body, "spec", "dataVolumeTemplates")
+        for template in declared if isinstance(declared, list) else ():
+            name = tree.get(template, "metadata", "name")
+            if isinstance(name, str):
+                namespace = resource.namespace or default
+                users.setdefault((namespace, name), set()).add(resource.name)
+
+    def own(impact: MachineImpact, names: Iterable[str]) -> tuple[str, ...]:
+        namespace = impact.resource.namespace or default
+        return tuple(name for name in names if len(users.get((namespace, name), ())) <= 1)
+
+    return [
+        impact._replace(
+            stale=own(impact, impact.stale),
+            made=own(impact, impact.made),
+            left=own(impact, impact.left),
+        )
+        if impact.stale or impact.made or impact.left
+        else impact
+        for impact in impacts
+    ]
 
 
 def _machine(ref: ResourceRef, side: Side) -> Machine | None:

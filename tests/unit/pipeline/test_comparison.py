@@ -680,6 +680,14 @@ def test_what_becomes_of_data_volumes_of_new_and_old_templates() -> None:
     vm = edited(without, [template], "spec", "dataVolumeTemplates")
     assert only([without], [vm]).made == ("web-root",)
     assert only([vm], [without]).left == ("web-root",)
+    # Whose a DataVolume is that two VMs have a template for, and with whom it goes, nobody knows.
+    for name, namespace, left in (("b", "prod", ()), ("b", "dev", ("web-root",))):
+        second = edited(edited(vm, name, "metadata", "name"), namespace, "metadata", "namespace")
+        for states in (([vm, second], [without, second]), ([vm, second], [without])):
+            for emit in ("source", "vm"):
+                machines = compare(*states, Settings(emit=emit)).machines
+                (found,) = (each for each in machines if each.resource.name == "web")
+                assert (found.left, found.made, found.stale) == (left, (), ())
     later = edited(
         vm, {"kubevirt.io/immediate-data-volume-creation": "false"}, "metadata", "annotations"
     )
