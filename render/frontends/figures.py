@@ -1,16 +1,20 @@
 """What a command looked at, in figures."""
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from render.diagnostics.codes import BUNDLED_USED, GUEST_UNREAD
 from render.frontends.parts import FleetPart
 from render.frontends.waived import ignoring
+from render.manifests import discover
+from render.manifests.documents import Documents
 from render.model.release import minor
 from render.model.resource import KUBEVIRT, from_body
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
+from render.yaml.reader import Document
 
 #: Objects that are VMs, or that make them, by group and kind.
 _MACHINES = frozenset(
@@ -27,11 +31,12 @@ _MACHINES = frozenset(
 _TEXT = "guest text"
 
 
-def tally_of(parts: Sequence[FleetPart]) -> Tally:
+def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     """The figures of *parts*: objects, VMs, kustomizations with any of them, what was not looked at.
 
-    And releases that nobody asked for, if they are rendered.
+    And releases that nobody asked for, if they are rendered. With *paths*, only objects and files in these count.
     """
+    folders = [os.path.realpath(path) for path in paths]
     machines = kustomizations = objects = 0
     bundled: set[str] = set()
     files: set[str] = set()
@@ -39,7 +44,8 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
     reasons: dict[str, str] = {}
     for part in parts:
         loaded, settings = part.loaded, part.request.settings
-        number = sum(machines_in(document.body) for document in loaded.documents)
+        documents, names = _counted(loaded, folders)
+        number = sum(machines_in(document.body) for document in documents)
         unseen.update(loaded.unseen)
         unseen.update(
             _TEXT for diagnostic in part.diagnostics if diagnostic.code == GUEST_UNREAD.number
@@ -49,8 +55,8 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
             for diagnostic in part.diagnostics
             if diagnostic.code == BUNDLED_USED.number
         )
-        files.update((*loaded.files, *loaded.passed))
-        objects += len(loaded.documents)
+        files.update(names)
+        objects += len(documents)
         machines += number
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:
@@ -63,6 +69,24 @@ def tally_of(parts: Sequence[FleetPart]) -> Tally:
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent,
     )  # fmt: skip
+
+
+def _counted(
+    loaded: Documents, folders: Sequence[str]
+) -> tuple[Sequence[Document], Collection[str]]:
+    """The documents of *loaded* and the names of its files, with *folders* (or files) only what stands in these.
+
+    Of what kustomize or helm made, each file has a part in every object, templates too.
+    """
+    names = {*loaded.files, *loaded.passed}
+    if not folders:
+        return loaded.documents, names
+    names = {name for name in names if discover.inside(os.path.realpath(name), folders)}
+    if loaded.is_one_root:
+        chart = [os.path.realpath(loaded.folder)] if loaded.filled else []
+        is_of_chart = any(discover.inside(folder, chart) for folder in folders)
+        return (loaded.documents if names or is_of_chart else ()), names
+    return [document for document in loaded.documents if document.origin.file in names], names
 
 
 def machines_in(body: Tree) -> int:

@@ -93,7 +93,8 @@ def _found(request: Request, work: Work) -> _Found:
     looked_at: list[FleetPart] = []
     others: list[FleetPart] = []
     releases = _for_releases(request)
-    for root, paths in _by_root(request.paths or (".",), request.own["root"]).items():
+    by_root = _by_root(request.paths or (".",), request.own["root"])
+    for root, paths in by_root.items():
         inputs: list[Documents] = []
         for number, release_request in enumerate(releases):
             inputs = _load_for(release_request, inputs, root, paths, work)
@@ -110,7 +111,8 @@ def _found(request: Request, work: Work) -> _Found:
                     else checked
                 )
                 (others if number else looked_at).append(part)
-    return _Found(merge(findings), tally_of(looked_at), looked_at + others)
+    tally = tally_of(looked_at, request.paths if any(by_root) else ())
+    return _Found(merge(findings), tally, looked_at + others)
 
 
 def _for_releases(request: Request) -> list[Request]:

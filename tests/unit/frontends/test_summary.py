@@ -111,6 +111,27 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("empty.yaml",), "no VM among 0 objects in 1 file"),
+        (("a.yaml",), "1 VM"),
+        (("prod/more",), "no VM among 0 objects in 1 file"),
+        (("prod/kustomization.yaml",), "2 VMs in 1 kustomization"),
+        (("prod/one.yaml", "a.yaml"), "3 VMs in 1 kustomization"),
+        ((".", "a.yaml"), "4 VMs in 1 kustomization"),
+    ],
+)
+def test_last_line_counts_what_was_named(words: tuple[str, ...], line: str, ask: Ask) -> None:
+    """The repository around a file is read for what it refers to: its VMs are not those that were checked."""
+    files = {f"{name}.yaml": vm(name, memory="1Gi") for name in ("a", "b", "prod/one", "prod/two")}
+    files = {name: text.replace("prod/", "") for name, text in files.items()}
+    files |= {"prod/kustomization.yaml": "resources: [one.yaml, two.yaml]\n", "empty.yaml": ""}
+    Path(".git").mkdir()
+    answer = ask("check", "--kubevirt", "1.9", *words, files={**files, "prod/more": ""})
+    assert answer.err == f"{line}: no findings\n"
+
+
 def test_bundled_objects_are_one_line(ask: Ask) -> None:
     """Of a fleet, and of the newcomer's first VM."""
     files = {f"{n}.yaml": vm(f"vm{n}", instancetype="u1.small") for n in range(9)}
