@@ -55,6 +55,20 @@ def test_variables_of_flux(repository: Repository, kustomize: str) -> None:
     assert f"is larger than the limit of {_LIMIT} bytes" in done.stdout
 
 
+@pytest.mark.parametrize("expression", ["${x:=" * 40 + "}" * 40, "${x%%*a*b}"])
+def test_variables_of_flux_that_we_do_not_substitute(
+    repository: Repository, kustomize: str, expression: str
+) -> None:
+    """Flux may substitute them: the VM, which nobody has looked at, does not pass."""
+    annotated = f"  annotations: {{x: '{expression}'}}\nspec:"
+    repository.write("flux.yaml", _FLUX.replace("VALUE", "a" * 2_000))
+    repository.write("k/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("k/vm.yaml", vm(memory="1Gi").replace("spec:", annotated, 1))
+    done = check(repository, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert done.returncode == 3
+    assert "error VR111 limit-exceeded: Kustomization flux-system/k cannot be" in done.stdout
+
+
 def test_the_template_of_an_applicationset(repository: Repository) -> None:
     values = f"x: '{'y' * 1_000_000}'\n"
     source = {

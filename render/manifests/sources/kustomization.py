@@ -15,7 +15,7 @@ from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
-from render.manifests.uses.envsubst import SubstitutionError
+from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.use import FolderUse
 from render.model.tree import get
@@ -191,7 +191,9 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                 place = Location(file=use.document.origin.file, line=use.document.origin.line)
                 message = f"{use.title} cannot be substituted in {use.folder}: {error}"
                 into.diagnostics.append(
-                    codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
+                    codes.LIMIT_EXCEEDED.at(place, message)
+                    if isinstance(error, SubstitutionLimitError)
+                    else codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
                 )
                 into.unseen["kustomization that cannot be filled in"] += 1
                 return None

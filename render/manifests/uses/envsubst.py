@@ -27,6 +27,10 @@ class SubstitutionError(Exception):
     """The text is none that Flux substitutes in, in its words, or it would become too much."""
 
 
+class SubstitutionLimitError(SubstitutionError):
+    """Flux may substitute in the text, and we do not: it would become, or take, too much."""
+
+
 class _Value(NamedTuple):
     """What a part of an expression is; *is_known*: of every variable in it the value is known."""
 
@@ -84,7 +88,7 @@ class _SubstitutedText:
         """The value of the expression that begins here."""
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise SubstitutionError("expressions in each other, deeper than any that is read")
+            raise SubstitutionLimitError("expressions in each other, deeper than any that is read")
         self._at += 2
         if self._peek() == "#":
             self._at += 1
@@ -96,7 +100,7 @@ class _SubstitutedText:
         self._at += 1
         self._depth -= 1
         if len(value.text) > _LARGEST:
-            raise SubstitutionError(_TOO_LARGE)
+            raise SubstitutionLimitError(_TOO_LARGE)
         return value
 
     def _of_variable(self, variable: _Value) -> _Value:
@@ -144,7 +148,7 @@ class _SubstitutedText:
             words.append(self._argument("}"))
             size += len(words[-1].text)
             if size > _LARGEST:
-                raise SubstitutionError(_TOO_LARGE)
+                raise SubstitutionLimitError(_TOO_LARGE)
         return words
 
     def _bounds(self) -> list[_Value]:
@@ -242,7 +246,7 @@ _CASES: Mapping[str, Callable[..., str]] = {
 def _replaced(value: str, sought: str, by: str, count: int) -> str:
     most = value.count(sought) if count < 0 else count
     if len(value) + most * len(by) > _LARGEST:
-        raise SubstitutionError(_TOO_LARGE)
+        raise SubstitutionLimitError(_TOO_LARGE)
     return value.replace(sought, by, count)
 
 
@@ -275,7 +279,9 @@ _REPLACING: Mapping[str, Callable[..., str]] = {
 def _without_prefix(value: str, pattern: str, *, is_shortest: bool) -> str:
     """*value* without what *pattern* matches of its beginning: at least one character, or all of it."""
     if len(value) > _MOST_TRIMMED:
-        raise SubstitutionError(f"more than {_MOST_TRIMMED:,} characters to be cut by a pattern")
+        raise SubstitutionLimitError(
+            f"more than {_MOST_TRIMMED:,} characters to be cut by a pattern"
+        )
     matches = _matcher(pattern)
     lengths = range(1, len(value) + 1) if is_shortest else range(len(value), 0, -1)
     cut = next((length for length in lengths if matches(value[:length])), 0)
