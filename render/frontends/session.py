@@ -1,6 +1,7 @@
 """What every command that renders shares: its input, the rendering, and what is to be written."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -227,6 +228,7 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
         loaded.remove(document)
     for loaded, document in rendered:
         file, line = document.origin.file, document.origin.line
+        loaded.copies.append(document)
         loaded.unseen["rendered VM whose source is read too"] += 1
         message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
         place = Location(file=file, line=line, column=1)
@@ -234,6 +236,34 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
 
 
 _Identity = tuple[str, str, str, str]
+
+
+def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]:
+    """The VMs that `leave_out_rendered` took out of *inputs*, with what they find there; in one part no name twice.
+
+    Anybody can write a true stamp, and a copy may be what a cluster gets: it has to be right by itself. What is found
+    in these parts is no part of the command's answer unless that adds it.
+    """
+    from render.manifests.neighbours import Neighbours
+
+    apart: list[Documents] = []
+    for loaded in inputs:
+        groups: list[Documents] = []
+        before: Counter[_Identity] = Counter()
+        for document in loaded.copies:
+            resource = from_body(document.body, 0)
+            identity = resource.group, resource.kind, resource.namespace, resource.name
+            if before[identity] == len(groups):
+                groups.append(Documents(folder=loaded.folder, user=loaded.user))
+                groups[-1].data = loaded.data
+            groups[before[identity]].documents.append(document)
+            before[identity] += 1
+        apart += groups
+    if not apart:
+        return
+    neighbours = Neighbours([*inputs, *apart], request.reading.layout.shared)
+    for loaded in apart:
+        yield FleetPart(loaded, with_neighbours(request, loaded, neighbours))
 
 
 def _has_original(

@@ -34,13 +34,15 @@ class Documents:
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
     not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
     *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
-    *user*: the object that says how the folder is filled in, if one does.
+    *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out
+    again, since their stamp says that they are rendered from others which are read.
     """
 
     __slots__ = (
         "bases",
         "blamed",
         "borrowed",
+        "copies",
         "data",
         "diagnostics",
         "documents",
@@ -69,6 +71,7 @@ class Documents:
         self.blamed: list[Blame] = []
         self.filled: list[FilledChart] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
+        self.copies: list[Document] = []
         self.passed: list[str] = []
         self.referents: dict[tuple[str, ...], int] = {}
         self.remotes: dict[str, list[str]] = {}

@@ -1,6 +1,7 @@
 """``check .`` at the root of a repository: right about VMs, and silent about everything else."""
 
 import json
+import re
 import resource
 import subprocess
 from pathlib import Path
@@ -356,6 +357,27 @@ def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> N
     (tmp_path / "small.yaml").unlink()
     manifests.put(tmp_path / "out/web.yaml", rendered)
     assert process.run("check", ".", cwd=tmp_path).stderr.startswith("1 VM")
+
+
+@pytest.mark.parametrize("paths", [(".",), ("out/web.yaml",), ("--kubevirt", "1.8", ".")])
+def test_a_rendered_vm_has_to_be_right_by_itself(tmp_path: Path, paths: tuple[str, ...]) -> None:
+    """Anybody can write a true stamp, and the copy may be what is applied."""
+    (tmp_path / ".git").mkdir()
+    source = vm("web", namespace="prod", instancetype="u1.medium")
+    manifests.put(tmp_path / "web.yaml", source)
+    refused = source.replace("devices: {}", "devices: {disks: [{name: r, disk: {bus: ide}}]}")
+    assert refused != source
+    options = ("build", "--admission", "off", "-")
+    forged = process.run(*options, cwd=tmp_path, stdin=refused).stdout
+    for copy in ("out", "more"):
+        manifests.put(tmp_path / copy / "web.yaml", forged)
+    done = process.run("check", *paths, cwd=tmp_path)
+    assert done.returncode == 1
+    assert re.search(
+        r"^out/web\.yaml:\d+:\d+: error VR420 disks/ide-bus", done.stdout, re.MULTILINE
+    )
+    assert "VR103" not in done.stdout
+    assert "not looked at: 2 rendered VMs" in done.stderr
 
 
 def test_a_vm_in_parameters_of_tekton_is_counted(tmp_path: Path) -> None:

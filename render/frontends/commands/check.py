@@ -15,7 +15,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome, with_fingerprints
 from render.frontends.request.request import Request, again
-from render.frontends.session import fleet, read_roots, render_part
+from render.frontends.session import copies, fleet, read_roots, render_part
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.model.counting import counted
@@ -98,19 +98,18 @@ def _found(request: Request, work: Work) -> _Found:
         inputs: list[Documents] = []
         for number, release_request in enumerate(releases):
             inputs = _load_for(release_request, inputs, root, paths, work)
+            several = len(releases) > 1
             for part in fleet(release_request, work, inputs):
-                checked = _checked(part, work)
-                if len(releases) > 1:
-                    checked = [
-                        finding._replace(releases=(release_request.settings.kubevirt,))
-                        for finding in checked
-                    ]
-                findings += (
-                    _about(checked, [*paths, *release_request.beside.files], part.loaded)
-                    if root
-                    else checked
-                )
+                checked = _checked(part, work, several=several)
+                findings += _about(checked, paths, part) if root else checked
                 (others if number else looked_at).append(part)
+            for part in copies(release_request, inputs):
+                errors = [
+                    finding._replace(fixes=())
+                    for finding in _checked(part, work, several=several)
+                    if finding.diagnostic.is_error
+                ]
+                findings += _about(errors, paths, part) if root else errors
     tally = tally_of(looked_at, request.paths if any(by_root) else ())
     return _Found(merge(findings), tally, looked_at + others)
 
@@ -182,10 +181,13 @@ def _at(revision: str, request: Request, work: Work) -> frozenset[str]:
         )
 
 
-def _checked(part: FleetPart, work: Work) -> list[Finding]:
+def _checked(part: FleetPart, work: Work, *, several: bool) -> list[Finding]:
+    """What is found in *part*; with *several* releases each finding names that of the part."""
     render_part(part, work, lambda _, source: work.rendered.append(source))
     work.doing = f"looking up the places of {counted(len(part.diagnostics), 'finding')}"
-    return findings_of(part.loaded, map(as_note, part.diagnostics), part.request)
+    found = findings_of(part.loaded, map(as_note, part.diagnostics), part.request)
+    release = part.request.settings.kubevirt
+    return [finding._replace(releases=(release,)) for finding in found] if several else found
 
 
 def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
@@ -210,14 +212,14 @@ def _root(file: str) -> str:
     return repository(os.path.dirname(os.path.realpath(file)))
 
 
-def _about(
-    findings: Iterable[Finding], paths: Sequence[str], loaded: Documents
-) -> Iterator[Finding]:
-    """The *findings* in those of *paths* that are files (by the name given), below folders, or without a file.
+def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:
+    """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
-    *paths* are what was asked for, and what the settings name. Why a kustomization was not built is about every file
+    *paths* are what was *named*, and what the settings name. Why a kustomization was not built is about every file
     that it reads: none of them was checked.
     """
+    loaded = part.loaded
+    paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
