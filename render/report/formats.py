@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # who only needs the names of formats has nothing to report y
 class Format(NamedTuple):
     """*module* has the *function* that writes it; *for_people*: what was skipped is left out unless somebody asks.
 
-    *is_document*: it is parsed as a whole, and says itself what is waived; *suggests*: it shows the lines of fixes.
+    *is_document*: it is parsed as a whole, and says itself what is waived: of findings, *function* gets a tally too;
+    *suggests*: it shows the lines of fixes.
     """
 
     name: str
@@ -82,9 +83,10 @@ def report(
     firsts = [group.first for group in listed]
     from importlib import import_module
 
-    module = import_module(FORMATS[name].module)
-    if FORMATS[name].is_document:
-        document: str = module.report(firsts, tally._replace(cut=len(whole) - len(listed)))
+    row = FORMATS[name]
+    write = getattr(import_module(row.module), row.function)
+    if row.is_document:
+        document: str = write(firsts, tally._replace(cut=len(whole) - len(listed)))
         return document
-    lines: str = module.report(firsts)
+    lines: str = write(firsts)
     return lines

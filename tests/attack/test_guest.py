@@ -11,6 +11,7 @@ from render import Settings, compare, render
 from render.frontends.execute import execute
 from render.frontends.request.request import Call
 from render.guest import texts
+from render.report.formats import FORMATS
 from tests.support.manifests import put
 from tests.support.process import run
 
@@ -81,7 +82,6 @@ def in_answers(text: str) -> list[dict[str, Any]]:
 
 
 PLACES = (inline, in_base64, in_secrets, in_answers)
-FORMATS = ("text", "json", "sarif", "github", "junit")
 
 
 def blocks(bodies: list[dict[str, Any]]) -> str:

@@ -11,12 +11,12 @@ import pytest
 import render as package
 from render import Settings, render
 from render.frontends.dispatch import invoke
+from render.report.formats import FORMATS
 from tests.support.cases import ROOT
 from tests.support.manifests import put, vm
 from tests.support.process import run
 from tests.support.repository import Repository
 
-FORMATS = ("text", "json", "sarif", "github", "junit")
 EVIL = "x\\n::set-env name=A::b\\n##[set-output]\\u009b31m\\u0085\\u202e\\u2028"
 
 HOSTILE = "##[group]\x1b[31m\n::error::x\n"

@@ -10,6 +10,7 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.request.config import Layout
+from render.report.formats import FORMATS
 from render.settings import OPTIONS, Source
 from tests.support.manifests import put, vm
 from tests.support.process import run
@@ -33,7 +34,7 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+@pytest.mark.parametrize("form", FORMATS)
 def test_what_is_turned_down_is_said_in_every_format(repository: Repository, form: str) -> None:
     repository.write(".virt-render.yaml", SILENT)
     for words in (("check", "."), ("check", "-q", ".")):

@@ -21,6 +21,7 @@ from tests.support.goldens import cases
 GROUP = "instancetype.kubevirt.io"
 FLAVOR = "flavor.kubevirt.io"
 KINDS = ("Instancetype", "Preference")
+#: What not all of the versions know: `_NEW_IN_PREFERENCES` and others in render/convert/instancetypes.py.
 NEWER = {
     "Instancetype": ["nodeSelector", "schedulerName", "ioThreads", "annotations"],
     "Preference": [
@@ -34,7 +35,7 @@ NEWER_BELOW = {
         "cpu": ["spreadOptions", "preferredCPUFeatures"],
         "devices": [
             "preferredInterfaceMasquerade", "preferredPanicDeviceModel", "preferredVideoType",
-            "preferredAutoattachInputDevice",
+            "preferredAutoattachInputDevice",  # instancetypes have had it since v1alpha1, flavors never
         ],
         "firmware": ["preferredEfi"],
     },

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from render import Settings, compare
 from render.frontends import dispatch
-from render.report.formats import IMPACT_FORMATS
+from render.report.formats import FORMATS, IMPACT_FORMATS
 from render.yaml.reader import read
 from tests.support.manifests import put
 from tests.support.process import run
@@ -197,7 +197,7 @@ MISTAKES = {
     "bracket": "x: ]\n{indent}y",
 }
 COMMANDS = [
-    *(f"check --format {name}" for name in ("text", "json", "sarif", "github", "junit")),
+    *(f"check --format {name}" for name in FORMATS),
     "check -v", "build", "argocd generate", "pin", "verify", "migrate --diff", "build --emit vmi --explain",
     *(f"explain web --format {name}" for name in ("text", "json")), "report",
     *(f"diff . . --format {name}" for name in IMPACT_FORMATS),

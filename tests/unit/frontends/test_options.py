@@ -68,6 +68,15 @@ def test_every_host_option_is_read() -> None:
     )
 
 
+def test_every_limit_is_asked_and_can_be_set() -> None:
+    package = FRONTENDS.parent
+    asked_for = "".join(file.read_text(encoding="utf-8") for file in package.rglob("*.py"))
+    options = {option.field for option in HOST_OPTIONS}
+    for name in set(Limits._fields) - {"budget"}:
+        assert f"limits.{name}" in asked_for, f"nothing asks for Limits.{name}"
+        assert f"max_{name}" in options, f"no row of HOST_OPTIONS sets Limits.{name}"
+
+
 def test_environment_of_the_process_and_of_argocd() -> None:
     plain = {"VIRT_RENDER_EMIT": "vmi", "VIRT_RENDER_KUSTOMIZE": "never"}
     found = asked(environ=plain)
