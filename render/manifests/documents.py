@@ -16,6 +16,7 @@ from render.yaml.reader import Document
 if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.patches import Position
+    from render.manifests.uses.substituted import SubstitutedBuild
 
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
@@ -27,8 +28,9 @@ class Documents:
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
     kustomize did it, from the resolved folders *bases*.
-    *blamed* know who else wrote fields: patches, and the charts that were *filled* in. *borrowed*: of what stands
-    beside the documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing
+    *blamed* know who else wrote fields: patches, and the charts that were *filled* in; *substituted* are the builds
+    that Flux fills in. *borrowed*: of what stands beside the documents, whose it is, and its index there.
+    *passed* are the files that were looked at and hold nothing
     that counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions
     of objects to which VMs refer, *locked* the machines of those inputs with
     a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
@@ -53,6 +55,7 @@ class Documents:
         "passed",
         "referents",
         "remotes",
+        "substituted",
         "unbuilt",
         "unfilled",
         "unread_holder",
@@ -70,6 +73,7 @@ class Documents:
         self.bases: frozenset[str] = frozenset()
         self.blamed: list[Blame] = []
         self.filled: list[FilledChart] = []
+        self.substituted: list[SubstitutedBuild] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.copies: list[Document] = []
         self.passed: list[str] = []
@@ -125,11 +129,12 @@ class Documents:
         return bool(self.blamed) or index in self.borrowed
 
     def values(self, index: int, path: FieldPath) -> "list[Position]":
-        """Where the value stands with which a chart filled in that field; without lines: the files where it may."""
+        """Where the value stands with which that field was filled in; without lines: the files where it may."""
         if index in self.borrowed:
             other, other_index = self.borrowed[index]
             return other.values(other_index, path)
-        return [position for chart in self.filled for position in chart.values(index, path)]
+        sources: tuple[FilledChart | SubstitutedBuild, ...] = (*self.filled, *self.substituted)
+        return [position for source in sources for position in source.values(index, path)]
 
     @property
     def name(self) -> str:

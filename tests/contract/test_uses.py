@@ -881,6 +881,48 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
         git("reset", "-q", "--soft", "HEAD~1")
 
 
+BY_CONFIG_MAP = """\
+  postBuild:
+    substituteFrom: [{kind: ConfigMap, name: cluster}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: cluster, namespace: flux-system}
+data:
+  MEMORY: 1Gi
+"""
+
+
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [("  postBuild:\n    substitute:\n      MEMORY: 1Gi\n", 9), (BY_CONFIG_MAP, 14)],
+    ids=["substitute", "substituteFrom"],
+)
+@pytest.mark.parametrize(
+    ("template", "is_cause"),
+    [("${MEMORY}", True), ("${MEMORY:=8Gi}", True), ("${MEMORY}${MORE:=}", False)],
+)
+def test_a_changed_variable_of_flux_is_the_cause(
+    helm: str, written: str, line: int, template: str, *, is_cause: bool
+) -> None:
+    """E5: at its own line, where it stands alone in a field."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    text = SUBSTITUTED.replace("${MEMORY:=1Gi}", template).replace("${NAME}", "web")
+    put("vms/vm.yaml", text.replace('"${CORES}"', "1").replace("${BUS}ide", "virtio"))
+    head = KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "a")
+    put("flux/a.yaml", head + written)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("flux/a.yaml", head + written.replace("1Gi", "2Gi"))
+    done = virt_render(helm, "diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    causes = {one["field"]: one["cause"] for one in machine["changes"]}
+    cause = causes["spec.domain.memory.guest"]
+    known = ("flux/a.yaml", line) if is_cause else ("vms/vm.yaml", 10)
+    assert (cause["file"], cause["line"]) == known
+
+
 def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
     """E15: by its folder, or by the name and the version of one that is fetched elsewhere."""
     put("charts/app/values.yaml", "vm: {memory: 5Gi}\n")

@@ -17,6 +17,7 @@ from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceInt
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
 from render.manifests.uses.kustomize_edit import KustomizationEdit
+from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse
 from render.model.tree import get
 from render.yaml import writer
@@ -165,6 +166,11 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             for document, traced_document in zip(documents, traced, strict=True)
         )
         into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
+        if use and use.variables:
+            build = SubstitutedBuild(
+                into.documents, display_name, output, use.variables, intake.limits
+            )
+            into.substituted.append(build)
     intake.lock_of(top, into)
 
 

@@ -17,6 +17,7 @@ from render.manifests.uses.use import (
     ElsewhereError,
     FolderUse,
     UnevaluatedError,
+    VariablePlace,
     Variables,
     mappings,
     named,
@@ -82,26 +83,38 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
     _refuse_changes(spec)
+    variables = _variables(document, build, around)
+    return FolderUse(
+        named(document),
+        document,
+        folder,
+        variables=variables,
+        is_complete=variables.is_complete,
+        assumptions=assumptions,
+    )
+
+
+def _variables(document: Document, build: Mapping[str, Any], around: Referents) -> Variables:
+    """What the Kustomization *document* substitutes after its *build*: what it says itself is the last word."""
     known: dict[str, str] = {}
+    places: dict[str, VariablePlace] = {}
     is_complete = True
     for _, reference in mappings(build, "substituteFrom"):
         config_map = _config_map(document, reference, around)
         if config_map is None:
             is_complete &= bool(reference.get("optional")) and _is_config_map(reference)
-        else:
-            known |= _data(config_map)
+            continue
+        data = _data(config_map)
+        known |= data
+        places |= {key: VariablePlace(config_map.origin, ("data", key)) for key in data}
     substitute = build.get("substitute")
     if isinstance(substitute, dict):
-        known |= {key: value for key, value in substitute.items() if isinstance(value, str)}
-    variables = {key: value.replace("\n", "") for key, value in known.items()}
-    return FolderUse(
-        named(document),
-        document,
-        folder,
-        variables=Variables(variables, is_complete),
-        is_complete=is_complete,
-        assumptions=assumptions,
-    )
+        own = {key: value for key, value in substitute.items() if isinstance(value, str)}
+        path = ("spec", "postBuild", "substitute")
+        known |= own
+        places |= {key: VariablePlace(document.origin, (*path, key)) for key in own}
+    values_ = {key: value.replace("\n", "") for key, value in known.items()}
+    return Variables(values_, is_complete, places)
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:

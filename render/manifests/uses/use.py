@@ -1,11 +1,12 @@
 """A use of a chart or a folder: the object that asks for it, and what it fills in."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from render.manifests.discover import HelmRelease
 from render.model.fieldpath import FieldPath
-from render.model.resource import text_at
+from render.model.resource import Origin, text_at
 from render.model.tree import get
 from render.yaml.reader import Document
 
@@ -13,11 +14,22 @@ if TYPE_CHECKING:
     from render.manifests.uses.kustomize_edit import KustomizationEdit
 
 
+class VariablePlace(NamedTuple):
+    """Where a variable has its value: the *path* in the object of *origin*."""
+
+    origin: Origin
+    path: FieldPath
+
+
 class Variables(NamedTuple):
-    """What Flux substitutes after a build; *is_complete*: every variable that there is is among the *values*."""
+    """What Flux substitutes after a build; *is_complete*: every variable that there is is among the *values*.
+
+    *places*: where each of them stands.
+    """
 
     values: Mapping[str, str]
     is_complete: bool
+    places: Mapping[str, VariablePlace] = MappingProxyType({})
 
 
 class FolderUse(NamedTuple):

@@ -1,0 +1,66 @@
+"""Where the value stands that Flux substituted in what kustomize has built."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.patches import Position
+from render.manifests.uses.use import Variables
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.tree import Tree
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, read
+
+#: An escaped dollar, or the beginning of an expression with the name of its variable.
+_NAME = re.compile(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
+
+
+class SubstitutedBuild:
+    """The *built* documents that are printed as *display_name*: *output*, once the *variables* were substituted."""
+
+    __slots__ = ("_before", "_built", "_limits", "_output", "_shown", "_variables")
+
+    def __init__(
+        self,
+        built: Sequence[Document],
+        display_name: str,
+        output: bytes,
+        variables: Variables,
+        limits: Limits,
+    ) -> None:
+        self._built = built
+        self._shown = display_name
+        self._output = output
+        self._variables = variables
+        self._limits = limits
+        self._before = cache(self._unsubstituted)
+
+    def values(self, index: int, path: FieldPath) -> list[Position]:
+        """Where the only variable in the field at *path* of the object at *index* has its value; else nothing."""
+        from render.yaml import positions
+
+        printed = self._built[index].printed if index < len(self._built) else None
+        if printed is None or printed.file != self._shown:
+            return []
+        text = tree.get(self._before().get((printed.document, printed.item)), *path)
+        names = set(filter(None, _NAME.findall(text))) if isinstance(text, str) else set()
+        place = self._variables.places.get(names.pop()) if len(names) == 1 else None
+        data = (
+            files.read(place.origin.file, place.origin.file, self._limits.file_bytes)
+            if place
+            else b""
+        )
+        if place is None or isinstance(data, Diagnostic):
+            return []
+        return [(place.origin.file, *positions.locate(data, place.origin, place.path))]
+
+    def _unsubstituted(self) -> Mapping[tuple[int, tuple[int, ...]], Tree]:
+        """What each document was before, by its place in what kustomize printed."""
+        documents = read(self._output, self._shown, self._limits).documents
+        return {
+            (document.origin.document, document.origin.item): document.body
+            for document in documents
+        }
