@@ -154,7 +154,9 @@ class Documents:
         """
         errors = [diagnostic for diagnostic in self.diagnostics if diagnostic.is_error]
         files = {error.location.file for error in errors}
-        if self.is_one_root or "" in files or any(os.path.basename(file) == LOCK for file in files):
+        if self.is_one_root or self.unbuilt or "" in files:
+            return {}
+        if any(os.path.basename(file) == LOCK for file in files):
             return {}
         return {
             file: tuple(

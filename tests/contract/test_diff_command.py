@@ -136,6 +136,31 @@ def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> No
     assert "1 gone" in repository.fine("diff", "HEAD~1", *words)
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "word"),
+    [
+        ("templates/vm.yaml", "# kubevirt.io\n{{ bad", 'function "bad" not defined'),
+        ("values.yaml", "name: [shop\n", "values.yaml"),
+        ("Chart.yaml", "apiVersion: v2\nname: [shop\n", "Chart.yaml"),
+    ],
+)
+def test_a_chart_that_nobody_can_read_is_not_gone(
+    repository: Repository, helm: str, file: str, text: str, word: str
+) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "name: shop\n")
+    template = manifests.vm("CHOSEN", namespace="shop", memory="1Gi")
+    repository.write("chart/templates/vm.yaml", template.replace("CHOSEN", "{{ .Values.name }}"))
+    repository.commit("A chart")
+    repository.write(f"chart/{file}", text)
+    repository.commit("A mistake")
+    done = repository.run("diff", "HEAD~1..HEAD", "--helm", helm)
+    assert done.returncode == 1
+    assert "3 VMs: 1 unrenderable, 2 same" in done.stdout
+    assert word in done.stdout
+    assert "3 VMs: 1 repaired, 2 same" in repository.fine("diff", "HEAD..HEAD~1", "--helm", helm)
+
+
 def test_a_new_vm_that_is_refused_can_fail_the_command(repository: Repository) -> None:
     repository.write("vms/odd.yaml", REFUSED)
     words = ("diff", "HEAD", "--emit", "source")
@@ -505,6 +530,57 @@ def test_a_file_that_one_state_cannot_read_takes_its_own_vms_along(
     assert machine["messages"][0].startswith("vms/two.yaml:")
     # Of a file that can be read now everything is told.
     assert ("not compared" in done.stdout) == (effect == "unrenderable")
+
+
+@pytest.mark.parametrize(
+    ("words", "effect"), [("HEAD~1..HEAD", "unrenderable"), ("HEAD..HEAD~1", "repaired")]
+)
+def test_a_vm_of_such_a_file_had_its_instancetype(
+    repository: Repository, words: str, effect: str
+) -> None:
+    """What it refers to stands in another file, and is no error of the state that can be read."""
+    repository.vm("log", instancetype="small")
+    repository.commit("Another one")
+    file = repository.folder / "vms" / "log.yaml"
+    file.write_text(file.read_text("utf-8") + "  broken: [\n", "utf-8")
+    repository.commit("A mistake")
+    said = repository.run("diff", words).stdout
+    assert said.splitlines()[0] == f"3 VMs: 1 {effect}, 2 same"
+    assert "already before" not in said
+    assert "not found" not in said
+
+
+def test_an_error_of_such_a_vm_has_its_line(repository: Repository) -> None:
+    repository.vm("log", instancetype="nowhere")
+    repository.commit("Another one")
+    file = repository.folder / "vms" / "log.yaml"
+    text = file.read_text("utf-8")
+    file.write_text(text + "  broken: [\n", "utf-8")
+    repository.commit("A mistake")
+    said = repository.run("diff", "HEAD..HEAD~1").stdout
+    assert "after: 1 error (new), build prints nothing; 1 error gone" in said
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "nowhere" in each)
+    assert f"\n  vms/log.yaml:{line}:" in said
+    assert '"nowhere" not found' in said
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_definition_that_one_state_cannot_read_is_in_both_for_other_inputs(
+    repository: Repository, kustomize: str, emit: str
+) -> None:
+    """Nobody has deleted it, and a kustomization looks it up elsewhere."""
+    repository.write("vms/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")
+    repository.commit("A kustomization")
+    definition = repository.folder / "instancetypes" / "small.yaml"
+    definition.write_text(definition.read_text("utf-8") + "  broken: [\n", "utf-8")
+    repository.vm("db", instancetype="nowhere")
+    repository.commit("Two mistakes")
+    done = repository.run("diff", "HEAD~1..HEAD", "--emit", emit, "--kustomize", kustomize)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].endswith(", 1 same")
+    assert '"small" not found' not in done.stdout
+    assert "\n  instancetypes/small.yaml:" in done.stdout
+    assert "used by no VM" not in done.stdout
 
 
 def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> None:

@@ -682,6 +682,37 @@ def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str
     assert "disks/ide-bus: VirtualMachine a:" in done.stdout
 
 
+def test_each_cluster_may_have_a_kustomization_of_that_name(helm: str, kustomize: str) -> None:
+    """They differ in what they substitute: each takes the ConfigMap of its own cluster, and its own namespace."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    text = KUSTOMIZATION.replace("USER", "a").replace("SECRET", "")
+    for cluster, memory in (("test", "2Gi"), ("prod", "4Gi")):
+        target = f"  targetNamespace: {cluster}\n  path: ./vms\n"
+        put(f"clusters/{cluster}/a.yaml", text.replace("  path: ./vms\n", target))
+        put(
+            f"clusters/{cluster}/cluster.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster, namespace: flux-system}\n"
+            f"data: {{MEMORY: {memory}}}\n",
+        )
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {
+        "vms (Kustomization flux-system/a in clusters/prod/a.yaml): prod/a": (2, "4Gi"),
+        "vms (Kustomization flux-system/a in clusters/test/a.yaml): test/a": (2, "2Gi"),
+    }
+
+
+def test_what_two_applications_of_one_name_fill_in_alike_is_one_input(helm: str) -> None:
+    for cluster in ("prod", "test"):
+        put(f"clusters/{cluster}/web.yaml", application("values: 'memory: 2Gi'"))
+    assert [*sizes(read(helm))] == ["charts/vm (Application argocd/web): prod/web"]
+    put("clusters/test/web.yaml", application("values: 'memory: 8Gi'"))
+    assert sizes(read(helm)) == {
+        "charts/vm (Application argocd/web in clusters/prod/web.yaml): prod/web": (1, "2Gi"),
+        "charts/vm (Application argocd/web in clusters/test/web.yaml): prod/web": (1, "8Gi"),
+    }
+
+
 def test_what_only_a_secret_says_stays_a_placeholder(helm: str, kustomize: str) -> None:
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
     put("vms/vm.yaml", SUBSTITUTED)

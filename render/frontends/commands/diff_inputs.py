@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
@@ -58,6 +58,7 @@ class _InputComparison:
 
     def __init__(self, before: Side, after: Side, *, asks_other_way: bool) -> None:
         self._sides = before, after
+        self._unread = _unread(before), _unread(after)
         self._asks_other_way = asks_other_way
         self._inputs: list[ComparedInput] = []
         self._states: list[tuple[NamedState, NamedState]] = []
@@ -67,11 +68,14 @@ class _InputComparison:
 
     def add(self, name: str, old: NamedState, new: NamedState) -> None:
         """Compare the input *name*, which both sides have as *old* and *new*."""
-        old, new, unreadable = _but_for_files(old, new)
+        old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
         is_read = old.fault is None and new.fault is None
         if is_read:
             impact = compare(old.objects, new.objects, old.settings, new.settings)
+            impact = impact._replace(
+                before=_placed(impact.before, old), after=_placed(impact.after, new)
+            )
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
         else:
@@ -127,15 +131,21 @@ class _UnreadableFiles(NamedTuple):
     lost: tuple[Impact, ...] = ()
 
 
+def _unread(side: Side) -> frozenset[str]:
+    """The single files of all inputs of *side* that cannot be read."""
+    return frozenset(file for state in side.values() for file in state.unread)
+
+
 def _but_for_files(
-    old: NamedState, new: NamedState
+    old: NamedState, new: NamedState, unread: tuple[Collection[str], Collection[str]]
 ) -> tuple[NamedState, NamedState, _UnreadableFiles]:
     """Both states without the VMs of files that one of them cannot read, where nothing else is at fault.
 
-    What else stands there is taken to be in the other state as it is in this one: nobody has deleted it.
+    What else stands there is taken to be in the other state as it is in this one: nobody has deleted it. *unread*: the
+    files of all inputs that either state cannot read, for what VMs refer to may stand in another one.
     """
     is_parted = old.is_read_but_for_files and new.is_read_but_for_files
-    if not (old.unread or new.unread) or not is_parted or not (old.objects or new.objects):
+    if not any(unread) or not is_parted or not (old.objects or new.objects):
         return old, new, _UnreadableFiles()
     both = old.unread.keys() & new.unread.keys()
     uncompared = tuple(
@@ -145,12 +155,14 @@ def _but_for_files(
         for file in sorted({*old.unread, *new.unread})
         if file in new.unread or not _holds_machines_alone(new, file)
     )
-    first, second = _parted(old, new), _parted(new, old)
+    first, second = _parted(old, new, unread[1]), _parted(new, old, unread[0])
     lost = []
     if new.fault and new.unread.keys() - both:
-        lost.append(_lost(first.machines, _broken(new, both)))
+        impact = _lost(first.machines, _broken(new, both))
+        lost.append(_of_missed(impact, "before", first))
     if old.fault and old.unread.keys() - both:
-        lost.append(_lost(_broken(old, both), second.machines))
+        impact = _lost(_broken(old, both), second.machines)
+        lost.append(_of_missed(impact, "after", second))
     return (
         _with_objects_of(second.others, first.rest),
         _with_objects_of(first.others, second.rest),
@@ -165,36 +177,70 @@ def _holds_machines_alone(state: NamedState, file: str) -> bool:
 
 
 class _PartedState(NamedTuple):
-    """A state without what stands in files that the other one cannot read (*rest*), and that: *machines*, *others*."""
+    """A state without the machines that stand in files that the other one cannot read (*rest*).
+
+    *missed*: where these are in the state; *machines*: they, and what they may refer to. *others*: what else stands in
+    such files.
+    """
 
     rest: NamedState
+    missed: frozenset[int]
     machines: NamedState
     others: NamedState
 
 
-def _parted(state: NamedState, other: NamedState) -> _PartedState:
+def _parted(state: NamedState, other: NamedState, unread: Collection[str]) -> _PartedState:
     known = {_identity(body) for body in other.objects}
-    missed = [
+    found = [
         index
         for index, file in enumerate(state.files)
-        if file in other.unread and _identity(state.objects[index]) not in known
+        if file in unread and _identity(state.objects[index]) not in known
     ]
-    others = [index for index in missed if not _is_machine(state.objects[index])]
-    machines = sorted(set(missed).difference(others))
-    rest = sorted(set(range(len(state.objects))).difference(machines))
+    missed = [index for index in found if _is_machine(state.objects[index])]
+    others = sorted(set(found).difference(missed))
+    rest = sorted(set(range(len(state.objects))).difference(missed))
+    around = [index for index in rest if not _is_machine(state.objects[index])] if missed else []
     sound = state._replace(fault=None)
     return _PartedState(
-        _of(sound, rest) if machines else sound, _of(sound, machines), _of(state, others)
+        _of(sound, rest) if missed else sound,
+        frozenset(missed),
+        _of(sound, sorted([*around, *missed])),
+        _of(state, others),
     )
 
 
-def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
-    """*state* as what nobody can read, but for what is wrong with the files *unread*."""
-    return state._replace(objects=[], fault=_without_files(state, unread))
+def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
+    """Of the *impact* of losing all machines of *parted*, the state *side*, what is said of those that are missed.
+
+    What is wrong with the objects around them is said of these.
+    """
+    state = parted.machines
+    found = tuple(
+        diagnostic
+        for diagnostic in _placed(impact.before if side == "before" else impact.after, state)
+        if diagnostic.location.index in parted.missed
+    )
+    names = {
+        from_body(body, 0).ref
+        for body, position in zip(state.objects, state.positions or (), strict=True)
+        if position in parted.missed
+    }
+    machines = tuple(machine for machine in impact.machines if machine.resource in names)
+    if side == "before":
+        return impact._replace(machines=machines, before=found)
+    return impact._replace(machines=machines, after=found)
 
 
-def _is_machine(body: Tree) -> bool:
-    return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
+def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagnostic, ...]:
+    """*diagnostics* about objects of *state*, which may hold but a part of them, as its places have these."""
+    positions = state.positions
+    if positions is None:
+        return tuple(diagnostics)
+
+    def move(place: Location) -> Location:
+        return place if place.index is None else place._replace(index=positions[place.index])
+
+    return tuple(with_places(diagnostic, move) for diagnostic in diagnostics)
 
 
 def _with_objects_of(other: NamedState, state: NamedState) -> NamedState:
@@ -207,6 +253,15 @@ def _with_objects_of(other: NamedState, state: NamedState) -> NamedState:
         positions=[*known, *(None for _ in other.objects)],
         files=[*state.files, *other.files],
     )
+
+
+def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
+    """*state* as what nobody can read, but for what is wrong with the files *unread*."""
+    return state._replace(objects=[], fault=_without_files(state, unread))
+
+
+def _is_machine(body: Tree) -> bool:
+    return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
 
 
 def _identity(body: Tree) -> tuple[str, ResourceRef]:

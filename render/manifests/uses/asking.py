@@ -1,7 +1,7 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -74,7 +74,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             traced = origins.trace(build.top, documents, build.reach, limits)
             apart[number] = [document for document in traced if _is_asking(document)]
             config_maps += (document for document in traced if _is_config_map(document))
-    return known.all(apart, config_maps)
+    return known.all(apart, config_maps, [build.top for build in places.builds])
 
 
 class _Evaluation:
@@ -101,20 +101,27 @@ class _Evaluation:
             for use in uses
         )
 
-    def all(self, every: Sequence[Sequence[Document]], config_maps: Sequence[Document]) -> Uses:
-        """What is made of each document of *every* list."""
+    def all(
+        self,
+        every: Sequence[Sequence[Document]],
+        config_maps: Sequence[Document],
+        tops: Sequence[str],
+    ) -> Uses:
+        """What is made of each document of *every* list: of loose files, then of what is built in each of *tops*."""
         around = _referents(every, config_maps)
-        uses: dict[tuple[str, str], FolderUse] = {}
+        uses: dict[tuple[str, str], dict[str, FolderUse]] = {}
         unseen: Counter[str] = Counter()
         notes = []
-        for document in (document for documents in every for document in documents):
-            for use in self._evaluated(document, around):
-                if isinstance(use, FolderUse):
-                    uses.setdefault((use.folder, use.title), use)
-                else:
-                    unseen[use.reason] += 1
-                    notes.append(_note(document, use))
-        return Uses([uses[key] for key in sorted(uses)], unseen, notes)
+        for top, documents in zip(("", *tops), every, strict=True):
+            for document in documents:
+                for use in self._evaluated(document, around):
+                    if isinstance(use, FolderUse):
+                        known = uses.setdefault((use.folder, use.title), {})
+                        known.setdefault(top or document.origin.file, use)
+                    else:
+                        unseen[use.reason] += 1
+                        notes.append(_note(document, use))
+        return Uses([use for key in sorted(uses) for use in _apart(uses[key])], unseen, notes)
 
     def _evaluated(
         self, document: Document, around: flux.Referents
@@ -137,6 +144,29 @@ class _Evaluation:
         except UnevaluatedError as error:
             if self._home.has_charts_of_machines:
                 yield error
+
+
+def _apart(uses: Mapping[str, FolderUse]) -> list[FolderUse]:
+    """Of *uses* of one name, by where their objects stand, those that differ: each cluster may have one of that name.
+
+    Their titles say where, then.
+    """
+    different: dict[object, tuple[str, FolderUse]] = {}
+    for place in sorted(uses):
+        different.setdefault(_made_of(uses[place]), (place, uses[place]))
+    if len(different) == 1:
+        return [next(iter(uses.values()))]
+    return [use._replace(title=f"{use.title} in {place}") for place, use in different.values()]
+
+
+def _made_of(use: FolderUse) -> object:
+    """What decides what *use* makes of its folder, wherever that is written."""
+    release = use.release and (
+        use.release._replace(texts=()),
+        tuple((text.text, text.path) for text in use.release.texts),
+    )
+    variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
+    return repr((release, variables, use.is_complete, use.edit, use.is_deep))
 
 
 class _AskingFiles:

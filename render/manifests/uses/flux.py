@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
+from render.manifests.roots import distance
 from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.repository import Home
@@ -84,6 +85,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
     _refuse_changes(spec)
     variables = _variables(document, build, around)
+    namespace = text_at(spec, "targetNamespace")
     return FolderUse(
         named(document),
         document,
@@ -91,6 +93,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         variables=variables,
         is_complete=variables.is_complete,
         assumptions=assumptions,
+        edit=KustomizationEdit({"namespace": namespace}) if namespace else None,
     )
 
 
@@ -214,7 +217,7 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
         raise ElsewhereError
     name = text_at(reference, "name")
     namespace = text_at(reference, "namespace") or _namespace(document)
-    known = _nearest(around.sources.get(name, ()), namespace)
+    known = _nearest(around.sources.get(name, ()), namespace, document)
     if known is None:
         if name != _BOOTSTRAP:
             raise ElsewhereError
@@ -229,7 +232,7 @@ def _config_map(
     if not _is_config_map(reference):
         return None
     name = text_at(reference, "name")
-    return _nearest(around.config_maps.get(name, ()), _namespace(document))
+    return _nearest(around.config_maps.get(name, ()), _namespace(document), document)
 
 
 def _data(config_map: Document) -> dict[str, str]:
@@ -247,10 +250,19 @@ def _namespace(document: Document) -> str:
     return text_at(document.body.get("metadata"), "namespace")
 
 
-def _nearest(documents: Sequence[Document], namespace: str) -> Document | None:
-    """Of *documents* of one name the one in *namespace*; a kustomization may give one to those that name none."""
+def _nearest(documents: Sequence[Document], namespace: str, asking: Document) -> Document | None:
+    """Of *documents* of one name the one in *namespace*; a kustomization may give one to those that name none.
+
+    Where several clusters have one, that in the folder nearest to the object *asking*.
+    """
     exact = [document for document in documents if _namespace(document) == namespace]
     if exact:
-        return exact[0]
+        folder = os.path.dirname(asking.origin.file) or os.curdir
+        return min(
+            exact,
+            key=lambda known: (
+                distance(folder, os.path.dirname(known.origin.file) or os.curdir).steps
+            ),
+        )
     fitting = [document for document in documents if not namespace or not _namespace(document)]
     return fitting[0] if len(fitting) == 1 else None
