@@ -20,6 +20,8 @@ CHART = "the templates of a Helm chart"
 """Why the folder with these is left out."""
 TESTED = "virt-render test reads it"
 """Why a file with expectations is left out."""
+HIDDEN = "hidden"
+"""Why what has a name with a dot in front is left out."""
 CHART_FILE = "Chart.yaml"
 SETTINGS_FILE = ".virt-render.yaml"
 EXPECTATIONS = ".virt-test.yaml"
@@ -66,7 +68,8 @@ class Discovery:
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
     that are no part of another one; *settings*: the folders below the first that have settings of their own;
-    *expectations*: the files with these, as *files*; *led_out*: the links that lead out of what may be read;
+    *expectations*: the files with these, as *files*; *hidden*: the files and folders that are, but links and
+    git's; *led_out*: the links that lead out of what may be read;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 
@@ -75,6 +78,7 @@ class Discovery:
         "diagnostics",
         "expectations",
         "files",
+        "hidden",
         "kustomizations",
         "led_out",
         "owned",
@@ -88,6 +92,7 @@ class Discovery:
         self.charts: list[str] = []
         self.settings: list[str] = []
         self.expectations: list[tuple[str, str]] = []
+        self.hidden: list[str] = []
         self.led_out: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
@@ -270,9 +275,8 @@ class _FolderWalk:
                 join(folder.display_name, name), f"{folder.real.rstrip('/')}/{name}", owned
             )
             why = self._unread(name, child.real, entries)
-            if why == TESTED and entry.is_file():
-                self.discovery.expectations.append((child.display_name, child.real))
             if why:
+                self._keep_unread(child, entry, why)
                 if name.endswith(YAML) or entry.is_dir(follow_symlinks=False):
                     self._skip(child.display_name, why)
             elif entry.is_symlink():
@@ -282,6 +286,14 @@ class _FolderWalk:
             elif name.lower().endswith(YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
         self._list_new(folder._replace(owned=owned), entries)
+
+    def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:
+        """Keep where *child* is, the *entry* that is not read because of *why*, if anybody may ask for it."""
+        if why == TESTED and entry.is_file():
+            self.discovery.expectations.append((child.display_name, child.real))
+        if why == HIDDEN and entry.name != ".git" and not entry.is_symlink():
+            omitted = self.omitted.path(child.real) if self.omitted else ""
+            self.discovery.hidden += [] if omitted else [child.display_name]
 
     def _list_new(self, folder: _Folder, entries: Container[str]) -> None:
         """List what nobody has saved yet beside the *entries* of *folder*."""
@@ -314,7 +326,7 @@ class _FolderWalk:
     def _unread(self, name: str, real: str, siblings: Container[str]) -> str:
         """Why *name* is not read, whatever it is."""
         if name.startswith("."):
-            return "hidden"
+            return HIDDEN
         if name == "templates" and CHART_FILE in siblings:
             return CHART
         omitted = self.omitted.path(real) if self.omitted else ""

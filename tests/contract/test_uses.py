@@ -1016,6 +1016,26 @@ def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) 
     assert "2 VM files that no kustomization lists" in done.stderr
 
 
+def test_vms_in_files_that_are_hidden_or_called_tests_are_counted(
+    helm: str, kustomize: str
+) -> None:
+    """Argo CD and kubectl apply them; what is listed, named or a link is none of them."""
+    for file in (".vms/a", ".b", "vms/.c/.d", "vms/web.virt-test", ".git/x", "k/.listed"):
+        put(f"{file}.yaml", PLAIN)
+    put("k/kustomization.yaml", "resources: [.listed.yaml]\n")
+    put(".config/plain.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n")
+    put("tests/real.virt-test.yaml", "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n")
+    Path(".link.yaml").symlink_to(".b.yaml")
+    found = unseen(read(helm, kustomize))
+    assert found["hidden VM file"] == 3
+    assert found["VM file with the name of a test"] == 1
+    done = virt_render(helm, "check", ".b.yaml")
+    assert "1 VM file with the name of a test, 2 hidden VM files (-v)" in done.stderr
+    settings = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: "
+    put(".virt-render.yaml", settings + "{exclude: ['.*', vms]}\n")
+    assert "hidden" not in virt_render(helm, "check", ".").stderr
+
+
 def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
     """E15."""
     put("charts/vm/values.yaml", "memory: 1Gi\ncores: 1\nisOn: false\n")

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -148,6 +148,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
+    _name_hidden(intake, discovered, allowed, into)
     return unread
 
 
@@ -219,6 +220,37 @@ def _name_unlisted(
         if real not in listed:
             into.unseen["VM file that no kustomization lists"] += 1
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
+
+
+def _name_hidden(
+    intake: SourceIntake, discovered: Discovery, allowed: Collection[str], into: Documents
+) -> None:
+    """Count in *into* the files with VMs that are hidden, or called as files with expectations are.
+
+    Argo CD and kubectl take them for manifests all the same. What a kustomization lists, or is *allowed* by its own
+    name, is read.
+    """
+    tests = [file for file, _ in discovered.expectations if not os.path.islink(file)]
+    hidden = chain.from_iterable(map(_manifests_below, discovered.hidden))
+    for what, found in (("hidden VM file", hidden), ("VM file with the name of a test", tests)):
+        suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
+        if suspects:
+            listed = kustomization.listed(
+                discovered.kustomizations, intake.limits, intake.kustomizations
+            )
+            into.unseen += Counter({what: len(suspects.difference(listed, allowed))})
+
+
+def _manifests_below(path: str) -> Iterator[str]:
+    """The files that may hold manifests below the folder *path*, or *path* itself; no link, and nothing of git's."""
+    if path.endswith(discover.YAML) and os.path.isfile(path):
+        yield path
+    for at, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in names:
+            file = os.path.join(at, name)
+            if name.endswith(discover.YAML) and not os.path.islink(file):
+                yield file
 
 
 def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:
