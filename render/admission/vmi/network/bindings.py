@@ -1,4 +1,4 @@
-"""What interfaces say: their binding, and their state.
+"""The binding of an interface, and its state.
 
 Upstream: pkg/network/admitter/admit.go, binding.go, passt.go, macvtap.go, slirp.go, netiface.go.
 """
