@@ -860,6 +860,28 @@ def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("valueFiles: [$typo/prod.yaml]", "no source is called typo"),
+        ("valueFiles: [https://example.invalid/values.yaml]", "the values file https://"),
+    ],
+)
+def test_an_application_that_is_not_evaluated_any_more_deletes_nothing(
+    helm: str, options: str, reason: str
+) -> None:
+    """Argo CD syncs nothing then, or what stands elsewhere: nobody here can say."""
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("apps/web.yaml", application(options))
+    done = virt_render(helm, "diff", "HEAD")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "1 VM: 1 unrenderable")
+    assert f"Application argocd/web is not evaluated: {reason}" in done.stdout
+    Path("apps/web.yaml").unlink()
+    assert "1 VM: 1 gone" in virt_render(helm, "diff", "HEAD").stdout
+
+
 FLUX_RELEASE = """\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

@@ -311,6 +311,7 @@ def _used(
     )
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
+    into.unfilled |= found.unfilled
     parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
     return _divided(intake, asking, unread, found.uses, parts, into)
 

@@ -95,6 +95,17 @@ class _Application(NamedTuple):
         folder = self.home.folder(text_at(source, "path"))
         if not self.home.is_read(folder):
             return None
+        try:
+            return self._use_of(folder, path, source, assumptions)
+        except UnevaluatedError as error:
+            error.use = (folder, self.title)
+            raise
+
+    def _use_of(
+        self, folder: str, path: FieldPath, source: Mapping[str, Any], assumptions: tuple[str, ...]
+    ) -> FolderUse | None:
+        """What *source*, at *path*, makes of *folder*, which is read. Raises UnevaluatedError."""
+        plugin = source.get("plugin")
         source = self._overridden(source, folder)
         revision = text_at(source, "targetRevision")
         if revision not in _BRANCHES:

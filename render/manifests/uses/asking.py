@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -43,11 +44,15 @@ class Places(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*."""
+    """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*.
+
+    *unfilled*: the notes of those whose folder and object are known, by both.
+    """
 
     uses: list[FolderUse]
     unseen: Counter[str]
     notes: list[Diagnostic]
+    unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
 
 
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
@@ -112,6 +117,7 @@ class _Evaluation:
         uses: dict[tuple[str, str], dict[str, FolderUse]] = {}
         unseen: Counter[str] = Counter()
         notes = []
+        unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         for top, documents in zip(("", *tops), every, strict=True):
             for document in documents:
                 for use in self._evaluated(document, around):
@@ -121,7 +127,10 @@ class _Evaluation:
                     else:
                         unseen[use.reason] += 1
                         notes.append(_note(document, use))
-        return Uses([use for key in sorted(uses) for use in _apart(uses[key])], unseen, notes)
+                        if all(use.use):
+                            unfilled[use.use] = notes[-1:]
+        different = [use for key in sorted(uses) for use in _apart(uses[key])]
+        return Uses(different, unseen, notes, unfilled)
 
     def _evaluated(
         self, document: Document, around: flux.Referents

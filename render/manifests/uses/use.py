@@ -56,11 +56,15 @@ class FolderUse(NamedTuple):
 
 
 class UnevaluatedError(Exception):
-    """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular."""
+    """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular.
+
+    *use*: the folder that it fills in and the object that does, where these are known.
+    """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail or reason)
         self.reason = reason
+        self.use = ("", "")
 
 
 class ElsewhereError(Exception):
