@@ -439,6 +439,22 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     assert said[edited + 2] == "    prod/db, prod/web"
 
 
+def test_vms_that_are_pinned_anew_alike_stand_together(repository: Repository) -> None:
+    """Each has a line of its own in the lock, and what moved is the same."""
+    repository.fine("pin")
+    repository.commit("Pin")
+    repository.instancetype("small", cpus=1)
+    repository.commit("Smaller")
+    repository.fine("pin", "--upgrade-all")
+    text = repository.fine("diff")
+    assert "\nrestart  2 VMs\n    prod/db, prod/web\n" in text
+    markdown = repository.fine("diff", "--format", "markdown").splitlines()
+    assert [line for line in markdown if "pins.*" in line] == [
+        "| `virt-render.lock.yaml` `RevisionLock virt-render-lock pins.*.instancetype` | 2 restart |"
+    ]
+    assert sum("prod/web" in line and "<summary>" in line for line in markdown) == 0
+
+
 def test_a_deleted_instancetype_is_named_with_the_pin(repository: Repository) -> None:
     repository.fine("pin")
     repository.commit("Pinned")

@@ -17,6 +17,7 @@ from render.report.impact.review import (
     Review,
     ReviewPart,
     Totals,
+    behind,
     by_instancetype,
     by_namespace,
     causes,
@@ -134,7 +135,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     for part, machine in machines:
         for change in leaves(machine.changes):
             if change.cause is not None:
-                key = (part.locate(change.cause), change.cause.resource, change.cause.field)
+                key = behind(part, change.cause)
                 name = _last(change.field)
                 named = "" if name == _last(change.cause.field) else name
                 values.setdefault(key, set()).add((named, *short(change)))

@@ -20,8 +20,9 @@ from render.diff.impact import (
 from render.diff.sizes import Size
 from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
+from render.model import fieldpath
 from render.model.counting import counted
-from render.model.resource import OWN, ResourceRef
+from render.model.resource import LOCK_KIND, OWN, ResourceRef
 from render.report import findings
 from render.report.findings import Finding
 from render.report.places import Place, Sources
@@ -634,16 +635,20 @@ class MachineGroup(NamedTuple):
     machines: tuple[MachineImpact, ...]
 
 
+def behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, str]:
+    """Where *source* stands, its object and field, as VMs share them: each has a pin of its own in a lock."""
+    place = part.locate(source)
+    if source.resource.kind == LOCK_KIND and source.path[0] == "pins":
+        return Place(place.file), source.resource, fieldpath.text(("pins", "*", *source.path[2:]))
+    return place, source.resource, source.field
+
+
 def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     """The VMs *machine_entries*, those together that have everything but their names in common."""
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
     for part, machine in machine_entries:
         about = [
-            (
-                *change[:4],
-                change.cause
-                and (part.locate(change.cause), change.cause.resource, change.cause.field),
-            )
+            (*change[:4], change.cause and behind(part, change.cause))
             for change in leaves(machine.changes)
         ]
         identity = (
@@ -713,12 +718,9 @@ def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
     """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
     numbers: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in machines:
-        behind = {
-            (part.locate(change.cause), change.cause.resource, change.cause.field): None
-            for change in leaves(machine.changes)
-            if change.cause is not None
-        }
-        for key in behind:
+        sources = (change.cause for change in leaves(machine.changes))
+        keys = (behind(part, source) for source in sources if source is not None)
+        for key in dict.fromkeys(keys):
             numbers.setdefault(key, Counter())[worst(machine)] += 1
     order = sorted(numbers, key=lambda key: (-numbers[key].total(), key[0], key[1], key[2]))
     return [
