@@ -48,7 +48,7 @@ class Diagnostic(NamedTuple):
 
     *check* is the check of KubeVirt's admission that found it, ``""`` for others; *position* where the value at fault
     was written, if not at *location*: in an instancetype, say, or where KubeVirt reports a field that no object has.
-    *fixes*: what would mend it; several are a choice.
+    *fixes*: what would mend it; several are a choice. *concerned*: the VMs that a finding about another object is of.
     """
 
     code: str
@@ -60,6 +60,7 @@ class Diagnostic(NamedTuple):
     check: str = ""
     position: Location | None = None
     fixes: tuple[Fix, ...] = ()
+    concerned: tuple[ResourceRef, ...] = ()
 
     @property
     def resource(self) -> ResourceRef | None:

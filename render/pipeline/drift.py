@@ -5,7 +5,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.machine import Context, Machine
 from render.model.catalogue import Key
 from render.model.kinds import class_of
-from render.model.resource import ResourceRef
+from render.model.resource import Resource, ResourceRef
 from render.pipeline.stages import pins
 from render.revisions.hashes import content_hash
 
@@ -18,7 +18,7 @@ class PinDrift:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._hashes: dict[Key, str] = {}
-        self._vms: dict[tuple[Key, str], list[str]] = {}
+        self._vms: dict[tuple[Key, str], list[Resource]] = {}
 
     def observe(self, machine: Machine) -> None:
         """Remember what the pins of *machine* hold."""
@@ -30,7 +30,7 @@ class PinDrift:
                 key = Key(ref.kind, scope, definition.name)
                 current = self._current(key)
                 if current != ref.hash:
-                    self._vms.setdefault((key, current), []).append(pins.name_of(machine.resource))
+                    self._vms.setdefault((key, current), []).append(machine.resource)
 
     def _current(self, key: Key) -> str:
         """The hash of the object as it is now, ``""`` where it is gone."""
@@ -46,7 +46,7 @@ class PinDrift:
         """One finding an object."""
         diagnostics = []
         for (key, current), vms in self._vms.items():
-            names = ", ".join(sorted(vms)[:_SHOWN])
+            names = ", ".join(sorted(map(pins.name_of, vms))[:_SHOWN])
             if len(vms) > _SHOWN:
                 names += f" and {len(vms) - _SHOWN} more"
             definition = self._context.catalogue.definitions.get(key)
@@ -58,12 +58,13 @@ class PinDrift:
                 message = f"{ResourceRef(*key)} differs from what {names} {_are(vms)} pinned to;"
                 message += f" {keeps} the old content"
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
-                diagnostics.append(OBJECT_CHANGED.at(place, message, help=cure))
+                found = OBJECT_CHANGED.at(place, message, help=cure)
             else:
                 message = f"{ResourceRef(*key)} is not in the input: {names} {_are(vms)} rendered from the lock"
-                diagnostics.append(OBJECT_GONE.at(place, message))
+                found = OBJECT_GONE.at(place, message)
+            diagnostics.append(found._replace(concerned=tuple(vm.ref for vm in vms)))
         return diagnostics
 
 
-def _are(vms: list[str]) -> str:
+def _are(vms: list[Resource]) -> str:
     return "is" if len(vms) == 1 else "are"

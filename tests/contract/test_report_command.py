@@ -80,6 +80,32 @@ def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -
     assert page.index('id="wrong"') < page.index('id="machines"')
 
 
+def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
+    repository: Repository,
+) -> None:
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    repository.fine("pin")
+    path = repository.folder / "instancetypes" / "small.yaml"
+    repository.write("instancetypes/small.yaml", path.read_text("utf-8").replace("2Gi", "3Gi"))
+    page = repository.fine("report")
+    assert text_of(page).count("differs from what") == 1
+    assert "2 VMs VirtualMachineInstancetype prod/small differs from what" in text_of(page)
+    wrong, _ = page.split('<h2 id="machines">')
+    assert re.findall(r'<a href="#([^"]+)">', wrong) == [
+        "VirtualMachine-prod-db",
+        "VirtualMachine-prod-web",
+    ]
+    assert "Other findings" not in page
+
+
+def test_what_is_wrong_alike_in_several_places_names_each(repository: Repository) -> None:
+    """Of what is no VM the first places stand there, and the others below."""
+    for number in range(8):
+        repository.write(f"broken/{number}.yaml", "apiVersion: kubevirt.io/v1\nkind: [\n")
+    page = repository.fine("report")
+    assert [page.count(f"broken/{number}.yaml") for number in range(8)] == [1] * 8
+
+
 def test_places_link_to_the_repository(repository: Repository) -> None:
     repository.commit("A fleet")
     template = "https://git.example.com/shop/blob/{commit}/{file}#L{line}"

@@ -97,7 +97,7 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
     more = f" and {rest} more" if rest > 0 else ""
     requested = amounts.listed({name: total[name] for name in names})
     limited = amounts.listed({name: granted[name] for name in names})
-    return QUOTA.at(
+    found = QUOTA.at(
         at(resource, ("spec", "hard", first)),
         f"exceeded quota: {resource.name}, requested: {requested}, limited: {limited}"
         f": {what}: {parts}{more}{doubt}",
@@ -106,6 +106,8 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
         " of a VM is larger than its guest",
         severity=Severity.WARNING if is_mild or doubt else None,
     )
+    refs = tuple(use.where.resource for use in largest if use.where.resource is not None)
+    return found._replace(concerned=refs)
 
 
 def _no_spare(

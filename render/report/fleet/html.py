@@ -1,7 +1,7 @@
 """A fleet as one HTML page: its table can be read without scripts, and a small fleet whole."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from render.diagnostics.diagnostic import Severity, without_positions
@@ -61,7 +61,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         has=_columns(machines),
         machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
-        findings=[_finding(finding) for finding in fleet.findings],
+        findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], by_resource)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
         sums=_sums(machines, every),
     )
@@ -115,11 +115,7 @@ def _alike(findings: Iterable[Finding]) -> list[Group]:
     """What is wrong, errors first, then what is wrong with most: findings that say the same stand together."""
     known: dict[tuple[str, str, str, str], list[Finding]] = {}
     for finding in merge(findings):
-        diagnostic = finding.diagnostic
-        text = without_positions(diagnostic.message)
-        known.setdefault(
-            (diagnostic.severity.value, diagnostic.code, diagnostic.check, text), []
-        ).append(finding)
+        known.setdefault(_likeness(finding), []).append(finding)
     several = [
         Group(same[0], tuple(same[1:]))
         for (severity, *_), same in known.items()
@@ -130,17 +126,44 @@ def _alike(findings: Iterable[Finding]) -> list[Group]:
     )
 
 
+def _likeness(finding: Finding) -> tuple[str, str, str, str]:
+    """What is the same of findings that say the same."""
+    diagnostic = finding.diagnostic
+    text = without_positions(diagnostic.message)
+    return diagnostic.severity.value, diagnostic.code, diagnostic.check, text
+
+
+def _objects(finding: Finding) -> tuple[ResourceRef, ...]:
+    """What a finding is about: its object, or the VMs that are concerned."""
+    diagnostic = finding.diagnostic
+    return diagnostic.concerned or tuple(filter(None, [diagnostic.resource]))
+
+
+def _places(group: Group, machines: Container[ResourceRef]) -> list[Place]:
+    """Where findings that are alike stand: of VMs, which are named with them, the first place is enough."""
+    others = [each.place for each in group.others if each.diagnostic.resource not in machines]
+    return list(dict.fromkeys([group.first.place, *others]))[:_NAMED]
+
+
+def _left(fleet: Fleet, groups: Iterable[Group], machines: Container[ResourceRef]) -> list[Finding]:
+    """What is found beside the *machines* of *fleet* and does not stand in *groups* already."""
+    placed = {
+        (_likeness(group.first), place) for group in groups for place in _places(group, machines)
+    }
+    return [each for each in fleet.findings if (_likeness(each), each.place) not in placed]
+
+
 def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dict[str, Any]:
     """Findings that are alike, as what is wrong with several VMs."""
     first = group.first
-    named = [finding.diagnostic.resource for finding in (first, *group.others)]
-    known = [machines[ref] for ref in dict.fromkeys(named) if ref is not None and ref in machines]
+    named = (ref for finding in (first, *group.others) for ref in _objects(finding))
+    known = [machines[ref] for ref in dict.fromkeys(named) if ref in machines]
     return {
         "severity": first.diagnostic.severity.value,
         "count": counted(len(known), "VM") if known else "",
         "text": first.diagnostic.message,
         "title": first.title,
-        "place": first.place,
+        "places": _places(group, machines),
         "help": first.diagnostic.help,
         "machines": [{"name": name, "id": anchor} for name, anchor in known[:_NAMED]],
         "more": len(known) - _NAMED if len(known) > _NAMED else 0,
