@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from render.diagnostics.codes import BUNDLED_USED, GUEST_UNREAD
 from render.frontends.parts import FleetPart
@@ -10,7 +10,7 @@ from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.release import minor
-from render.model.resource import KUBEVIRT, from_body
+from render.model.resource import KUBEVIRT, VM, VMI, from_body
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
@@ -27,6 +27,8 @@ _MACHINES = frozenset(
         ("infrastructure.cluster.x-k8s.io", "KubevirtMachineTemplate"),
     }
 )
+#: Kinds of objects that are VMs themselves.
+_SINGLE = (VM, VMI, "VM")
 #: What a guest boots with, and nobody has looked into.
 _TEXT = "guest text"
 
@@ -37,7 +39,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     And releases that nobody asked for, if they are rendered. With *paths*, only objects and files in these count.
     """
     folders = [os.path.realpath(path) for path in paths]
-    machines = kustomizations = objects = 0
+    machines = made = kustomizations = objects = 0
     bundled: set[str] = set()
     files: set[str] = set()
     unseen: Counter[str] = Counter()
@@ -58,6 +60,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         files.update(names)
         objects += len(documents)
         machines += number
+        made += _made(documents)
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:
             every = (from_body(document.body, 0) for document in loaded.documents)
@@ -67,7 +70,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     silent = sum(ignoring(part.loaded) for part in parts)
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
-        releases=reasons, ignoring=silent,
+        releases=reasons, ignoring=silent, made=made,
     )  # fmt: skip
 
 
@@ -87,6 +90,12 @@ def _counted(
         is_of_chart = any(discover.inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
+
+
+def _made(documents: Iterable[Document]) -> int:
+    """How many VMs of *documents* are of pools, replica sets and templates."""
+    holders = (document for document in documents if document.body.get("kind") not in _SINGLE)
+    return sum(machines_in(holder.body) for holder in holders)
 
 
 def machines_in(body: Tree) -> int:

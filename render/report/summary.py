@@ -27,6 +27,7 @@ class Tally(NamedTuple):
     before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
     looked at, and so many objects are *ignoring* findings by annotations. So many findings are *fixable* by ``--fix``,
     and so many others by ``--unsafe-fixes``. *tried* are the expectations that VMs were held to.
+    Of the *machines* so many are *made* of pools, replica sets and templates.
     """
 
     machines: int = 0
@@ -45,6 +46,7 @@ class Tally(NamedTuple):
     fixable: int = 0
     fixable_unsafely: int = 0
     tried: tuple[TriedExpectation, ...] = ()
+    made: int = 0
 
     def waived(self) -> list[str]:
         """What is kept back, in a line; none where nothing is."""
@@ -64,6 +66,8 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     if tally.tried:
         return tested.line(tally.tried, colour=colour)
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
+    if tally.made:
+        seen += f" ({tally.made:,} of pools, replica sets and templates)"
     if tally.machines and tally.kustomizations:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"
     parts = [_found(tally.severities, colour=colour)]

@@ -10,6 +10,7 @@ from render.frontends.execute import execute
 from render.frontends.request.request import Call
 from render.model import tree
 from render.yaml import writer
+from tests.support.manifests import vm
 from tests.support.pools import SMALL, VM, WITHIN, changed, pool
 from tests.support.repository import Repository, documents
 
@@ -24,6 +25,17 @@ def test_a_pool_is_shown(
     said = capfd.readouterr().out
     assert "kind: VirtualMachinePool" in said
     assert 'guest: "2Gi"' in said
+
+
+def test_a_pool_is_counted_apart(tmp_path: Path) -> None:
+    """As by diff: whoever compares both figures must see why they differ."""
+    repository = Repository(tmp_path)
+    repository.write("pool.yaml", writer.write([SMALL, pool()]))
+    repository.write("vm.yaml", vm("single", memory="1Gi"))
+    done = repository.run("check", ".", "--kubevirt", "1.9")
+    assert done.stderr.startswith("2 VMs (1 of pools, replica sets and templates): ")
+    repository.commit("A pool and a VM")
+    assert repository.fine("diff", "HEAD").startswith("1 VM: 1 same\n")
 
 
 def test_the_history_of_a_pool(tmp_path: Path) -> None:

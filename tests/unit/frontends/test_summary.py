@@ -93,6 +93,7 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
         (Tally(releases={"1.9": "nothing says which release runs"}, objects=1, files=1),
          "no VM among 1 object in 1 file: no findings"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
+        (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
     ],
 )  # fmt: skip
 def test_last_line(tally: Tally, line: str) -> None:
