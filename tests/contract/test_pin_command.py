@@ -93,8 +93,15 @@ def test_errors_leave_the_lock_alone(repository: Repository) -> None:
     done = repository.run("pin")
     assert (done.returncode, done.stdout) == (1, "")
     assert "VR201" in done.stderr
-    assert "no lock was written\n" in done.stderr
+    way = "--baseline FILE goes on with those that a report has"
+    assert f"no lock was written: 1 error; {way}\n" in done.stderr
+    assert (
+        f"no lock would be written: 1 error; {way}\n" in repository.run("pin", "--dry-run").stderr
+    )
     assert repository.lock.read_bytes() == before
+    repository.run("check", "--json-file", "accepted.json")
+    done = repository.run("pin", "--baseline", "accepted.json")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "not pinned: prod/new (VR201)")
 
 
 @pytest.mark.parametrize(

@@ -202,8 +202,11 @@ def _answer(
     unpinned = "".join(f"{printable(line)}\n" for line in (*judged.unsound.values(), *judged.left))
     if not sound and not status(found):
         answer.output = (unpinned,)
-    elif not sound and not (request.own["check"] or request.own["dry_run"]):
-        answer.exit, answer.notes = outcome(found, request), ["no lock was written"]
+    elif not sound and not request.own["check"]:
+        answer.exit, answer.notes = (
+            outcome(found, request),
+            [_nothing_written(targets, found, request)],
+        )
     if faults or not sound:
         return answer
     if request.own["check"]:
@@ -217,6 +220,17 @@ def _answer(
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
     answer.files = _files(list(dict(locks_).items()), request)
     return answer
+
+
+def _nothing_written(
+    targets: Iterable[_PinTarget], found: Iterable[Diagnostic], request: Request
+) -> str:
+    """That no lock is written, for how many of the errors *found*, and how to go on where they can be accepted."""
+    verb = "would be" if request.own["dry_run"] else "was"
+    errors = counted(sum(diagnostic.is_error for diagnostic in found), "error")
+    unread = any(fault.is_error for target in targets for fault in target.part.loaded.diagnostics)
+    way = "" if unread else "; --baseline FILE goes on with those that a report has"
+    return f"no lock {verb} written: {errors}{way}"
 
 
 def _nothing_to_pin(makers: Counter[str]) -> Diagnostic:
@@ -298,8 +312,17 @@ def _left(target: _PinTarget) -> Iterator[str]:
     """The files of *target* that cannot be read, and the VMs that may depend on them, in words."""
     for file, numbers in target.part.loaded.unread_files.items():
         yield f"not pinned: {file} ({', '.join(numbers)})"
+    known = pinning.vms(target.part.resources)
     for vm in target.pinned.left:
-        yield f"not pinned: {vm}, whose definitions may stand in what cannot be read"
+        reasons = dict.fromkeys(
+            diagnostic.code
+            for diagnostic in target.part.diagnostics
+            if diagnostic.is_error and diagnostic.resource == known[vm].ref
+        )
+        if reasons:
+            yield f"not pinned: {vm} ({', '.join(reasons)})"
+        else:
+            yield f"not pinned: {vm}, whose definitions may stand in what cannot be read"
 
 
 def _is_of_others(error: Diagnostic, part: FleetPart) -> bool:

@@ -35,7 +35,7 @@ _HOMES = {
 }
 _MEANINGS = {
     "exact": "definitions that exist give exactly the VMI that they have",
-    "new": "with definitions that would be added",
+    "new": "with new definitions",
     "near": "only nearly: see what would change",
     "open": "nothing fits",
     "done": "have both already",

@@ -327,7 +327,8 @@ _ROWS: tuple[Command, ...] = (
 
         The lock lies beside what is built: of a PATH with several kustomizations each gets its own. VMs that are pinned
         stay as they are, whatever becomes of the objects, until they are upgraded. A table of what moved goes to
-        standard output. What has an error keeps the lock that it has, and is named; the others get theirs.
+        standard output. A kustomization, or the loose files together, with an error keeps the lock that it has, and is
+        named; the others get theirs. --baseline goes on without the VMs whose errors it has.
         """,
         (_PATHS,),
         (

@@ -75,13 +75,13 @@ def _explaining(machine: GivenMachine, form: str, path: FieldPath, file: Expecta
     while whole and isinstance(whole[-1], int):
         whole.pop()
     command = f"virt-render explain {machine.name} {fieldpath.text(tuple(whole))} {file.paths[0]}"
-    return f"who decided it says {command}"
+    return f"see: {command}"
 
 
 def _reviewing(file: ExpectationsFile) -> str:
     (path,) = file.paths
     between = " " if os.path.isdir(file.before) else " -- "
-    return f"why says virt-render diff {file.before}{between}{path}"
+    return f"see: virt-render diff {file.before}{between}{path}"
 
 
 def _difference(found: Unmet) -> str:
