@@ -208,7 +208,7 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
         return output.save_text(request.reporting.output, answer.output)
     texts = _as_shown(answer)
     try:
-        emit_all(texts, STDOUT)
+        emit_all(texts, STDOUT, work.end_output)
     except BrokenPipeError:
         raise
     except OSError as error:

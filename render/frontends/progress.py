@@ -12,6 +12,7 @@ from render.frontends.parts import FleetPart
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.system import signals
+from render.system.streams import PRINTED
 
 if TYPE_CHECKING:
     from render.system.box import Walls
@@ -31,15 +32,16 @@ class Work:
 
     *doing* is what is done now, in words; *inputs* what has been read so far, *parts* those that the command looks at,
     and *rendered* what was made of them, if that is counted. Who stops the work inside of ``with`` is told what was
-    being done.
+    being done, or that he is too late: *has_printed*.
     """
 
     __slots__ = (
-        "_cpu", "_laps", "_part", "_wall", "doing", "inputs", "parts", "rendered",
+        "_cpu", "_laps", "_part", "_wall", "doing", "has_printed", "inputs", "parts", "rendered",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.doing = "reading the settings"
+        self.has_printed = False
         self.inputs: list[Documents] = []
         self.parts: list[FleetPart] = []
         self.rendered: list[Any] = []
@@ -57,7 +59,11 @@ class Work:
         _trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            signals.add_moment(error, f"while {self.doing}")
+            signals.add_moment(error, PRINTED if self.has_printed else f"while {self.doing}")
+
+    def end_output(self) -> None:
+        """All of the answer is printed."""
+        self.has_printed = True
 
     def begin(self, part: str, doing: str) -> None:
         """From now on the work is a *part*, ``read``, ``render`` or ``write``, and in words *doing*."""

@@ -3,13 +3,15 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 from render.system import signals
 from render.system.signals import STOPS, deferred
 
 STDOUT, STDERR = 1, 2
+#: When somebody who asks us to end is too late for what was printed.
+PRINTED = "after printing everything"
 _PIECE = 1 << 16
 
 
@@ -22,11 +24,13 @@ def emit(text: str | bytes, to: int) -> None:
     emit_all((text,), to)
 
 
-def emit_all(texts: Iterable[str | bytes], to: int) -> None:
+def emit_all(
+    texts: Iterable[str | bytes], to: int, printed: Callable[[], None] = lambda: None
+) -> None:
     """Write *texts* to the file descriptor *to*, one after the other. On standard output no deadline passes any more.
 
     Who asks us to end waits for standard output, lest its reader takes half of it for all; not at a terminal, and no
-    longer than until he asks again.
+    longer than until he asks again. *printed* is called once all is there, before he is heard.
     """
     pieces = _pieces(
         text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
@@ -39,12 +43,14 @@ def emit_all(texts: Iterable[str | bytes], to: int) -> None:
     signals.lift_deadline()
     if os.isatty(to):
         _write_all(pieces, to)
+        printed()
         return
     when = "while printing"
     try:
         with deferred(STOPS):
             _write_all(pieces, to)
-            when = "after printing everything"
+            when = PRINTED
+            printed()
     except signals.STOPPED as stopped:
         signals.add_moment(stopped, when)
         raise

@@ -10,6 +10,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends import dispatch, progress
 from render.frontends.progress import Work
+from render.system import signals
 from tests.support.manifests import vm
 from tests.support.process import argv, environ
 
@@ -145,3 +146,18 @@ def rest(terminal: int) -> str:
             shown += more.decode()
     os.close(terminal)
     return shown
+
+
+@pytest.mark.parametrize("is_printed", [False, True])
+def test_who_stops_the_work_is_told_when(*, is_printed: bool) -> None:
+    def stopped() -> None:
+        with Work() as work:
+            work.begin("write", "writing the answer")
+            if is_printed:
+                work.end_output()
+            raise signals.Terminated
+
+    with pytest.raises(signals.Terminated) as caught:
+        stopped()
+    when = "after printing everything" if is_printed else "while writing the answer"
+    assert caught.value.args == (when,)
