@@ -55,8 +55,8 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
     assert "5 vCPU 5 GiB guest memory" in text
     assert "1 cannot be started and counts in no sum" in text
     assert (
-        "By namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB By instancetype none 1 VM, 1 vCPU, 1 GiB"
-        " small 2 VMs, 4 vCPU, 4 GiB" in text
+        "Memory by namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB"
+        " Memory by instancetype none 1 VM, 1 vCPU, 1 GiB small 2 VMs, 4 vCPU, 4 GiB" in text
     )
     assert "Which edit reaches whom small VirtualMachineInstancetype 2 VMs" in text
 
@@ -76,7 +76,7 @@ def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -
     assert "12 VMs, 9 of them with errors" in text
     assert "9 errors" in text
     assert "2 cannot be started and count in no sum" in text
-    assert text.index("7 VMs IDE bus is not supported") < text.index("By namespace")
+    assert text.index("7 VMs IDE bus is not supported") < text.index("Memory by namespace")
     assert page.index('id="wrong"') < page.index('id="machines"')
 
 
@@ -96,6 +96,16 @@ def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
         "VirtualMachine-prod-web",
     ]
     assert "Other findings" not in page
+
+
+def test_what_a_pin_keeps_from_an_edit_is_no_part_that_it_reaches(repository: Repository) -> None:
+    bars = '<rect class="f-share" x="0" width="%s" height="10"></rect><rect class="f-pinned" x="%s" width="%s"'
+    assert bars % ("50.00", "50.00", "0.00") in repository.fine("report")
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    repository.fine("pin")
+    page = repository.fine("report")
+    assert bars % ("0.00", "0.00", "66.67") in page
+    assert "those that keep what they are pinned to" in page
 
 
 def test_what_is_wrong_alike_in_several_places_names_each(repository: Repository) -> None:
@@ -172,7 +182,7 @@ def test_nothing_is_summed_up_where_there_is_no_vm(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "no VM among 0 objects in 0 files: no findings\n")
     text = text_of(done.stdout)
     assert "0 VMs" in text
-    assert "By namespace" not in text
+    assert "Memory by" not in text
     assert "no-objects" not in text
 
 
@@ -400,6 +410,30 @@ def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
     assert page.run("document.documentElement.scrollWidth") == width
     paper = page.run("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+@pytest.mark.parametrize("width", [400, 800, 1000, 1280])
+def test_what_is_wrong_with_a_vm_is_in_view_and_comes_first(
+    repository: Repository, width: int, tmp_path: Path
+) -> None:
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    repository.fine("pin")
+    repository.write("vms/lost.yaml", vm("lost", namespace="prod", instancetype="nowhere"))
+    (tmp_path / "page.html").write_text(repository.fine("report"), encoding="utf-8")
+    with browser.page(tmp_path / "profile") as opened:
+        opened.show(width=width)
+        opened.open(tmp_path / "page.html")
+        assert rows(opened) == ["prod/lost", "other/plain", "prod/db", "prod/web"]
+        every = "[...document.querySelectorAll('#fleet %s')].map((one) => one.%s)"
+        right = "getBoundingClientRect().right"
+        assert max(opened.run(every % ("tr > :nth-child(2)", right))) <= width
+        heights = opened.run(every % ("tbody > tr:first-child", "clientHeight"))
+        assert max(heights) < 40, "a row is a line high"
+        opened.run(
+            "document.querySelectorAll('#fleet details').forEach((one) => (one.open = true))"
+        )
+        assert max(opened.run(every % (".more li", right))) <= width
+        assert opened.violations() == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -50,6 +50,11 @@ class CapacityTable(NamedTuple):
     word: str
     rows: tuple[CapacityRow, ...]
 
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether more is asked for somewhere than there is."""
+        return any(bar.is_exceeded for row in self.rows for bar in row.bars)
+
 
 def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
     """The tables of a page, those that have a row."""

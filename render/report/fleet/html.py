@@ -28,10 +28,7 @@ _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B008 - a value
     """One page, whatever stands in the repository."""
-    machines = sorted(
-        fleet.machines,
-        key=lambda machine: (_name(machine), machine.resource.kind, machine.kustomization),
-    )
+    machines = _worst_first(fleet.machines)
     texts, entries = list(fleet.wording.texts), list(fleet.wording.entries)
     is_small = sum(len(machine.fields) for machine in machines) <= _WRITTEN_OUT
     every = total(machines)
@@ -64,6 +61,15 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], by_resource)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
         sums=_sums(machines, every),
+    )
+
+
+def _worst_first(machines: Iterable[FleetMachine]) -> list[FleetMachine]:
+    """The VMs by what is wrong with them, and those alike by their names."""
+    ranks = list(_WORSTS)
+    return sorted(
+        machines,
+        key=lambda vm: (ranks.index(_worst(vm)), _name(vm), vm.resource.kind, vm.kustomization),
     )
 
 
@@ -188,7 +194,7 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
         {
             "kind": kind,
             "name": name,
-            "part": f"{100 * len(found) / len(machines):.2f}",
+            "parts": _reached_and_pinned(found, len(machines)),
             "words": _reached(found),
             "machines": [
                 {"name": _name(machine), "id": ids[id(machine)], "pinned": bool(machine.pins)}
@@ -198,6 +204,13 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
         }
         for (kind, name), found in listed[:_LISTED]
     ]
+
+
+def _reached_and_pinned(found: Sequence[FleetMachine], whole: int) -> list[tuple[str, str]]:
+    """Which parts of *whole* VMs an edit of what all *found* use reaches, and which a pin keeps from it."""
+    pinned = sum(bool(machine.pins) for machine in found)
+    numbers = {"share": len(found) - pinned, "pinned": pinned}
+    return [(css, f"{100 * number / whole:.2f}") for css, number in numbers.items()]
 
 
 def _reached(found: Sequence[FleetMachine]) -> str:
