@@ -16,7 +16,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, minus, parse, plus, scaled
 from render.model.release import Rows, Version, rows, since, until
 
-_KILO = 3
+_KILO_POWER = 3
 _PAGE_TABLE = 512
 _FLOAT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?[iI]nf(?:inity)?|[nN]a[nN]"
 ZERO = Quantity(0, 0, DECIMAL)
@@ -38,7 +38,10 @@ class Overhead(NamedTuple):
 
 
 class OverheadRow(NamedTuple):
-    """A row of the sum: *what* for, *how much* of a VMI, ``""`` for nothing; *figure*: as documentation has it."""
+    """A row of the sum: *what* it is for, and the *amount* for a VMI, a quantity or ``""``.
+
+    *figure* and *when* are what documentation says of how much that is, and of which VMIs have it.
+    """
 
     what: str
     amount: Callable[[Launch], str]
@@ -56,11 +59,11 @@ def _where(condition: Callable[[Launch], bool], amount: str) -> Callable[[Launch
 
 def _page_tables(launch: Launch) -> str:
     # QUIRK(renderresources.go): of the request as the VMI has it: none, where the pod's comes of the guest.
-    kilos = scaled(parse(launch.requests.get("memory", 0)), _KILO)
+    kilos = scaled(parse(launch.requests.get("memory", 0)), _KILO_POWER)
     return str(kilos * 1000 // _PAGE_TABLE) if kilos else ""
 
 
-def _vcpus(launch: Launch) -> str:
+def _memory_of_vcpus(launch: Launch) -> str:
     return f"{8 * _counted_vcpus(launch)}Mi"
 
 
@@ -99,7 +102,7 @@ def _reserved(launch: Launch) -> str:
     return tree.get(launch.memory, "reservedOverhead", "addedOverhead") or ""
 
 
-_GRAPHICS = "unless `autoattachGraphicsDevice: false`"
+_WHEN_GRAPHICS = "unless `autoattachGraphicsDevice: false`"
 _DEDICATED = OverheadRow(
     "dedicated or guaranteed",
     _where(lambda launch: launch.is_guaranteed, "100Mi"),
@@ -111,10 +114,10 @@ ROWS: Rows[OverheadRow] = rows(
     OverheadRow("page tables", _page_tables, "request / 512", "`resources.requests.memory` of the VMI"),
     until("1.5", OverheadRow("launcher and qemu", _always("215Mi"), "215Mi", "always")),
     since("1.5", OverheadRow("launcher and qemu", _always("220Mi"), "220Mi", "always")),
-    OverheadRow("vCPUs", _vcpus, "8Mi each", "always"),
+    OverheadRow("vCPUs", _memory_of_vcpus, "8Mi each", "always"),
     OverheadRow("I/O thread", _always("8Mi"), "8Mi", "always"),
-    until("1.6", OverheadRow("video", _where(_has_graphics, "16Mi"), "16Mi", _GRAPHICS)),
-    since("1.6", OverheadRow("video", _where(_has_graphics, "32Mi"), "32Mi", _GRAPHICS)),
+    until("1.6", OverheadRow("video", _where(_has_graphics, "16Mi"), "16Mi", _WHEN_GRAPHICS)),
+    since("1.6", OverheadRow("video", _where(_has_graphics, "32Mi"), "32Mi", _WHEN_GRAPHICS)),
     OverheadRow("arm64 firmware", _where(_is_arm, "128Mi"), "128Mi", "architecture arm64"),
     OverheadRow("VFIO", _where(_has_vfio, "1Gi"), "1Gi", "host devices, GPUs, SR-IOV interfaces"),
     OverheadRow("downward metrics", _where(_has_metrics_volume, "1Mi"), "1Mi", "a `downwardMetrics` volume"),
@@ -154,7 +157,7 @@ def _summed(
         total = plus(total, part.amount)
     factor = _ratio(ratio)
     if factor is not None:
-        extra = Quantity(int(scaled(total, _KILO) * (factor - 1.0)) * 1000, 0, DECIMAL)
+        extra = Quantity(int(scaled(total, _KILO_POWER) * (factor - 1.0)) * 1000, 0, DECIMAL)
         parts.append(OverheadPart(f"additionalGuestMemoryOverheadRatio {ratio}", extra))
         total = plus(total, extra)
     rest = [*_parts(AFTER_RATIO(release), after), *networks]
@@ -172,7 +175,7 @@ def _parts(rows_of_sum: Iterable[OverheadRow], texts: Iterable[str]) -> list[Ove
 
 
 def _ratio(text: object) -> float | None:
-    """What Go's ``ParseFloat`` reads, None where it refuses."""
+    """The number that Go's ``ParseFloat`` reads in *text*; None where it refuses that, or it is not finite."""
     if not isinstance(text, str) or not re.fullmatch(_FLOAT, text):
         return None
     ratio = float(text)
@@ -232,7 +235,10 @@ def with_hugepages(
 
 
 def of_guest(launch: Launch) -> Quantity | None:
-    """The request that comes of the guest's memory, None where that is not known (since 1.6)."""
+    """The request that KubeVirt since 1.6 makes of the guest's memory, or of a huge page, by the overcommit percentage.
+
+    It has the format of the guest's. None where no size is said, or it is no positive quantity.
+    """
     text = launch.memory.get("guest")
     if text is None:
         text = tree.get(launch.memory, "hugepages", "pageSize")

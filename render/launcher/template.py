@@ -31,7 +31,7 @@ _ISTIO = "sidecar.istio.io/inject"
 _SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 #: Annotations of a VMI that its pod does not get.
-_OWN = (
+_NOT_COPIED = (
     "kubectl.kubernetes.io",
     "kubevirt.io/storage-observed-api-version",
     "kubevirt.io/latest-observed-api-version",
@@ -44,7 +44,7 @@ _COPIED = (
     "subdomain",
     "priorityClassName",
 )
-_GATES = [{"conditionType": "kubevirt.io/virtual-machine-unpaused"}]
+_READINESS_GATES = [{"conditionType": "kubevirt.io/virtual-machine-unpaused"}]
 
 
 def pod(launch: Launch, *, is_temporary: bool = False) -> Tree:
@@ -73,7 +73,7 @@ def manifest(launch: Launch, *, is_temporary: bool = False) -> Tree:
     for check in _CHECKS(launch.release):
         check(launch)
     overhead = memory.overhead(launch)
-    networks.resources_of_networks(launch)
+    networks.resources_of_networks(launch)  # called for its error, which comes before the others
     devices.check_permitted(launch)
     amounts = resources.compute(launch, overhead)
     hooks = sidecars.sidecars(launch)
@@ -145,7 +145,7 @@ def _spec(
         "securityContext": security.of_pod(launch),
         "automountServiceAccountToken": token,
         "enableServiceLinks": False,
-        "readinessGates": _GATES,
+        "readinessGates": _READINESS_GATES,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": containers.grace_period(launch) + containers.GRACE_PADDING,
     }
@@ -238,10 +238,17 @@ _LABELS: Rows[Callable[[Launch], Iterator[tuple[str, str]]]] = rows(
 
 
 def _annotations(launch: Launch, overhead: memory.Overhead, *, is_temporary: bool) -> Tree:
-    """Raises `PodError` for an unknown network binding."""
+    """The annotations of the pod: those of the VMI that it gets, and virt-controller's own.
+
+    Raises `PodError` for an unknown network binding.
+    """
     annotations = {
         "kubevirt.io/domain": launch.name,
-        **{key: value for key, value in launch.annotations.items() if not key.startswith(_OWN)},
+        **{
+            key: value
+            for key, value in launch.annotations.items()
+            if not key.startswith(_NOT_COPIED)
+        },
         "kubectl.kubernetes.io/default-container": "compute",
         "kubevirt.io/migrationTransportUnix": "true",
         "descheduler.alpha.kubernetes.io/request-evict-only": "",

@@ -60,7 +60,7 @@ class Draft:
 
 
 class TracedDraft(Draft):
-    """A draft that remembers where it was changed."""
+    """A draft that remembers what was put where; what was removed leaves no trace."""
 
     __slots__ = ("_changed",)
 
@@ -74,13 +74,16 @@ class TracedDraft(Draft):
         super().put(path, value)
 
     def changes(self) -> list[FieldPath]:
-        """Where it was changed since this was last asked, in order."""
+        """The paths at which something was put since this was last asked, in order."""
         changed, self._changed = list(dict.fromkeys(self._changed)), []
         return changed
 
 
 def additions(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:
-    """The paths below *path* at which *new* has something and *old* nothing."""
+    """The paths below *path* at which *new* has something and *old* nothing.
+
+    Lists are compared as far as both go: items that follow in *new* are not said, since nobody who asks adds any.
+    """
     if old is None:
         yield path
     elif isinstance(new, dict) and isinstance(old, dict):

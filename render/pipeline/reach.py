@@ -24,11 +24,11 @@ class PresetReach:
         self._context = context
         self._reached: set[int] = set()
         self._flavours: set[int] = set()
-        self._complete = context.settings.emit != "expand"
+        self._is_complete = context.settings.emit != "expand"
 
     def observe(self, machine: Machine) -> None:
         """Remember the presets of *machine*; where one failed, nobody knows which it would have."""
-        self._complete = self._complete and not machine.failed
+        self._is_complete = self._is_complete and not machine.failed
         self._reached.update(preset.resource.index for preset in machine.merged)
         if machine.flavor is not None and machine.flavor.resource is not None:
             self._flavours.add(machine.flavor.resource.index)
@@ -42,7 +42,7 @@ class PresetReach:
                 era = HISTORIC if preset.resource.kind == HISTORIC.kind else MODERN
                 index = preset.resource.index
                 yield _deprecated(preset, era, is_flavour=index in self._flavours)
-                if self._complete and index not in self._reached | self._flavours:
+                if self._is_complete and index not in self._reached | self._flavours:
                     yield from self._unreached(preset, era, namespace, resources)
 
     def _unreached(
@@ -53,7 +53,7 @@ class PresetReach:
             return  # the one is an error of its own; what has machines inside may have any labels
         near = []
         for resource in (
-            machine.written for machine in resources if definitions.is_machine(machine)
+            resource.written for resource in resources if definitions.is_machine(resource)
         ):
             if (resource.namespace or self._context.settings.namespace) != namespace:
                 continue

@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Code and slug, or check: ``VR301 instancetype-conflict``, ``VR419 disks/name-unique``."""
+        """Code and slug, or check: ``VR301 instancetype-conflict``, ``VR420 disks/name-unique``."""
         name = self.diagnostic.check or codes.CODES[self.diagnostic.code].slug
         return f"{self.diagnostic.code} {name}"
 

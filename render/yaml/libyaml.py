@@ -8,7 +8,7 @@ first, or we are a library in somebody else's process, its own events are transl
 
 An event is one of these:
 
-* the value of a scalar that needs no second look: a quoted one, or a plain one of `scalars.settled`;
+* the value of a scalar that needs no second look: a quoted one, or a plain one of `scalars.unambiguous`;
 * `END`, where a mapping or sequence ends;
 * a tuple that begins with `SCALAR`, `ALIAS`, `MAPPING`, `SEQUENCE`, `CLOSE` or `OTHER`.
 """

@@ -48,6 +48,7 @@ _MARKS: Final = {
 }
 _END: Final[_Line] = (-1, 0, None, None)
 _BLANK: Final[_Line] = (-2, 0, None, None)
+#: With these a key or a plain text may begin: no sign with which YAML begins anything else, nor one that may be one.
 _FIRST = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_/.0123456789")
 _KEY = _FIRST | {"-"}
 _LONGEST_KEY = 128
@@ -64,6 +65,7 @@ _LINES: Final[dict[str, _Line]] = {}
 _KEYS: Final[set[str]] = set()
 _LAST = "\0"  # stands behind the lines of a text, in which there is none
 _ROOM = 20_000
+"""Lines that are remembered, and keys, and forms; then all are forgotten: memory does not grow with the input."""
 _MOST_PLACED = 50_000
 """Lines of a text whose places are remembered: each takes more than it has."""
 _LONGEST_PLACED = 4_000
@@ -165,10 +167,10 @@ def _placed(lines: list[str], first: int) -> PlainPlaces:
         if begins < 0:
             continue
         if inner:
-            path = _item(opened, begins, path)
+            path = _enter_item(opened, begins, path)
             at[path] = number, inner
         if key is not None:
-            path = (*_mapping(opened, inner or begins, path), key)
+            path = (*_enter_mapping(opened, inner or begins, path), key)
             at[path] = number, inner or begins
         if value is _CLIPPED or value is _STRIPPED:
             skipped = _block_end(lines, number + 1)
@@ -177,8 +179,11 @@ def _placed(lines: list[str], first: int) -> PlainPlaces:
     return PlainPlaces(at, frozenset(within), next(_NUMBERS))
 
 
-def _item(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
-    """The path of the item whose dash stands at *indent*: the next one of those *opened*, or the first of *path*."""
+def _enter_item(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
+    """The path of the item whose dash stands at *indent*: the next one of those *opened*, or the first of *path*.
+
+    What ends there is taken off *opened*, and the sequence is the last of them afterwards.
+    """
     while opened[-1].indent > indent:
         opened.pop()
     is_next = opened[-1].indent == indent and opened[-1].items >= 0
@@ -187,8 +192,11 @@ def _item(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
     return (*last.path, last.items)
 
 
-def _mapping(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
-    """The path of the mapping at *indent*: the one of those *opened*, or else what stands at *path*."""
+def _enter_mapping(opened: list[_Open], indent: int, path: FieldPath) -> FieldPath:
+    """The path of the mapping at *indent*: the one of those *opened*, or else what stands at *path*.
+
+    What ends there is taken off *opened*, and the mapping is the last of them afterwards.
+    """
     while opened[-1].indent > indent or (opened[-1].indent == indent and opened[-1].items >= 0):
         opened.pop()
     if opened[-1].indent < indent:
@@ -253,7 +261,7 @@ class _LineReader:
         lines, known = self._lines, _LINES
         while True:
             unfinished = value.__class__ in _UNFINISHED
-            body[key] = self._opened(value, indent, level) if unfinished else value
+            body[key] = self._finished_value(value, indent, level) if unfinished else value
             line = (
                 known.get(lines[self._at]) or self._peek()
             )  # most lines are known, and say something
@@ -280,11 +288,11 @@ class _LineReader:
             if key is not None:
                 items.append(self._mapping(inner, key, value, level + 1))
             elif value.__class__ in _UNFINISHED:
-                items.append(self._opened(value, inner, level))
+                items.append(self._finished_value(value, inner, level))
             else:
                 items.append(value)
 
-    def _opened(self, mark: object, indent: int, level: int) -> Any:
+    def _finished_value(self, mark: object, indent: int, level: int) -> Any:
         """The value that begins with *mark* in a collection at *indent*."""
         if isinstance(mark, _Flow):
             if level + mark.levels > self._depth:

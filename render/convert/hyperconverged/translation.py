@@ -37,7 +37,7 @@ class Pruned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why stored is no KubeVirt resource: the *stage* that refuses, its *messages*, and the *causes* by field.
+    """Why there is no KubeVirt resource: the *stage* that refuses, its *messages*, and the *causes* by field.
 
     The causes say more than the messages where the operator's webhook cannot even read the object.
     """
@@ -57,7 +57,7 @@ class Assumption(NamedTuple):
 class Translation(NamedTuple):
     """What becomes of a HyperConverged.
 
-    *kubevirt* is the KubeVirt resource (None: refused, see *refusal*). *origins* says for a path stored
+    *kubevirt* is the KubeVirt resource (None: refused, see *refusal*). *origins* says for a path there
     which path of the HyperConverged decided it; `origin` looks it up.
     """
 
@@ -87,21 +87,21 @@ def kubevirt_of(body: Tree, release: Version, cluster: Cluster | None = None) ->
     group, _, api_version = str(body.get("apiVersion")).rpartition("/")
     schema = crd.schema(api_version, release) if group == HYPERCONVERGED else None
     if schema is None:
-        return _refused(_not_served(body, release), ())
+        return _refused_translation(_not_served(body, release), ())
     spec, unknown = crd.pruned(body.get("spec"), schema["properties"]["spec"])
     pruned = tuple(_pruned(field, api_version, release) for field in unknown)
     spec = crd.defaulted({"spec": spec}, schema).get("spec", {})
     object_ = {"metadata": body.get("metadata"), "spec": spec}
     unreadable = tuple(crd.undecodable(spec, schema["properties"]["spec"]))
     if unreadable:
-        return _refused(_unreadable(unreadable, crd.invalid(object_, schema)), pruned)
+        return _refused_translation(_unreadable(unreadable, crd.invalid(object_, schema)), pruned)
     desired = webhooks.mutated(Desired(api_version, release, spec, _annotations(body)))
     if isinstance(desired, Cause):
-        return _refused(_refusal("mutating webhook", desired), pruned)
+        return _refused_translation(_refusal_by("mutating webhook", desired), pruned)
     causes = tuple(crd.invalid({**object_, "spec": desired.spec}, schema))
     if causes:
         messages = tuple(f"{fieldpath.text(cause.path)}: {cause.message}" for cause in causes)
-        return _refused(Refusal("schema", messages, causes), pruned)
+        return _refused_translation(Refusal("schema", messages, causes), pruned)
     return _admitted(body, desired, known, pruned)
 
 
@@ -117,14 +117,15 @@ def _admitted(
     """What comes of an object that the schema accepts."""
     verdict = webhooks.validated(desired)
     if verdict.cause is not None:
-        refusal = _refusal("validating webhook", verdict.cause)
-        return _refused(refusal, pruned, verdict.warnings)
+        refusal = _refusal_by("validating webhook", verdict.cause)
+        return _refused_translation(refusal, pruned, verdict.warnings)
     try:
         steady = stored(desired)
     except ValueError as error:
         where = ("metadata", "annotations", V1_ONLY)
         cause = Cause("hyperconverged/v1-only", where, str(error), "take the annotation out")
-        return _refused(_refusal("validating webhook", cause), pruned, verdict.warnings)
+        refusal = _refusal_by("validating webhook", cause)
+        return _refused_translation(refusal, pruned, verdict.warnings)
     stage: Stage = "validating webhook"
     annotation = patch.ANNOTATION
     try:
@@ -141,19 +142,19 @@ def _admitted(
         path = ("spec", *(fields.TUNING.of(desired.api_version) or ()))
         help_text = f"correct {kubevirt.TUNING_ANNOTATION}, or take the policy out"
         cause = Cause("hyperconverged/tuning", path, str(error), help_text)
-        return _refused(_refusal(stage, cause), pruned, verdict.warnings)
+        return _refused_translation(_refusal_by(stage, cause), pruned, verdict.warnings)
     except (PatchError, DecodingError) as error:
         text = f"invalid jsonPatch in the {annotation} annotation: {error}"
         where = ("metadata", "annotations", annotation)
         cause = Cause("hyperconverged/json-patch", where, text, "correct the patch")
-        return _refused(_refusal(stage, cause), pruned, verdict.warnings)
+        return _refused_translation(_refusal_by(stage, cause), pruned, verdict.warnings)
     origins = _origins(result.origins, body, desired, steady)
     assumptions = _assumptions(final, origins)
     return Translation(final, None, verdict.warnings, pruned, origins, assumptions)
 
 
 def _with_eviction(desired: Desired, cluster: Cluster) -> Desired:
-    """The webhook fills it in once the operator has counted the nodes."""
+    """*desired* with the eviction strategy that the webhook fills in once the operator has counted the nodes."""
     path = fields.EVICTION.of(desired.api_version)
     if path is None or desired.get(fields.EVICTION) is not None:
         return desired
@@ -172,13 +173,13 @@ def _patched(written: Tree, desired: Desired) -> Tree:
     return kubevirt
 
 
-def _refused(
+def _refused_translation(
     refusal: Refusal, pruned: tuple[Pruned, ...], warnings: tuple[str, ...] = ()
 ) -> Translation:
     return Translation(None, refusal, warnings, pruned, {}, ())
 
 
-def _refusal(stage: Stage, cause: Cause) -> Refusal:
+def _refusal_by(stage: Stage, cause: Cause) -> Refusal:
     return Refusal(stage, (cause.message,), (cause,))
 
 
@@ -190,7 +191,7 @@ def _not_served(body: Tree, release: Version) -> Refusal:
         help_text += f", or {HYPERCONVERGED}/v1"
     elif api_version == f"{HYPERCONVERGED}/v1":
         help_text += "; v1 came with KubeVirt 1.8 (OpenShift Virtualization 4.22)"
-    return _refusal("version", Cause("hyperconverged/version", ("apiVersion",), text, help_text))
+    return _refusal_by("version", Cause("hyperconverged/version", ("apiVersion",), text, help_text))
 
 
 def _unreadable(paths: tuple[FieldPath, ...], causes: list[Cause]) -> Refusal:
@@ -233,11 +234,11 @@ def _hint(path: FieldPath, api_version: str, release: Version) -> str:
             rest = path[len(elsewhere) + 1 :]
             right = fieldpath.text(("spec", *here, *rest))
             return f"that is the field of {HYPERCONVERGED}/{other_version}; in {api_version} it is {right}"
-    return _later(path, api_version, release)
+    return _window_hint(path, api_version, release)
 
 
-def _later(path: FieldPath, api_version: str, release: Version) -> str:
-    """The release that has the field, where this one has it not."""
+def _window_hint(path: FieldPath, api_version: str, release: Version) -> str:
+    """Which releases have the field at *path*, in words; ``""`` where *release* is one of them, or none has it."""
     first, gone = crd.window(api_version, path)
     if first is not None and not holds(since(first, "it has the field"), release):
         product = int(first.removeprefix("1.")) + PRODUCT_AHEAD
@@ -245,10 +246,10 @@ def _later(path: FieldPath, api_version: str, release: Version) -> str:
     return "" if gone is None else f"KubeVirt {gone} has it no more; take it out"
 
 
-def _origins(stored: Origins, body: Tree, desired: Desired, steady: Desired) -> Origins:
-    """*stored*, whose paths are those of the stored version, as paths of what the author wrote."""
+def _origins(stored_origins: Origins, body: Tree, desired: Desired, steady: Desired) -> Origins:
+    """*stored_origins*, whose paths are those of the stored version, as paths of what the author wrote."""
     origins: Origins = {}
-    for target, source in stored.items():
+    for target, source in stored_origins.items():
         path = ("spec", *_as_written(source, desired, steady))
         if tree.get(body, *path) is not None:
             origins[target] = path
@@ -272,9 +273,11 @@ def _as_written(path: FieldPath, desired: Desired, steady: Desired) -> FieldPath
         return _gate_as_written(path, desired, steady)
     best: tuple[int, Setting] | None = None
     for field in fields.CONVERTED:
-        stored = field.of(steady.api_version)
-        if stored is not None and path[: len(stored)] == stored and field.of(desired.api_version):
-            best = max(best or (0, field), (len(stored), field), key=lambda each: each[0])
+        stored_path = field.of(steady.api_version)
+        if stored_path is None or not field.of(desired.api_version):
+            continue
+        if path[: len(stored_path)] == stored_path:
+            best = max(best or (0, field), (len(stored_path), field), key=lambda each: each[0])
     if best is None:
         return path
     return (*(best[1].of(desired.api_version) or ()), *path[best[0] :])

@@ -51,7 +51,7 @@ def _prove(factored: Sequence[FactoredPart], request: Request, work: Work) -> No
     """Set what is written of each part: of bases before what is built on them, which has it then."""
     writability = Writability(Editable(request), InputUsers(request))
     earlier: list[WrittenPart] = []
-    for factored_part in sorted(factored, key=lambda factored: len(factored.part.loaded.bases)):
+    for factored_part in sorted(factored, key=lambda each: len(each.part.loaded.bases)):
         work.begin("factor", f"proving what is written of {factored_part.part.loaded.folder}")
         factored_part.written = written(factored_part, request, writability, earlier)
         earlier.append(factored_part.written)
@@ -82,7 +82,7 @@ def _factored(request: Request, read: Sequence[FleetPart], work: Work) -> "Seque
             max_new=max(
                 0,
                 options.max_new
-                - len({_content(definition.body) for definition in factoring.definitions}),
+                - len({_spec_text(definition.body) for definition in factoring.definitions}),
             )
         )
         if _may_be_other(factoring, unread_texts(part.loaded)):
@@ -92,15 +92,15 @@ def _factored(request: Request, read: Sequence[FleetPart], work: Work) -> "Seque
     return factored
 
 
-def _may_be_other(factoring: Factoring, unread: Sequence[bytes]) -> bool:
-    """Whether one of the texts *unread* may hold another definition of a name that *factoring* gives to VMs."""
+def _may_be_other(factoring: Factoring, texts: Sequence[bytes]) -> bool:
+    """Whether one of the unread *texts* may hold another definition of a name that *factoring* gives to VMs."""
     definition_names = {
         definition.name.encode()
         for machine in factoring.machines
         for definition in (machine.instancetype, machine.preference)
         if definition is not None
     }
-    return any(name in text for text in unread for name in definition_names)
+    return any(name in text for text in texts for name in definition_names)
 
 
 def _keep_shared_presets(
@@ -142,7 +142,7 @@ def _other_users(
     return ""
 
 
-def _content(body: object) -> str:
+def _spec_text(body: object) -> str:
     return repr(body["spec"]) if isinstance(body, dict) else ""
 
 

@@ -14,7 +14,13 @@ from render.diagnostics.codes import status, worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import waived
-from render.frontends.kustomize.message import Books, Message, is_plugin, receive, reply
+from render.frontends.kustomize.message import (
+    KustomizeAnnotations,
+    Message,
+    is_plugin,
+    receive,
+    reply,
+)
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import print_findings
 from render.frontends.request import config
@@ -61,7 +67,8 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
         presumed = _presumptuous(call)
         call = _without_flags(call, environ)
     limits = limits_of(host_values(call, environ).values)
-    message, faults = Message([], None, is_list=False), _unexpected(() if plugin else call.paths)
+    message = Message([], None, is_resource_list=False)
+    faults = _unexpected(() if plugin else call.paths)
     if not faults:
         message, faults = receive(standard_input(), call.paths[0] if plugin else "", limits)
     layers, paths, misfits = _configured(message.config)
@@ -82,10 +89,10 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     outcome = status(diagnostics)
     if outcome is not Exit.OK:
         return _refuse(message, findings, parsed, outcome)
-    books = Books(message.documents)
-    bodies = rendered.resources if message.is_list else written(loaded, rendered)
+    annotations = KustomizeAnnotations(message.documents)
+    bodies = rendered.resources if message.is_resource_list else written(loaded, rendered)
     contents = [
-        body if isinstance(body, str) or source is not None else books.with_bookkeeping(body)
+        body if isinstance(body, str) or source is not None else annotations.with_bookkeeping(body)
         for body, source in zip(bodies, rendered.sources, strict=True)
     ]
     emit(reply(message, contents, findings), STDOUT)
@@ -136,7 +143,7 @@ def _unexpected(paths: Sequence[str]) -> list[Diagnostic]:
 
 def _refuse(message: Message, findings: Sequence[Finding], request: Request, outcome: Exit) -> Exit:
     print_findings(findings, request)
-    if message.is_list:
+    if message.is_resource_list:
         unchanged = [document.body for document in message.documents]
         emit(reply(message, unchanged, findings), STDOUT)
     return outcome

@@ -35,11 +35,14 @@ _HELP = "kustomize starts it as a function or plugin; for plain manifests use 'v
 
 
 class Message(NamedTuple):
-    """What was sent: the *documents*, the function's *config*, in which language (*is_list*), and in how many bytes."""
+    """What was sent: the *documents* and the function's *config*, in *size* bytes.
+
+    *is_resource_list*: as kustomize speaks with a KRM function, and not as with a legacy plugin.
+    """
 
     documents: list[Document]
     config: Tree | None
-    is_list: bool
+    is_resource_list: bool
     size: int = 0
 
 
@@ -55,32 +58,32 @@ def receive(
     stdin: BinaryIO | None, config_file: str, limits: Limits
 ) -> tuple[Message, list[Diagnostic]]:
     """The message on *stdin* (of a legacy plugin, if there is a *config_file*), and what is wrong with it."""
+    nothing = Message([], None, is_resource_list=not config_file)
     data = piped(stdin, room(limits))
     if isinstance(data, Diagnostic):
-        return Message([], None, is_list=not config_file), [data]
+        return nothing, [data]
     if fault := excess(STDIN, len(data), limits):
-        return Message([], None, is_list=not config_file), [fault]
+        return nothing, [fault]
     stream = read(data, STDIN, limits, limits.budget.aliases if limits.budget else None)
     faults = [diagnostic for diagnostic in stream.diagnostics if diagnostic.is_error]
     if config_file:
         config, unread = _plugin_config(config_file, limits)
-        return Message(stream.documents, config, is_list=False, size=len(data)), [*faults, *unread]
+        sent = nothing._replace(documents=stream.documents, config=config, size=len(data))
+        return sent, [*faults, *unread]
     if faults:
-        return Message([], None, is_list=True), faults
+        return nothing, faults
     bodies = [document.body for document in stream.documents]
     if len(bodies) != 1 or bodies[0].get("kind") != KIND:
         contents = (
             f"{len(bodies)} documents" if len(bodies) != 1 else bodies[0].get("kind", "no kind")
         )
         message = f"standard input should hold one {KIND} and holds {contents}"
-        return Message([], None, is_list=True), [
-            codes.NOT_AN_OBJECT.at(Location(), message, help=_HELP)
-        ]
+        return nothing, [codes.NOT_AN_OBJECT.at(Location(), message, help=_HELP)]
     items = bodies[0].get("items")
     items = [] if items is None else items
     if not isinstance(items, list):
         fault = codes.NOT_AN_OBJECT.at(Location(), f"items of the {KIND} is not a list", help=_HELP)
-        return Message([], None, is_list=True), [fault]
+        return nothing, [fault]
     faults = [
         codes.NOT_AN_OBJECT.at(Location(), f"items[{index}] of the {KIND} is not an object")
         for index, item in enumerate(items)
@@ -88,8 +91,8 @@ def receive(
     ]
     documents = [Document(item, Origin(STDIN, 0, (i,)), None) for i, item in enumerate(items)]
     config = bodies[0].get("functionConfig")
-    sent = [] if faults else documents
-    return Message(sent, config, is_list=True, size=len(data)), faults
+    sent = Message([] if faults else documents, config, is_resource_list=True, size=len(data))
+    return sent, faults
 
 
 def _plugin_config(path: str, limits: Limits) -> tuple[Tree | None, list[Diagnostic]]:
@@ -106,7 +109,7 @@ def reply(
     message: Message, contents: Iterable[Tree | str], findings: Sequence[Finding] = ()
 ) -> str:
     """The answer that carries *contents* in the language of *message*; only a ResourceList can carry *findings*."""
-    if not message.is_list:
+    if not message.is_resource_list:
         return writer.write(contents)
     body: Tree = {"apiVersion": API_VERSION, "kind": KIND, "items": list(contents)}
     if message.config is not None:
@@ -139,7 +142,7 @@ def _result(finding: Finding, versions: Mapping[ResourceRef, Any]) -> Tree:
     return {**result, "tags": {"code": diagnostic.code}}
 
 
-class Books:
+class KustomizeAnnotations:
     """The private annotations of kustomize on what it sent, by which it finds its objects again."""
 
     __slots__ = ("_notes",)

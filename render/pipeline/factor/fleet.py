@@ -34,7 +34,13 @@ from render.pipeline.factor.answers import (
     PresetFactoring,
 )
 from render.pipeline.factor.catalogue import Offers, kind_class_of
-from render.pipeline.factor.search import Draw, MachinePlan, MachineSearch, edits_of, removed_fields
+from render.pipeline.factor.search import (
+    DefinitionChoice,
+    MachinePlan,
+    MachineSearch,
+    edits_of,
+    removed_fields,
+)
 from render.pipeline.factor.standins import StandIn
 from render.pipeline.factor.subject import MachineStart, PlainMachine, started_of, subject_of
 from render.pipeline.input import library
@@ -312,19 +318,19 @@ class Factory:
         """Let the contents that most VMs share become new definitions; the others get plans without any of theirs."""
         users: dict[_ContentKey, int] = {}
         for candidate in candidates.values():
-            for draw in candidate.plan.new if candidate.plan else ():
-                users[draw.key] = users.get(draw.key, 0) + 1
+            for choice in candidate.plan.new if candidate.plan else ():
+                users[choice.key] = users.get(choice.key, 0) + 1
         ranked = sorted(users, key=lambda key: (-users[key], key))
         chosen = set(ranked[: max(0, self._options.max_new - _made(context))])
         shared = {
-            draw.key: draw
+            choice.key: choice
             for candidate in candidates.values()
-            for draw in (candidate.plan.new if candidate.plan else ())
-            if draw.key in chosen
+            for choice in (candidate.plan.new if candidate.plan else ())
+            if choice.key in chosen
         }
         for candidate in candidates.values():
             while candidate.plan is not None and any(
-                draw.key not in chosen for draw in candidate.plan.new
+                choice.key not in chosen for choice in candidate.plan.new
             ):
                 replaced = _sharing(candidate, shared, chosen)
                 if replaced is not None:
@@ -337,7 +343,7 @@ class Factory:
     def _prove(self, candidates: dict[int, _PlannedMachine], before: FleetStart) -> None:
         """Render the VMs with what was chosen, and let those that would change go on to what is next."""
         pending = {index: vm for index, vm in candidates.items() if vm.plan is not None}
-        known = {draw.key for vm in pending.values() if vm.plan for draw in vm.plan.new}
+        known = {choice.key for vm in pending.values() if vm.plan for choice in vm.plan.new}
         while pending:
             edits = {index: self._edits(candidate) for index, candidate in pending.items()}
             added = [definition.body for definition in self._added(pending.values())]
@@ -363,7 +369,7 @@ class Factory:
                 candidate.is_disproved = True
                 candidate.advance()
                 while candidate.plan is not None and any(
-                    draw.key not in known for draw in candidate.plan.new
+                    choice.key not in known for choice in candidate.plan.new
                 ):
                     candidate.advance()
                 if candidate.plan is None:
@@ -411,51 +417,52 @@ class Factory:
         return held is not None and not held.is_templated
 
     def _edits(self, candidate: _PlannedMachine) -> tuple[Operation, ...]:
-        draws = candidate.plan.draws if candidate.plan else ()
+        choices = candidate.plan.choices if candidate.plan else ()
         return edits_of(
-            candidate.subject, [(draw, self._name(draw, candidate.subject)) for draw in draws]
+            candidate.subject,
+            [(choice, self._name(choice, candidate.subject)) for choice in choices],
         )
 
-    def _name(self, draw: Draw, subject: PlainMachine) -> DefinitionName:
-        """The name of what was drawn for a VM: a new one is for its namespace, or for all where several share it."""
-        if draw.offer is not None:
-            return draw.offer.name
-        kind_class = kind_class_of(draw.word)
-        is_wide = draw.key in self._wide
+    def _name(self, choice: DefinitionChoice, subject: PlainMachine) -> DefinitionName:
+        """The name of what was chosen for a VM: a new one is for its namespace, or for all where several share it."""
+        if choice.offer is not None:
+            return choice.offer.name
+        kind_class = kind_class_of(choice.word)
+        is_wide = choice.key in self._wide
         namespace = "" if is_wide else subject.resource.namespace
-        key = draw.key, namespace
+        key = choice.key, namespace
         if key not in self._names:
             kind = kind_class.cluster if is_wide else kind_class.namespaced
-            name = self._free_name(draw, kind, namespace)
+            name = self._free_name(choice, kind, namespace)
             self._names[key] = DefinitionName(kind, name, "new")
             metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
             self._bodies[kind, namespace, name] = {
                 "apiVersion": _API_VERSION,
                 "kind": kind,
                 "metadata": metadata,
-                "spec": draw.content,
+                "spec": choice.content,
             }
         return self._names[key]
 
-    def _free_name(self, draw: Draw, kind: str, namespace: str) -> str:
+    def _free_name(self, choice: DefinitionChoice, kind: str, namespace: str) -> str:
         taken = {
             (resource.kind, resource.namespace, resource.name)
             for resource in self._resources
             if resource.group == INSTANCETYPE_GROUP
         }
-        name = naming.name_of(draw.word, draw.content)
+        name = naming.name_of(choice.word, choice.content)
         count = 1
         while (kind, namespace, name) in taken:
             count += 1
-            name = f"{naming.name_of(draw.word, draw.content)}-{count}"
+            name = f"{naming.name_of(choice.word, choice.content)}-{count}"
         return name
 
     def _added(self, candidates: Iterable[_PlannedMachine]) -> Iterator[NewDefinition]:
         users: dict[tuple[str, str, str], list[ResourceRef]] = {}
         for candidate in candidates:
-            for draw in candidate.plan.new if candidate.plan else ():
-                name = self._name(draw, candidate.subject)
-                namespace = "" if draw.key in self._wide else candidate.subject.resource.namespace
+            for choice in candidate.plan.new if candidate.plan else ():
+                name = self._name(choice, candidate.subject)
+                namespace = "" if choice.key in self._wide else candidate.subject.resource.namespace
                 key = name.kind, namespace, name.name
                 outer, _ = self._held.written(candidate.subject.resource.index)
                 users.setdefault(key, []).append(outer.ref)
@@ -482,7 +489,7 @@ class Factory:
         if candidate.plan is None:
             return MachineFactoring(resource.ref, index, "open", reasons=reasons)
         edits = self._edits(candidate)
-        names = {draw.word: self._name(draw, subject) for draw in candidate.plan.draws}
+        names = {choice.word: self._name(choice, subject) for choice in candidate.plan.choices}
         outcome: Outcome = "new" if candidate.plan.new else "exact"
         return MachineFactoring(
             resource.ref,
@@ -499,10 +506,10 @@ class Factory:
 
     def _reasons(self, candidate: _PlannedMachine) -> Iterator[Hindrance]:
         """Why the VM gets no definition of a kind class that it has not yet."""
-        drawn = {draw.word for draw in candidate.plan.draws} if candidate.plan else set()
+        chosen = {choice.word for choice in candidate.plan.choices} if candidate.plan else set()
         for kind_class in KIND_CLASSES:
             word = kind_class.word
-            if word in drawn or word in candidate.subject.applied:
+            if word in chosen or word in candidate.subject.applied:
                 continue
             obstacles = candidate.search.obstacles if word == "instancetype" else ()
             if obstacles:
@@ -556,7 +563,7 @@ def with_edits(
 
 def _replaces_presets(subject: PlainMachine, plan: MachinePlan) -> bool:
     """Whether *plan* brings all that presets merge into the VMI."""
-    brings = [path for draw in plan.draws for path in draw.brings]
+    brings = [path for choice in plan.choices for path in choice.brings]
     rest = places.without(subject.template, brings)
     merged = (tree.get(rest, *path) for path in additions(subject.manifest, rest, ()))
     return bool(brings) and not any(map(_says, merged))
@@ -568,25 +575,29 @@ def _says(value: object) -> bool:
 
 
 def _sharing(
-    candidate: _PlannedMachine, shared: dict[_ContentKey, Draw], chosen: set[_ContentKey]
+    candidate: _PlannedMachine,
+    shared: dict[_ContentKey, DefinitionChoice],
+    chosen: set[_ContentKey],
 ) -> MachinePlan | None:
     """The plan of a VM with a preference that is made for others, where its own is not made; None if none fits."""
     plan = candidate.plan
     if plan is None or any(
-        draw.word == "instancetype" and draw.key not in chosen for draw in plan.new
+        choice.word == "instancetype" and choice.key not in chosen for choice in plan.new
     ):
         return None
-    sized = any(draw.word == "instancetype" for draw in plan.draws)
+    sized = any(choice.word == "instancetype" for choice in plan.choices)
     sized = sized or "instancetype" in candidate.subject.applied
     fits = (
-        candidate.search.fits(draw, sized=sized)
-        for draw in shared.values()
-        if draw.word == "preference"
+        candidate.search.fits(choice, sized=sized)
+        for choice in shared.values()
+        if choice.word == "preference"
     )
-    best = max((draw for draw in fits if draw), key=lambda draw: len(draw.brings), default=None)
+    best = max(
+        (choice for choice in fits if choice), key=lambda choice: len(choice.brings), default=None
+    )
     if best is None:
         return None
-    return MachinePlan((*(draw for draw in plan.draws if draw.word != "preference"), best))
+    return MachinePlan((*(choice for choice in plan.choices if choice.word != "preference"), best))
 
 
 def _shared_by_namespaces(
@@ -596,10 +607,10 @@ def _shared_by_namespaces(
     namespaces: dict[_ContentKey, set[str]] = {}
     wide: set[_ContentKey] = set()
     for index, candidate in candidates.items():
-        for draw in candidate.plan.new if candidate.plan else ():
-            namespaces.setdefault(draw.key, set()).add(candidate.subject.resource.namespace)
+        for choice in candidate.plan.new if candidate.plan else ():
+            namespaces.setdefault(choice.key, set()).add(candidate.subject.resource.namespace)
             if index in templated:
-                wide.add(draw.key)
+                wide.add(choice.key)
     return wide | {key for key, used in namespaces.items() if len(used) > 1}
 
 

@@ -22,11 +22,12 @@ def added(
         for machine in machines
         if machine.index in searches
         and _wants(machine)
-        and (plan := searches[machine.index].nearest()).draws
+        and (plan := searches[machine.index].nearest()).choices
     }
     edits = {
         index: edits_of(
-            searches[index].subject, [(draw, draw.offer.name) for draw in plan.draws if draw.offer]
+            searches[index].subject,
+            [(choice, choice.offer.name) for choice in plan.choices if choice.offer],
         )
         for index, plan in plans.items()
     }
@@ -49,7 +50,7 @@ def _wants(machine: MachineFactoring) -> bool:
 
 def _nearest(plan: MachinePlan, impact: MachineImpact) -> Nearest:
     names: dict[str, DefinitionName] = {
-        draw.word: draw.offer.name for draw in plan.draws if draw.offer is not None
+        choice.word: choice.offer.name for choice in plan.choices if choice.offer is not None
     }
     return Nearest(
         names.get("instancetype"),

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from render.admission import requirements
 from render.model import tree
-from render.model.edits import Operation, Put
-from render.model.fieldpath import FieldPath
+from render.model.edits import Operation, Put, Remove
+from render.model.fieldpath import FieldPath, text
 from render.model.kinds import INSTANCETYPE, PREFERENCE
 from render.model.topology import CPUTopology
 from render.model.tree import Tree
@@ -28,11 +28,11 @@ from render.pipeline.factor.subject import PlainMachine
 #: How often a size may be doubled or halved, and a definition still be near.
 _NEAR_SIZE = 2.0
 _SHRUNK = 1.5
-#: So many definitions of the same rank are tried, one after the other.
+#: So many definitions that fit are tried, the best first.
 _TRIED = 3
 
 
-class Draw(NamedTuple):
+class DefinitionChoice(NamedTuple):
     """A definition for a VM, one that exists (*offer*) or the *content* of a new one, and the fields that it brings.
 
     *text*: the content of a new one, as a text.
@@ -53,12 +53,12 @@ class Draw(NamedTuple):
 class MachinePlan(NamedTuple):
     """What a VM may be given: at most one instancetype and one preference."""
 
-    draws: tuple[Draw, ...]
+    choices: tuple[DefinitionChoice, ...]
 
     @property
-    def new(self) -> tuple[Draw, ...]:
+    def new(self) -> tuple[DefinitionChoice, ...]:
         """Those that do not exist."""
-        return tuple(draw for draw in self.draws if draw.offer is None)
+        return tuple(choice for choice in self.choices if choice.offer is None)
 
 
 class MachineSearch:
@@ -68,7 +68,7 @@ class MachineSearch:
         self.subject = subject
         self._offers = offers
         self._changes = offers.profiles.changes(subject)
-        self._made: dict[bool, Draw | None] = {}
+        self._made: dict[bool, DefinitionChoice | None] = {}
         self._brought: dict[str, tuple[FieldPath, ...]] = {}
 
     @cached_property
@@ -76,7 +76,7 @@ class MachineSearch:
         """Why there can be no instancetype that gives the VMI."""
         obstacles = tuple(instancetypes.obstacles(self.subject))
         applied = self.subject.applied.get(PREFERENCE.word)
-        if obstacles or applied is None or self._lays_out(applied.spec, sized=True):
+        if obstacles or applied is None or self._keeps_topology(applied.spec, sized=True):
             return obstacles
         message = "with its preference an instancetype would lay out the vCPUs in another way"
         return (Hindrance(INSTANCETYPE.word, message, ("spec", "domain", "cpu")),)
@@ -93,7 +93,7 @@ class MachineSearch:
     def _has_preference(self) -> bool:
         return PREFERENCE.word in self.subject.applied
 
-    def _lays_out(self, spec: Tree | None, *, sized: bool) -> bool:
+    def _keeps_topology(self, spec: Tree | None, *, sized: bool) -> bool:
         """Whether the preference *spec* leaves the topology as it is, *sized*: with an instancetype."""
         if not sized:
             return True
@@ -117,18 +117,20 @@ class MachineSearch:
         """What may be done, the best first: as many definitions as possible, existing ones before new ones."""
         sized = self._has_instancetype
         if not sized and not self.obstacles:
-            for size in self._sizes():
-                for profile in self._profiles(sized=True):
+            for size in self._instancetypes():
+                for profile in self._preferences(sized=True):
                     yield MachinePlan(tuple(filter(None, (size, profile))))
-        for profile in self._profiles(sized=sized):
+        for profile in self._preferences(sized=sized):
             if profile is not None:
                 yield MachinePlan((profile,))
 
-    def _sizes(self) -> Iterator[Draw]:
+    def _instancetypes(self) -> Iterator[DefinitionChoice]:
         """Instancetypes for the VM, the best first: the last is new."""
         subject = self.subject
         fitting = [
-            Draw(INSTANCETYPE.word, offered.offer, {}, instancetypes.brought(subject, offered.size))
+            DefinitionChoice(
+                INSTANCETYPE.word, offered.offer, {}, instancetypes.brought(subject, offered.size)
+            )
             for offered in self._offers.sizes.get(instancetypes.wanted_size(subject), ())
             if offered.offer.reaches(subject) and not instancetypes.changes(subject, offered.size)
         ]
@@ -136,89 +138,91 @@ class MachineSearch:
         content = instancetypes.content_for(subject)
         size = instancetypes.size_of(content, subject.release)
         brings = instancetypes.brought(subject, size)
-        yield Draw(INSTANCETYPE.word, None, content, brings, size.content)
+        yield DefinitionChoice(INSTANCETYPE.word, None, content, brings, size.content)
 
-    def _rank(self, draw: Draw) -> tuple[object, ...]:
-        assert draw.offer is not None  # noqa: S101 - only existing ones are ranked
-        is_foreign = self._offers.is_foreign(draw.offer, self._hints)
-        return is_foreign, -len(draw.brings), rank(draw.offer, self._hints)
+    def _rank(self, choice: DefinitionChoice) -> tuple[object, ...]:
+        assert choice.offer is not None  # noqa: S101 - only existing ones are ranked
+        is_foreign = self._offers.is_foreign(choice.offer, self._hints)
+        return is_foreign, -len(choice.brings), rank(choice.offer, self._hints)
 
-    def _profiles(self, *, sized: bool) -> Iterator[Draw | None]:
+    def _preferences(self, *, sized: bool) -> Iterator[DefinitionChoice | None]:
         """Preferences for the VM, the best first, then a new one and none, where that leaves the topology as it is."""
         if self._has_preference:
             applied = self.subject.applied[PREFERENCE.word]
-            if applied is not None and self._lays_out(applied.spec, sized=sized):
+            if applied is not None and self._keeps_topology(applied.spec, sized=sized):
                 yield None
             return
         yield from self._existing_profiles(sized=sized)[:_TRIED]
         new = self._new_profile(sized=sized)
         if new is not None:
             yield new
-        if self._lays_out(None, sized=sized):
+        if self._keeps_topology(None, sized=sized):
             yield None
 
     @cached_property
-    def _fitting_profiles(self) -> list[Draw]:
+    def _fitting_profiles(self) -> list[DefinitionChoice]:
         """Preferences that change nothing and bring something, the best first."""
         subject = self.subject
-        fitting: list[Draw] = []
+        fitting: list[DefinitionChoice] = []
         for group in self._offers.preferences:
             spec = group[0].profile.spec
             near = [offered for offered in group if offered.offer.reaches(subject)]
             if near and self._changes.is_none(group[0].profile):
                 brings = preferences.brought(subject, spec)
-                fitting += (Draw(PREFERENCE.word, offered.offer, {}, brings) for offered in near)
+                fitting += (
+                    DefinitionChoice(PREFERENCE.word, offered.offer, {}, brings) for offered in near
+                )
         fitting.sort(key=self._rank)
         return fitting
 
-    def _existing_profiles(self, *, sized: bool) -> list[Draw]:
-        is_needed = not self._lays_out(None, sized=sized)
+    def _existing_profiles(self, *, sized: bool) -> list[DefinitionChoice]:
+        is_needed = not self._keeps_topology(None, sized=sized)
         return [
-            draw
-            for draw in self._fitting_profiles
-            if (draw.brings or is_needed)
-            and draw.offer is not None
-            and self._lays_out(draw.offer.spec, sized=sized)
-            and self._is_met(draw.offer.spec, sized=sized)
+            choice
+            for choice in self._fitting_profiles
+            if (choice.brings or is_needed)
+            and choice.offer is not None
+            and self._keeps_topology(choice.offer.spec, sized=sized)
+            and self._is_met(choice.offer.spec, sized=sized)
         ]
 
     @cached_property
     def _content(self) -> Tree:
         return preferences.content_for(self.subject, self._offers.profiles)
 
-    def _new_profile(self, *, sized: bool) -> Draw | None:
+    def _new_profile(self, *, sized: bool) -> DefinitionChoice | None:
         """The preference that brings all it can and gives the topology; None where there is nothing to bring."""
         if sized not in self._made:
             self._made[sized] = self._made_profile(sized=sized)
         return self._made[sized]
 
-    def _made_profile(self, *, sized: bool) -> Draw | None:
+    def _made_profile(self, *, sized: bool) -> DefinitionChoice | None:
         layout_content = preferences.topology_content(self._wanted_topology) if sized else {}
         if layout_content is None:
             return None
         content = {"cpu": layout_content, **self._content} if layout_content else self._content
-        return self._drawn(content) if content else None
+        return self._new_choice(content) if content else None
 
-    def _drawn(self, content: Tree) -> Draw:
+    def _new_choice(self, content: Tree) -> DefinitionChoice:
         """A new preference of this *content* for the VM."""
         shared = self._offers.profiles.shared(content)
         if shared.content not in self._brought:
             self._brought[shared.content] = preferences.brought(self.subject, shared.spec)
         brings = self._brought[shared.content]
-        return Draw(PREFERENCE.word, None, shared.spec, brings, shared.content)
+        return DefinitionChoice(PREFERENCE.word, None, shared.spec, brings, shared.content)
 
     def words(self) -> frozenset[str]:
         """The kind classes of which any plan has a definition."""
-        return frozenset(draw.word for plan in self.plans() for draw in plan.draws)
+        return frozenset(choice.word for plan in self.plans() for choice in plan.choices)
 
-    def fits(self, draw: Draw, *, sized: bool) -> Draw | None:
-        """The new preference *draw* of another VM for this one, None where it would change it or brings nothing."""
-        is_none = self._changes.is_none(self._offers.profiles.shared(draw.content))
-        if not is_none or not self._lays_out(draw.content, sized=sized):
+    def fits(self, choice: DefinitionChoice, *, sized: bool) -> DefinitionChoice | None:
+        """The new preference *choice* of another VM for this one, None where it would change it or brings nothing."""
+        is_none = self._changes.is_none(self._offers.profiles.shared(choice.content))
+        if not is_none or not self._keeps_topology(choice.content, sized=sized):
             return None
-        drawn = self._drawn(draw.content)
-        is_needed = not self._lays_out(None, sized=sized)
-        return drawn if drawn.brings or is_needed else None
+        own = self._new_choice(choice.content)
+        is_needed = not self._keeps_topology(None, sized=sized)
+        return own if own.brings or is_needed else None
 
     def nearest(self) -> MachinePlan:
         """The definitions that exist and change the fewest fields; without any that is far off."""
@@ -227,7 +231,7 @@ class MachineSearch:
         profile = None if self._has_preference else self._nearest_profile(sized=sized)
         return MachinePlan(tuple(filter(None, (size, profile))))
 
-    def _nearest_size(self) -> Draw | None:
+    def _nearest_size(self) -> DefinitionChoice | None:
         subject = self.subject
         wanted = instancetypes.wanted_size(subject)
         ranked: list[tuple[object, SizeOffer]] = []
@@ -243,15 +247,17 @@ class MachineSearch:
             return None
         best = min(ranked, key=lambda pair: pair[0])[1]  # type: ignore[return-value,arg-type]
         brings = instancetypes.brought(subject, best.size)
-        return Draw(INSTANCETYPE.word, best.offer, {}, brings)
+        return DefinitionChoice(INSTANCETYPE.word, best.offer, {}, brings)
 
-    def _nearest_profile(self, *, sized: bool) -> Draw | None:
+    def _nearest_profile(self, *, sized: bool) -> DefinitionChoice | None:
         subject = self.subject
         best: tuple[tuple[object, ...], ProfileOffer, tuple[FieldPath, ...]] | None = None
-        is_needed = not self._lays_out(None, sized=sized)
+        is_needed = not self._keeps_topology(None, sized=sized)
         for group in self._offers.preferences:
             spec = group[0].profile.spec
-            count = self._changes.of(group[0].profile) + 2 * (not self._lays_out(spec, sized=sized))
+            count = self._changes.of(group[0].profile) + 2 * (
+                not self._keeps_topology(spec, sized=sized)
+            )
             brings = preferences.brought(subject, spec)
             if count >= len(brings) + is_needed:
                 continue
@@ -266,7 +272,7 @@ class MachineSearch:
                     )
                     if best is None or order < best[0]:
                         best = order, offered, brings
-        return Draw(PREFERENCE.word, best[1].offer, {}, best[2]) if best else None
+        return DefinitionChoice(PREFERENCE.word, best[1].offer, {}, best[2]) if best else None
 
 
 def _distance(wanted: GuestSize, size: GuestSize) -> float:
@@ -282,15 +288,15 @@ def _distance(wanted: GuestSize, size: GuestSize) -> float:
 
 
 def edits_of(
-    subject: PlainMachine, plan: Sequence[tuple[Draw, DefinitionName]]
+    subject: PlainMachine, plan: Sequence[tuple[DefinitionChoice, DefinitionName]]
 ) -> tuple[Operation, ...]:
     """The edits of the VM that give it what was chosen, and take away what that brings."""
     manifest = subject.manifest
-    brings = dict.fromkeys(path for draw, _ in plan for path in draw.brings)
+    brings = dict.fromkeys(path for choice, _ in plan for path in choice.brings)
     own = [path for path in brings if tree.get(manifest, *path) is not None]
     edits: list[Operation] = [*places.removals(manifest, own)]
-    for draw, name in plan:
-        edits.append(Put(("spec", draw.word), matcher_of(draw.word, name)))
+    for choice, name in plan:
+        edits.append(Put(("spec", choice.word), matcher_of(choice.word, name)))
     return tuple(edits)
 
 
@@ -304,7 +310,4 @@ def matcher_of(word: str, name: DefinitionName) -> Tree:
 
 def removed_fields(edits: Sequence[Operation]) -> tuple[str, ...]:
     """The fields that *edits* take out of the VM, as they are written."""
-    from render.model.edits import Remove
-    from render.model.fieldpath import text
-
     return tuple(text(edit.path) for edit in edits if isinstance(edit, Remove))

@@ -12,7 +12,7 @@ from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 
 _SECURITY = ("domain", "launchSecurity")
-_SHOWN = ("launchSecurity",)
+_REPORTED = ("launchSecurity",)
 _SEV_GATE, _TDX_GATE = "WorkloadEncryptionSEV", "WorkloadEncryptionTDX"
 #: kind -> KubeVirt's word for it, and the gate that it needs.
 _KINDS = {
@@ -26,7 +26,7 @@ _ARCHITECTURES = ("amd64", "s390x")
 def _cause(subject: Subject, rule: str, message: str, cure: str, *place: str | int) -> Cause:
     return Cause(
         f"security/{rule}",
-        subject.at(*_SHOWN),
+        subject.at(*_REPORTED),
         message,
         cure,
         place=subject.at(*(place or _SECURITY)),
@@ -75,13 +75,13 @@ def _gate(gate: str, subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _needs(subject: Subject) -> Iterator[Cause]:
+def _needs_if_gate_is_on(subject: Subject) -> Iterator[Cause]:
     kinds = _kinds(subject)
     if len(kinds) == 1 and subject.has_gate(_KINDS[kinds[0]][1]):
-        yield from _demands(subject, kinds[0])
+        yield from _needs_of_kind(subject, kinds[0])
 
 
-def _demands(subject: Subject, kind: str) -> Iterator[Cause]:
+def _needs_of_kind(subject: Subject, kind: str) -> Iterator[Cause]:
     """What one *kind* wants of the rest of the VM."""
     word = _KINDS[kind][0]
     smm = subject.get("domain", "features", "smm")
@@ -94,7 +94,9 @@ def _demands(subject: Subject, kind: str) -> Iterator[Cause]:
             *("domain", "features", "smm"),
         )
     yield from _firmware(subject, kind, word)
-    yield from _start(subject, subject.get(*_SECURITY, kind), word)
+    if kind == "sev":
+        yield from _attestation(subject)
+    yield from _boot_interfaces(subject, word)
 
 
 def _firmware(subject: Subject, kind: str, word: str) -> Iterator[Cause]:
@@ -126,9 +128,9 @@ def _firmware(subject: Subject, kind: str, word: str) -> Iterator[Cause]:
         )
 
 
-def _start(subject: Subject, launch_security: Tree, word: str) -> Iterator[Cause]:
+def _attestation(subject: Subject) -> Iterator[Cause]:
     is_paused = subject.spec.get("startStrategy") == "Paused"
-    if word == "SEV" and launch_security.get("attestation") is not None and not is_paused:
+    if subject.get(*_SECURITY, "sev", "attestation") is not None and not is_paused:
         yield _cause(
             subject,
             "attestation",
@@ -136,6 +138,9 @@ def _start(subject: Subject, launch_security: Tree, word: str) -> Iterator[Cause
             "set startStrategy: Paused",
             *(*_SECURITY, "sev", "attestation"),
         )
+
+
+def _boot_interfaces(subject: Subject, word: str) -> Iterator[Cause]:
     for index, interface in enumerate(subject.get("domain", "devices", "interfaces") or ()):
         if interface.get("bootOrder") is not None:
             yield _cause(
@@ -147,12 +152,13 @@ def _start(subject: Subject, launch_security: Tree, word: str) -> Iterator[Cause
             )
 
 
-def _first_sev(subject: Subject) -> Iterator[Cause]:
+def _sev_before_1_7(subject: Subject) -> Iterator[Cause]:
     """SEV before 1.7, of any architecture."""
     sev = subject.get(*_SECURITY, "sev")
     if subject.has_gate(_SEV_GATE) and sev is not None:
         yield from _firmware(subject, "sev", "SEV")
-        yield from _start(subject, sev, "SEV")
+        yield from _attestation(subject)
+        yield from _boot_interfaces(subject, "SEV")
 
 
 def _s390x(subject: Subject) -> Iterator[Cause]:
@@ -173,18 +179,23 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         until("1.9", Check("security/execution-gate", _s390x, "gate SecureExecution", _SECURITY)),
     ),
     until(
-        "1.6", needs_gate("security/sev-gate", _SECURITY, _SEV_GATE, _MESSAGE, reported_path=_SHOWN)
+        "1.6",
+        needs_gate("security/sev-gate", _SECURITY, _SEV_GATE, _MESSAGE, reported_path=_REPORTED),
     ),
     since(
         "1.6",
         until(
             "1.7",
             needs_gate(
-                "security/sev-gate", (*_SECURITY, "sev"), _SEV_GATE, _MESSAGE, reported_path=_SHOWN
+                "security/sev-gate",
+                (*_SECURITY, "sev"),
+                _SEV_GATE,
+                _MESSAGE,
+                reported_path=_REPORTED,
             ),
         ),
     ),
-    until("1.7", Check("security", _first_sev, where=_SECURITY)),
+    until("1.7", Check("security", _sev_before_1_7, where=_SECURITY)),
     since("1.7", Check("security/one-kind", _one_kind, where=_SECURITY)),
     since(
         "1.7",
@@ -194,5 +205,5 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
         "1.7",
         Check("security/tdx-gate", partial(_gate, _TDX_GATE), f"gate {_TDX_GATE}", _SECURITY),
     ),
-    since("1.7", Check("security", _needs, where=_SECURITY)),
+    since("1.7", Check("security", _needs_if_gate_is_on, where=_SECURITY)),
 )
