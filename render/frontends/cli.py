@@ -251,7 +251,8 @@ def _message(error: click.ClickException) -> str:
 def _help(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else _PROGRAM
-    return f"'{command} --help' lists the options"
+    listed = "commands" if command == _PROGRAM else "options"
+    return f"'{command} --help' lists the {listed}"
 
 
 def _refuse(fault: Diagnostic) -> Exit:

@@ -1,6 +1,6 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -91,12 +91,20 @@ def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
             "/".join(filter(None, (machine.resource.namespace, machine.resource.name))),
             f"{ref.kind} {ref.name}",
             hashes.suffix(ref.hash),
-            f"pinned ({', '.join(machine.pins)})" if machine.pins else "",
+            "; ".join(_states(machine)),
             str(machine.place) if machine.place.file else machine.kustomization,
         )
         for machine, ref in users
     ]
     return [*table(sorted(rows))]
+
+
+def _states(machine: FleetMachine) -> Iterator[str]:
+    """What there is to say of *machine*: what the lock decides of it, and that it does not start."""
+    if machine.pins:
+        yield f"pinned ({', '.join(machine.pins)})"
+    if machine.size is None:
+        yield "does not start"
 
 
 def _fleet(request: Request, work: Work) -> Fleet:
@@ -199,8 +207,9 @@ def _machine(
     resource = machine.resource
     place = _beginning(resource, manifests)
     release = minor(machine.context.release)
+    definitions_, pins = stamping.refs(machine), tuple(sorted(machine.pinned))
     if machine.failed:
-        return FleetMachine(kustomization, resource.ref, place, None, release)
+        return FleetMachine(kustomization, resource.ref, place, None, release, definitions_, pins)
     body = emit.vmi(machine)
     decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
@@ -210,7 +219,7 @@ def _machine(
         place,
         size_of(body, name),
         release,
-        stamping.refs(machine),
-        tuple(sorted(machine.pinned)),
+        definitions_,
+        pins,
         wording.add(decisions, manifests, resource, place),
     )

@@ -112,8 +112,10 @@ def test_no_cell_is_a_formula(begin: str, ask: Ask) -> None:
 def test_used_by_lists_whom_an_edit_reaches(ask: Ask) -> None:
     answer = ask("used-by", "small", files=FLEET)
     assert answer.exit == Exit.OK
-    assert [line.split()[0] for line in answer.out.splitlines()] == ["prod/a", "prod/b"]
+    lines = answer.out.splitlines()
+    assert [line.split()[0] for line in lines] == ["dev/c", "prod/a", "prod/b"]
     assert "a.yaml:" in answer.out
+    assert ["does not start" in line for line in lines] == [True, False, False]
 
 
 def test_used_by_of_what_nobody_uses_and_of_what_is_not_there(ask: Ask) -> None:
@@ -129,3 +131,16 @@ def test_used_by_says_who_is_pinned(ask: Ask) -> None:
     assert ask("pin", files=files).exit == Exit.OK
     answer = ask("used-by", "small")
     assert answer.out.count("pinned (instancetype)") == 2
+
+
+def test_a_vm_that_does_not_start_has_what_its_manifest_and_the_lock_say(ask: Ask) -> None:
+    files = FLEET | {"c.yaml": vm("c", namespace="dev", instancetype="small")}
+    assert ask("pin", files=files).exit == Exit.OK
+    broken = ask("report", "--format", "json", files={"c.yaml": FLEET["c.yaml"]})
+    machines = {machine["name"]: machine for machine in json.loads(broken.out)["machines"]}
+    assert (machines["c"]["starts"], machines["c"]["pins"]) == (False, ["instancetype"])
+    assert machines["c"]["instancetype"] == machines["a"]["instancetype"]
+    assert (
+        ask("used-by", "small").out.splitlines()[0].count("pinned (instancetype); does not start")
+        == 1
+    )

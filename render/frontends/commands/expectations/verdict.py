@@ -11,9 +11,10 @@ from render.diff import expected
 from render.diff.expected import ABSENT, Unmet
 from render.frontends.commands.expectations.conditions import GivenMachine
 from render.frontends.commands.expectations.document import Expectation, ExpectationsFile
-from render.model import fieldpath, naming
+from render.model import fieldpath, naming, tree
 from render.model.fieldpath import FieldPath
 from render.model.nearest import did_you_mean
+from render.model.tree import Tree
 
 _HINTS = 20
 
@@ -56,11 +57,21 @@ def unmet(
         for found in expected.unmet(fields, machine.forms[form]):
             place = expectation.at(form, *found.written)
             message = f"{machine.name}: {form}.{fieldpath.text(found.path)} {_difference(found)}"
-            yield _said(file, place, message, _explaining(machine, form, found.path, file))
+            cure = _misspelt(found, machine.forms[form])
+            yield _said(file, place, message, cure or _explaining(machine, form, found.path, file))
     if expectation.change and machine.effect not in expectation.change:
         became = machine.effect or "what the change does is not known"
         message = f"{machine.name}: {became}, and not {' or '.join(expectation.change)}"
         yield _said(file, expectation.at("change"), message, _reviewing(file))
+
+
+def _misspelt(found: Unmet, actual: Tree) -> str:
+    """Which field of *actual* was probably meant by one that is not there."""
+    if found.actual is not ABSENT:
+        return ""
+    beside = tree.get(actual, *found.path[:-1])
+    known = [key for key in beside if isinstance(key, str)] if isinstance(beside, dict) else []
+    return did_you_mean(str(found.path[-1]), known)
 
 
 def _said(file: ExpectationsFile, path: FieldPath, message: str, cure: str = "") -> Diagnostic:
