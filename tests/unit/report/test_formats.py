@@ -86,6 +86,14 @@ def test_each_format_has_its_function(table: dict[str, formats.Format]) -> None:
         )
 
 
+def test_the_function_of_a_row_writes_the_report(
+    findings: list[Finding], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = formats.Format("own", "builtins", function="repr")
+    monkeypatch.setitem(formats.FORMATS, "own", row)
+    assert formats.report("own", findings) == repr(findings)
+
+
 def test_each_module_that_reports_is_a_format() -> None:
     rows = {row.module for row in (*formats.FORMATS.values(), *formats.IMPACT_FORMATS.values())}
     for path in (ROOT / "render/report").rglob("*.py"):
