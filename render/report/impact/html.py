@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from render.diff.impact import FieldChange, MachineImpact
+from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.impact import room
@@ -11,8 +12,8 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
-    ErrorsOfChange,
     HolderEntry,
+    ImpactText,
     MachineEntry,
     Review,
     ReviewPart,
@@ -70,12 +71,13 @@ def report(review: Review, style: ImpactStyle) -> str:
         errors=found.groups,
         warnings=new_warnings(review.parts),
         warned=warned(new_warnings(review.parts)),
-        sentences=_sentences(review, found),
+        errors_found=str(found),
+        sentences=_sentences(review),
         without=without_rest(machines),
         unaffected=unaffected(machines),
         assumed=ASSUMED if any(map(is_shown, machines)) else (),
-        total=_totals(total(machines)),
-        room=room.lines(review.parts),
+        total=_totals(_with_unrendered(machines)),
+        room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
         causes=_causes(entries(review.parts)),
         sums=[
             (word, [(name, _totals(total)) for name, total in totals.items()])
@@ -92,17 +94,22 @@ def report(review: Review, style: ImpactStyle) -> str:
     )
 
 
-def _sentences(review: Review, found: ErrorsOfChange) -> list[str]:
-    """What else there is to say of the change: of its errors *found*, of pins, and of what is not counted or used."""
+def _with_unrendered(machines: Sequence[MachineImpact]) -> Totals:
+    """The totals of all: a VM that cannot be rendered in a state is there, though nobody knows how large."""
+    before, after = (
+        size._replace(machines=size.machines + sum(side in vm.unrendered for vm in machines))
+        for side, size in zip(("before", "after"), total(machines), strict=True)
+    )
+    return before, after
+
+
+def _sentences(review: Review) -> list[str]:
+    """What else there is to say of the change: of pins, and of what is not counted or used."""
     parts = review.parts
     others = (
         pinned(review.machines), not_counted(parts), unused(parts), repeated(parts), placed(review.machines),
     )  # fmt: skip
-    errors_found = str(found)
-    return [
-        *([errors_found] if errors_found else ()),
-        *(f"{text[:1].upper()}{text[1:]}" for text in others if text),
-    ]
+    return [f"{text[:1].upper()}{text[1:]}" for text in others if text]
 
 
 def _title(machines: Sequence[MachineImpact]) -> str:
@@ -127,7 +134,7 @@ def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
 
 
 def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
-    """What is behind the changes, each with what it does to a field of the VMI, if that is the same for all.
+    """The objects behind the changes, each with its fields: what one does to the VMI, if that is the same for all.
 
     The field has a name where it is called otherwise there: an instancetype says ``guest`` of what becomes sockets.
     """
@@ -139,13 +146,45 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
                 name = _last(change.field)
                 named = "" if name == _last(change.cause.field) else name
                 values.setdefault(key, set()).add((named, *short(change)))
+    fields: dict[tuple[str, ResourceRef], list[dict[str, Any]]] = {}
+    for cause in causes(machines):
+        done = _same(values[cause.place, cause.resource, cause.field])
+        fields.setdefault((cause.place.file, cause.resource), []).append(
+            {"place": cause.place, "field": cause.field, "change": done}
+        )
+    objects = [
+        {
+            "name": str(cause.resource),
+            "effects": cause.effects,
+            "worst": next(iter(cause.effects), "same"),
+            "faults": (),
+            "fields": fields[cause.place.file, cause.resource],
+        }
+        for cause in causes(machines, _object_behind)
+    ]
+    return [*_faults(machines), *objects]
+
+
+def _object_behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, str]:
+    """The object in a file that is behind a change, whichever of its fields."""
+    return Place(part.locate(source).file), source.resource, ""
+
+
+def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
+    """The errors for which VMs cannot be rendered, those of most VMs first."""
+    found: dict[tuple[Place, str], list[str]] = {}
+    for entry in machines:
+        for text in texts(entry) if "after" in entry.machine.unrendered else ():
+            found.setdefault((text.place, text.quoted), []).append(str(entry.machine.resource))
     return [
         {
-            **cause._asdict(),
-            "worst": next(iter(cause.effects), "same"),
-            "change": _same(values[cause.place, cause.resource, cause.field]),
+            "name": names[0] if len(names) == 1 else f"{len(names):,} VMs",
+            "effects": {"unrenderable": len(names)},
+            "worst": "unrenderable",
+            "faults": [ImpactText("", message, place)],
+            "fields": (),
         }
-        for cause in causes(machines)
+        for (place, message), names in sorted(found.items(), key=lambda pair: -len(pair[1]))
     ]
 
 

@@ -714,15 +714,24 @@ class ChangeCause(NamedTuple):
     effects: dict[str, int]
 
 
-def causes(machines: Iterable[MachineEntry]) -> list[ChangeCause]:
-    """What is behind the changes of the VMs, those of most VMs first; a VM counts once a cause, by its worst effect."""
+def causes(
+    machines: Iterable[MachineEntry],
+    key_of: Callable[[ReviewPart, ChangeSource], tuple[Place, ResourceRef, str]] = behind,
+) -> list[ChangeCause]:
+    """What is behind the changes of the VMs, the worst first, then those of most VMs.
+
+    A VM counts once a cause, by its worst effect. *key_of* tells which causes are one: fields by default.
+    """
     numbers: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
     for part, machine in machines:
         sources = (change.cause for change in leaves(machine.changes))
-        keys = (behind(part, source) for source in sources if source is not None)
+        keys = (key_of(part, source) for source in sources if source is not None)
         for key in dict.fromkeys(keys):
             numbers.setdefault(key, Counter())[worst(machine)] += 1
-    order = sorted(numbers, key=lambda key: (-numbers[key].total(), key[0], key[1], key[2]))
+    order = sorted(
+        numbers,
+        key=lambda key: (min(map(RANKED.index, numbers[key])), -numbers[key].total(), *key),
+    )
     return [
         ChangeCause(
             *key, {effect: numbers[key][effect] for effect in RANKED if numbers[key][effect]}

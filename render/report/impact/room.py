@@ -7,8 +7,11 @@ from render.diff.room import NamespaceImpact, QuotaImpact, RequestTotals
 from render.report.impact.review import ReviewPart, gibibytes
 
 
-def lines(parts: Sequence[ReviewPart]) -> list[str]:
-    """The namespaces whose pods request something else, and the quotas that begin to fail, a line each."""
+def lines(parts: Sequence[ReviewPart], *, with_figures: bool = True) -> list[str]:
+    """The namespaces whose pods request something else, and the quotas that begin to fail, a line each.
+
+    *with_figures*: quotas have theirs, also where a finding names them.
+    """
     several = len(parts) > 1
     return [
         f"{f'{part.title}: ' if several and part.title else ''}{line}"
@@ -19,7 +22,7 @@ def lines(parts: Sequence[ReviewPart]) -> list[str]:
                 for namespace_impact in part.impact.requests
                 if namespace_impact.before != namespace_impact.after
             ),
-            *(_quota(quota, part) for quota in part.impact.quotas),
+            *(_quota(quota, part, with_figures=with_figures) for quota in part.impact.quotas),
         )
     ]
 
@@ -38,16 +41,16 @@ def _words(totals: RequestTotals) -> tuple[str, str, str]:
     return f"{totals.pods:,}", cpu, gibibytes(totals.memory)
 
 
-def _quota(quota: QuotaImpact, part: ReviewPart) -> str:
+def _quota(quota: QuotaImpact, part: ReviewPart, *, with_figures: bool) -> str:
     causes = ", ".join(
         " ".join(filter(None, (str(place) if place.file else "", str(cause.resource), cause.field)))
         for cause in quota.causes
         for place in (part.locate(cause),)
     )
     because = f", because of {causes}" if causes else ""
+    figures = f": {quota.resource}={quota.needed} of {quota.hard}" if with_figures else ""
     return (
-        f"{quota.severity}: quota {quota.namespace}/{quota.quota} begins to fail: {quota.resource}={quota.needed}"
-        f" of {quota.hard}{because}"
+        f"{quota.severity}: quota {quota.namespace}/{quota.quota} begins to fail{figures}{because}"
     )
 
 

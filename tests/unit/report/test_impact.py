@@ -238,11 +238,32 @@ def test_hostile_text_forges_no_html() -> None:
     text = written("html", hostile())
     assert "\u202e" not in text
     assert pages.reaching(text) == []
-    assert (
-        len(list(pages.parse(text).iter("details"))) == len(HOSTILE) + 2
-    )  # causes, and what is assumed
+    assert len(list(pages.parse(text).iter("details"))) == len(HOSTILE) + 1  # causes
     rows = pages.data(text)
     assert sorted(row[2] for row in rows) == sorted(f"{one}{i}" for i, one in enumerate(HOSTILE))
+
+
+def test_the_page_has_the_worst_cause_first_and_a_box_an_object() -> None:
+    labels = {"a": "b"}
+    broken = vm("broken")
+    broken["spec"]["instancetype"] = {"name": "nowhere"}
+    edited = vm("edited", nodeSelector=labels, hostname="other", terminationGracePeriodSeconds=7)
+    one = review([vm("broken"), vm("edited")], [broken, edited])
+    text = written("html", one)
+    boxes = [
+        " ".join("".join(box.itertext()).split())
+        for box in pages.parse(text).iter("div")
+        if "cause" in box.get("class", "")
+    ]
+    assert len(boxes) == 2
+    assert boxes[0].startswith("VirtualMachine prod/broken: 1 unrenderable")
+    assert '"nowhere" not found' in boxes[0]
+    assert boxes[1].startswith("VirtualMachine prod/edited: 1 restart")
+    assert boxes[1].count("vms.yaml:3:5") == 3
+    rows = [" ".join("".join(row.itertext()).split()) for row in pages.parse(text).iter("tr")]
+    (row,) = (row for row in rows if row.startswith("unrenderable"))
+    assert '"nowhere" not found' in row
+    assert "<strong>2</strong>VMs" in text, "a VM that cannot be rendered is still there"
 
 
 def test_the_policy_allows_only_what_is_ours() -> None:
