@@ -27,7 +27,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.release import Version, holds, newest_patch, tag, until, variant
-from render.model.resource import TEMPLATE
+from render.model.resource import LOCK_KIND, TEMPLATE
 from render.model.types import VM_TYPE, VMI_TYPE
 from render.resolve.find import Missing, find
 from render.rules import Conflict
@@ -356,6 +356,20 @@ def check_conflicts(machine: Machine) -> None:
 _FIELD = (until("1.5", "field"), "field(s)")
 
 
+def _in_force(machine: Machine, definition: Definition, source: FieldPath) -> Related:
+    """What *definition* sets at *source*, with its place in the lock where no object holds that content."""
+    related = setting(definition, source)
+    if definition.resource or definition.elsewhere:
+        return related
+    contents = machine.context.contents.items()
+    hash_ = next((known for known, spec in contents if spec is definition.spec), "")
+    lock = machine.context.references.holding(LOCK_KIND, "revisions", hash_) if hash_ else None
+    if lock is None:
+        return related
+    place = at(lock, ("revisions", hash_, INSTANCETYPE.word, *source))
+    return Related(f"{related.message}, as the lock has it", place)
+
+
 def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
     """One error a conflict, with KubeVirt's text and the instancetype's line."""
     definition = machine.instancetype
@@ -375,7 +389,7 @@ def report_conflicts(machine: Machine, conflicts: tuple[Conflict, ...]) -> None:
         diagnostic = INSTANCETYPE_CONFLICT.at(
             at(machine.resource, named),
             f"VM {variant(_FIELD, machine.context.release)} {field} conflicts with selected instance type",
-            setting(definition, conflict.source),
+            _in_force(machine, definition, conflict.source),
             help=f"remove {field} from the VM, or choose an instance type that leaves it open",
             fixes=instancetype_fixes.without(machine, definition, conflict),
         )

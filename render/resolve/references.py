@@ -110,6 +110,11 @@ class References:
     def __init__(self, resources: Iterable[Resource]) -> None:
         self._resources = resources
 
+    def holding(self, kind: str, *path: str) -> Resource | None:
+        """The first object of *kind* that says something at *path*."""
+        objects = (resource for resource in self._resources if resource.kind == kind)
+        return next((found for found in objects if tree.get(found.body, *path) is not None), None)
+
     def dangling(self, spec: Tree, namespace: str) -> Iterator[Dangling]:
         """The names in a VMI *spec* in *namespace* (``""``: where nobody says) that lead nowhere."""
         named = list(named_in(spec))

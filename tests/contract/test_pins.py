@@ -547,3 +547,22 @@ def test_a_lock_among_the_resources_can_be_ignored(repository: Repository) -> No
     listed = f"resources: [virt-render.lock.yaml, {resources}]\n"
     repository.write("kustomization.yaml", listed)
     assert sockets(repository.fine("build", "--pins", "ignore"), "db") == 2
+
+
+def test_a_conflict_with_what_the_lock_has_names_its_line(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.instancetype("small", memory="8Gi")
+    manifest = repository.folder / "vms" / "db.yaml"
+    text = manifest.read_text(encoding="utf-8")
+    assert "      domain:\n" in text
+    conflicting = text.replace("      domain:\n", "      domain:\n        memory: {guest: 16Gi}\n")
+    manifest.write_text(conflicting, encoding="utf-8")
+    done = repository.run("check")
+    (line,) = (line for line in done.stdout.splitlines() if "sets memory.guest: " in line)
+    place, _, message = line.strip().partition(": ")
+    assert message.endswith("small sets memory.guest: 2Gi, as the lock has it")
+    file, number, _ = place.split(":")
+    assert file == LOCK
+    assert (
+        'guest: "2Gi"' in repository.lock.read_text(encoding="utf-8").splitlines()[int(number) - 1]
+    )

@@ -518,3 +518,10 @@ def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
     assert done.stdout.decode().strip() == "0 []"
+
+
+@pytest.mark.parametrize(
+    ("words", "listed"), [(("chek",), "commands"), (("check", "--nope"), "options")]
+)
+def test_help_lists_what_was_misspelt(words: tuple[str, ...], listed: str, ask: Ask) -> None:
+    assert f"--help' lists the {listed}\n" in ask(*words).err
