@@ -138,7 +138,20 @@ def test_the_page_has_a_commit_after_the_other_and_what_was_done_alike_once(say:
     assert page.count("spec.domain.cpu.sockets") == 1
     assert "Edit &lt;b&gt;" in page
     assert "<script" not in page
-    assert "6 revisions of 3 VMs" in page
+    assert "<h1>6 revisions of 3 VMs in 3 commits</h1>" in page
+    assert "prod/db, prod/web-1, prod/web-2 <small>" in page, "a first revision needs no number"
+
+
+def test_the_page_says_of_a_migration_what_the_text_says(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "repository")
+    text = vm("web", namespace="prod", instancetype="small")
+    made.write("web.yaml", text.replace("devices: {}", "devices: {autoattachPodInterface: false}"))
+    for memory in ("2Gi", "4Gi"):
+        made.write("small.yaml", instancetype(memory=memory))
+        made.fine("pin", "--upgrade-all", ".")
+        made.commit(f"With {memory}")
+    for words in ((), ("--format", "html")):
+        assert "nothing migrates it by itself" in made.fine("history", *words)
 
 
 def test_commits_of_one_day_stand_in_the_order_of_git() -> None:

@@ -3,15 +3,24 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from render.diff.impact import Impact
 from render.model.counting import counted
 from render.report.history.told import ToldCommit, ToldHistory, ToldRevision, effects
-from render.report.impact.review import MEANINGS, RANKED, changes
+from render.report.impact.review import (
+    MEANINGS,
+    RANKED,
+    MachineEntry,
+    ReviewPart,
+    changes,
+    texts,
+)
 from render.report.impact.text import short
 from render.report.page import bar, page
 from render.report.page_origin import PageOrigin
 
 _MEANINGS = {
     **MEANINGS,
+    "migrate": "changes with a live migration or a restart",
     "new": "first revision in the lock",
     "unrenderable": "cannot be rendered any more",
 }
@@ -19,7 +28,7 @@ _NAMED = 6
 
 
 class TimelineGroup(NamedTuple):
-    """VMs to which a commit did the same: their names, each with the number of its revision.
+    """VMs to which a commit did the same: their names, each with the number of its revision where it has had others.
 
     *changes* are fields, each with both values and its effect; *definitions* what they use since then.
     """
@@ -50,7 +59,8 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
     revisions = sum(len(machine.revisions) for machine in machines)
     found = effects(machines)
     since = f" since {history.since}" if history.since else ""
-    title = f"{counted(revisions, 'revision')} of {counted(len(machines), 'VM')}{since}"
+    commits = f" in {counted(len(entries), 'commit')}" if entries else ""
+    title = f"{counted(revisions, 'revision')} of {counted(len(machines), 'VM')}{commits}{since}"
     dates = sorted({entry.commit.date for entry in entries})
     return page(
         "history/history.html.j2",
@@ -62,11 +72,6 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
             *([" to ".join(dict.fromkeys((dates[0], dates[-1])))] if dates else []),
         ],
         counts=bar((effect, number, _MEANINGS.get(effect, "")) for effect, number in found.items()),
-        tiles=[
-            (f"{len(machines):,}", "VMs"),
-            (f"{revisions:,}", "revisions"),
-            (f"{len(entries):,}", "commits"),
-        ],
         entries=entries,
     )
 
@@ -81,7 +86,8 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
             same = groups.setdefault(
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
-            same.machines.append(f"{machine.name} (revision {revision.number})")
+            number = f" (revision {revision.number})" if revision.number > 1 else ""
+            same.machines.append(f"{machine.name}{number}")
     places = {commit: place for place, commit in enumerate(history.commits)}
     ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [
@@ -96,7 +102,11 @@ def _group(revision: ToldRevision) -> TimelineGroup:
         for impact in revision.impacts
         for change in changes(impact)
     )
-    messages = tuple(text for impact in revision.impacts for text in impact.messages)
+    messages = tuple(
+        " ".join(filter(None, (text.ours, text.quoted)))
+        for impact in revision.impacts
+        for text in texts(MachineEntry(ReviewPart("", Impact(())), impact))
+    )
     definitions = ", ".join(f"{ref.kind} {ref.name}" for ref in revision.definitions.values())
     return TimelineGroup(
         revision.effect, [], (revision.fault,) if revision.fault else messages, fields, definitions
