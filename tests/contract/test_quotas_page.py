@@ -130,6 +130,7 @@ def test_a_quota_that_moves_with_its_vms_fails_because_of_the_edit(
     (begins,) = [line for line in said.splitlines() if "begins to fail" in line]
     assert "because of new/z/vm.yaml:13:11 VirtualMachine prod/db" in begins
     assert "ResourceQuota prod/team" not in begins
+    assert " (6.29 GiB) of 3Gi" in begins
 
 
 def test_diff_asks_a_quota_that_is_shared(

@@ -48,7 +48,9 @@ def _quota(quota: QuotaImpact, part: ReviewPart, *, with_figures: bool) -> str:
         for place in (part.locate(cause),)
     )
     because = f", because of {causes}" if causes else ""
-    figures = f": {quota.resource}={quota.needed} of {quota.hard}" if with_figures else ""
+    is_bytes = quota.resource.endswith("memory") and quota.needed.isdecimal()
+    short = f" ({gibibytes(int(quota.needed))} GiB)" if is_bytes else ""
+    figures = f": {quota.resource}={quota.needed}{short} of {quota.hard}" if with_figures else ""
     return (
         f"{quota.severity}: quota {quota.namespace}/{quota.quota} begins to fail{figures}{because}"
     )
