@@ -46,7 +46,7 @@ UNMET = [
     ("{vms: web, findings: [VR301]}", "prod/web: no VR301 instancetype-conflict", ""),
     ("{vms: db, findings: []}", "prod/db: VR301: ", "remove spec.template"),
     ("{vms: db, vmi: {spec: {}}, findings: [VR301]}", "prod/db: there is no vmi of it", ""),
-    ("{vms: test/, pod: {spec: {containers: []}}}", "pod.spec.containers has 1 items, and not 0", ""),
+    ("{vms: test/, pod: {spec: {containers: []}}}", "pod.spec.containers has 1 item, and not 0", ""),
 ]  # fmt: skip
 
 

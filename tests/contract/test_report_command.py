@@ -143,6 +143,17 @@ def test_each_vm_has_its_definitions_findings_and_fields(repository: Repository)
     assert "spec.domain.memory.guest : 1Gi VM vms/plain.yaml:13:11" in text
 
 
+def test_capacity_says_whom_it_leaves_out(repository: Repository) -> None:
+    assert "Capacity" not in text_of(repository.fine("report"))
+    quota = {"metadata": {"name": "team", "namespace": "prod"}, "spec": {"hard": {"pods": "9"}}}
+    repository.write(
+        "quota.yaml", json.dumps({"apiVersion": "v1", "kind": "ResourceQuota", **quota})
+    )
+    text = text_of(repository.fine("report"))
+    assert "prod 2 pods" in text
+    assert "VMs that nothing of the input limits are left out." in text
+
+
 def test_a_vm_that_is_refused_stands_there_too(repository: Repository) -> None:
     repository.write("vms/odd.yaml", vm("odd", namespace="prod").replace("Always", "[]"))
     text = text_of(repository.fine("report"))

@@ -12,6 +12,7 @@ from render.diff.expected import ABSENT, Unmet
 from render.frontends.commands.expectations.conditions import GivenMachine
 from render.frontends.commands.expectations.document import Expectation, ExpectationsFile
 from render.model import fieldpath, naming, tree
+from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.nearest import did_you_mean
 from render.model.tree import Tree
@@ -103,7 +104,7 @@ def _difference(found: Unmet) -> str:
     if found.expected is None:
         return f"is there: {_shown(found.actual)}"
     if isinstance(found.expected, list) and isinstance(found.actual, list):
-        return f"has {len(found.actual)} items, and not {len(found.expected)}"
+        return f"has {counted(len(found.actual), 'item')}, and not {len(found.expected)}"
     actual, wanted = (_shown(value) for value in (found.actual, found.expected))
     return f"is {actual}, and not {wanted}"
 
