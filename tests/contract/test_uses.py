@@ -934,6 +934,37 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
         git("reset", "-q", "--soft", "HEAD~1")
 
 
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("text", "more", "reason"),
+    [
+        (
+            f"{FLUX_RELEASE}  values: {{memory: 1Gi}}\n",
+            "postRenderers: [{kustomize: {}}]", "HelmRelease with postRenderers",
+        ),
+        (
+            KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
+            + "  postBuild: {substitute: {MEMORY: 1Gi}}\n",
+            "patches: [{patch: '{}'}]", "Flux Kustomization with patches",
+        ),
+    ],
+    ids=["HelmRelease", "Kustomization"],
+)  # fmt: skip
+def test_an_object_of_flux_that_is_not_evaluated_any_more_deletes_nothing(
+    helm: str, text: str, more: str, reason: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    sound = SUBSTITUTED.replace("${NAME}", "web").replace('"${CORES}"', "1")
+    put("vms/vm.yaml", sound.replace("${BUS}ide", "virtio"))
+    put("flux/web.yaml", text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("flux/web.yaml", f"{text}  {more}\n")
+    done = virt_render(helm, "diff", "HEAD")
+    assert "gone" not in done.stdout
+    assert reason in done.stdout
+
+
 BY_CONFIG_MAP = """\
   postBuild:
     substituteFrom: [{kind: ConfigMap, name: cluster}]

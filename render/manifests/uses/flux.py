@@ -62,6 +62,9 @@ def uses(
         if is_release and values.may_hold_machines(get(document.body, "spec", "values")):
             yield UnevaluatedError("HelmRelease of a chart from elsewhere with VMs in its values")
     except UnevaluatedError as error:
+        spec = document.body.get("spec")
+        path = text_at(get(spec, "chart", "spec"), "chart") if is_release else text_at(spec, "path")
+        error.use = home.folder(path), named(document)
         yield error
     else:
         if use is not None:
