@@ -247,6 +247,22 @@ def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -
     return targets
 
 
+def of_unused_components(
+    folders: Sequence[str], limits: Limits, known: KnownKustomizations
+) -> set[str]:
+    """The resolved names of the resources of components among *folders* that none of *folders* uses."""
+    used = listed(folders, limits, known)
+    unused = (folder for folder in folders if known.resolve(folder) not in used)
+    return {
+        known.resolve(os.path.join(known.resolve(folder), reference.entry))
+        for folder in unused
+        for loaded in [known.load(find(folder) or folder, limits)]
+        if any(is_component(document.body) for document in loaded.documents)
+        for reference in chain.from_iterable(loaded.references)
+        if reference.is_resource
+    }
+
+
 def user_of(real: str, limits: Limits) -> str:
     """The kustomization that names the resolved file *real* as something other than a resource, else ``""``.
 

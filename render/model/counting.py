@@ -2,7 +2,7 @@
 
 import re
 
-_MORE = r" (?:from|in|of|out of|that|whose|with|without) "
+_MORE = r" (?:beside|from|in|of|out of|that|whose|with|without) "
 
 
 def counted(count: int, word: str) -> str:

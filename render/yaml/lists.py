@@ -10,14 +10,26 @@ Route = tuple[int, ...]
 
 
 def is_list(body: Tree) -> bool:
-    """Whether *body* is a List of any kind. The message of a KRM function is none: it is taken apart elsewhere."""
+    """Whether kubectl and Argo CD apply what is in *body* in its place: a List of any kind.
+
+    Besides, they take apart whatever has ``items``, a ConfigMap too (unstructured/helpers.go of apimachinery); we do
+    where any of these says that it is an object. The message of a KRM function is none: it is taken apart elsewhere.
+    """
     kind = body.get("kind")
-    if not isinstance(kind, str) or not kind.endswith("List"):
+    if not isinstance(kind, str):
         return False
     if kind == "ResourceList" and str(body.get("apiVersion")).startswith("config.kubernetes.io/"):
         return False
     items = body.get("items", False)
+    if not kind.endswith("List"):
+        return isinstance(items, list) and any(_is_object(item) for item in items)
     return isinstance(items, list) or (items is None and not {"spec", "status"} & body.keys())
+
+
+def _is_object(item: Any) -> bool:
+    return isinstance(item, dict) and all(
+        isinstance(item.get(key), str) for key in ("apiVersion", "kind")
+    )
 
 
 def items(body: Tree, route: Route = ()) -> Iterator[tuple[Route, Any]]:

@@ -1069,6 +1069,21 @@ def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) 
     assert "2 VM files that no kustomization lists" in done.stderr
 
 
+def test_vms_of_components_that_no_kustomization_uses_are_counted(helm: str) -> None:
+    """Argo CD builds the folder of one as that of any kustomization; a patch in it is no VM."""
+    component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    put(
+        "part/kustomization.yaml",
+        component + "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n",
+    )
+    for name in ("vm", "patch"):
+        put(f"part/{name}.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    unused = "1 VM file of a component that no kustomization uses (-v)"
+    assert unused in virt_render(helm, "check", ".").stderr
+    put("kustomization.yaml", "components: [part]\n")
+    assert "of a component" not in virt_render(helm, "check", ".").stderr
+
+
 def test_vms_in_files_that_are_hidden_or_called_tests_are_counted(
     helm: str, kustomize: str
 ) -> None:

@@ -215,11 +215,16 @@ def _name_unlisted(
     ]
     if not suspects:
         return
-    listed = kustomization.listed(discovered.kustomizations, intake.limits, intake.kustomizations)
+    known = discovered.kustomizations, intake.limits, intake.kustomizations
+    listed = kustomization.listed(*known)
+    of_components = kustomization.of_unused_components(*known)
     for file, real in suspects:
         if real not in listed:
             into.unseen["VM file that no kustomization lists"] += 1
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
+        elif real in of_components:
+            into.unseen["VM file of a component that no kustomization uses"] += 1
+            into.diagnostics.append(skipped(file, "no kustomization uses its component"))
 
 
 def _name_hidden(

@@ -306,6 +306,14 @@ def test_items_of_a_typed_list_take_their_kind_from_it() -> None:
         ),
         ("kind: AllowList\nitems: {}\n", [{"kind": "AllowList", "items": {}}]),
         ("kind: Foo\nitems: [{}]\n", [{"kind": "Foo", "items": [{}]}]),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nitems: [{apiVersion: v1, kind: Pod}]\n",
+            [{"apiVersion": "v1", "kind": "Pod"}],
+        ),
+        (
+            "kind: ConfigMap\nitems: [{apiVersion: v1}]\n",
+            [{"kind": "ConfigMap", "items": [{"apiVersion": "v1"}]}],
+        ),
         ("kind: [List]\nitems: [{}]\n", [{"kind": ["List"], "items": [{}]}]),
         (
             "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: [{}]\n",
