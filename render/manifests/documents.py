@@ -11,6 +11,7 @@ from render.manifests import relevance
 from render.manifests.contents import Contents
 from render.manifests.kustomization import LOCK
 from render.model.fieldpath import FieldPath
+from render.model.resource import Origin
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Documents:
     not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
     *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
     *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out
-    again, since their stamp says that they are rendered from others which are read.
+    again, since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in
+    what kustomize read, of which it printed nothing.
     """
 
     __slots__ = (
@@ -51,6 +53,7 @@ class Documents:
         "filled",
         "folder",
         "is_built",
+        "left_out",
         "locked",
         "passed",
         "referents",
@@ -76,6 +79,7 @@ class Documents:
         self.substituted: list[SubstitutedBuild] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
         self.copies: list[Document] = []
+        self.left_out: list[Origin] = []
         self.passed: list[str] = []
         self.referents: dict[tuple[str, ...], int] = {}
         self.remotes: dict[str, list[str]] = {}

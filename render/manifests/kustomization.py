@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -212,11 +212,11 @@ def survey(
 ) -> Survey:
     """Who refers to whom among the kustomizations of *folders*. A component is never a top.
 
-    Kustomizations that cannot be read refer to nothing here; building them reports why. Where each one is referred to
-    (a cycle), all are tops, so that kustomize can say so.
+    Kustomizations that cannot be read refer to nothing here; building them reports why. Those of a circle that nothing
+    outside of it reaches are all tops, so that kustomize can say so; so are all, where each is referred to.
     """
     known = known or KnownKustomizations()
-    referred: set[str] = set()
+    targets: dict[str, list[str]] = {}
     patches: dict[str, str] = {}
     candidates: list[str] = []
     for folder in folders:
@@ -228,11 +228,31 @@ def survey(
         for reference in chain.from_iterable(loaded.references):
             target = os.path.normpath(os.path.join(real, reference.entry))
             if os.path.isdir(target):
-                referred.add(known.resolve(target))
+                targets.setdefault(real, []).append(known.resolve(target))
             elif not reference.is_resource:
                 patches.setdefault(known.resolve(target), file or folder)
-    tops = [folder for folder in candidates if known.resolve(folder) not in referred]
+    referred = {*chain.from_iterable(targets.values())}
+    reached = _reached(map(known.resolve, folders), targets, referred)
+    tops = [
+        folder
+        for folder in candidates
+        if (real := known.resolve(folder)) not in referred or real not in reached
+    ]
     return Survey(tops or candidates, patches)
+
+
+def _reached(
+    folders: Iterable[str], targets: Mapping[str, Sequence[str]], referred: Container[str]
+) -> set[str]:
+    """The *folders* that are not *referred* to, and all to which these lead by their *targets*."""
+    reached: set[str] = set()
+    pending = [folder for folder in folders if folder not in referred]
+    while pending:
+        folder = pending.pop()
+        if folder not in reached:
+            reached.add(folder)
+            pending += targets.get(folder, ())
+    return reached
 
 
 def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -> set[str]:
@@ -250,17 +270,18 @@ def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -
 def of_unused_components(
     folders: Sequence[str], limits: Limits, known: KnownKustomizations
 ) -> set[str]:
-    """The resolved names of the resources of components among *folders* that none of *folders* uses."""
+    """The resolved names of the resources that components among *folders* alone lead to, which none of these uses."""
     used = listed(folders, limits, known)
-    unused = (folder for folder in folders if known.resolve(folder) not in used)
-    return {
-        known.resolve(os.path.join(known.resolve(folder), reference.entry))
-        for folder in unused
-        for loaded in [known.load(find(folder) or folder, limits)]
-        if any(is_component(document.body) for document in loaded.documents)
-        for reference in chain.from_iterable(loaded.references)
-        if reference.is_resource
-    }
+    of_components: set[str] = set()
+    of_others: set[str] = set()
+    for folder in folders:
+        if known.resolve(folder) in used:
+            continue
+        reached = reach(folder, limits, allow_remote=True, known=known)
+        loaded = known.load(find(folder) or folder, limits)
+        is_unused = any(is_component(document.body) for document in loaded.documents)
+        (of_components if is_unused else of_others).update(map(known.resolve, reached.resources))
+    return of_components - of_others
 
 
 def user_of(real: str, limits: Limits) -> str:

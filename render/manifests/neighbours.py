@@ -9,8 +9,8 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
-from render.manifests.relevance import Globs
 from render.manifests.roots import distance
+from render.model.globs import Globs
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import (
     CDI,

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 
+from render.manifests import relevance
 from render.manifests.kustomization import Reach
 from render.model.resource import Origin, Resource, from_body
 from render.model.tree import Tree, get
@@ -40,6 +41,25 @@ def trace(
             )
         )
     return traced
+
+
+def left_out(built: list[Document], reach: Reach, limits: Limits, known: Known) -> list[Origin]:
+    """Where VMs stand in the resources of a build of which nothing is in *built*, as far as `trace` could tell.
+
+    What was printed and has no source that is known may be any of them, and so stands for the first ones.
+    """
+    printed = {document.origin for document in built}
+    untraced = sum(
+        document.before is None and relevance.is_of_machine(document.body) for document in built
+    )
+    left = [
+        resource.origin
+        for resource in _sources(reach, limits, known)
+        if resource.origin
+        and resource.origin not in printed
+        and relevance.is_of_machine(resource.body)
+    ]
+    return left[untraced:]
 
 
 def _sources(reach: Reach, limits: Limits, known: Known) -> Iterator[Resource]:

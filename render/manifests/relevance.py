@@ -4,14 +4,14 @@ import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.discover import skipped
+from render.model.globs import Globs
 from render.model.resource import OWN, SNAPSHOT, text_at
 from render.model.tree import Tree
 from render.system import files
@@ -55,10 +55,14 @@ _HOLDERS_OF_OTHERS = (b"VirtualMachineTemplateVersion", b"KubevirtMachineTemplat
 _HOLDER_GROUPS = frozenset(
     {OWN, "template.openshift.io", "harvesterhci.io", "infrastructure.cluster.x-k8s.io"}
 )
-#: The kind of a VM, of what makes VMs, or of a patch of either; a JSON patch has no kind, but a target.
+#: The kind of a VM, or of what makes VMs.
+_KIND_OF_MACHINE = (
+    r"(?:VirtualMachine(?:Instance(?:ReplicaSet)?|Pool|Template(?:Version)?)?|VM"
+    r"|KubevirtMachineTemplate)"
+)
+#: Where one stands, what may make one, or a patch of either; a JSON patch has no kind, but a target.
 _OF_MACHINE = (
-    rb"""kind["']?\s*:\s*["']?(VirtualMachine(Instance(ReplicaSet)?|Pool|Template(Version)?)?|VM|Template"""
-    rb"""|KubevirtMachineTemplate)["']?\s*([,}\n\r#]|\Z)"""
+    rb"""kind["']?\s*:\s*["']?(?:%b|Template)["']?\s*([,}\n\r#]|\Z)""" % _KIND_OF_MACHINE.encode()
 )
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
@@ -129,6 +133,11 @@ def concerns(body: Tree) -> bool:
     return (group, text_at(body, "kind")) in (("apps", "ControllerRevision"), ("", "Template"))
 
 
+def is_of_machine(body: Tree) -> bool:
+    """Whether the object *body* is a VM, or what makes VMs and nothing else."""
+    return concerns(body) and re.fullmatch(_KIND_OF_MACHINE, text_at(body, "kind")) is not None
+
+
 def is_parameter_of_tekton(body: Tree) -> bool:
     """Whether *body* is an object of Tekton in which a VM stands as text: a task makes it, by what it is told."""
     if text_at(body, "apiVersion").rpartition("/")[0] != "tekton.dev":
@@ -177,92 +186,6 @@ def named(body: Tree) -> Tree:
     """*body* without what it holds; of a namespace that is what its labels enforce."""
     kept = {key: body[key] for key in ("apiVersion", "kind", "metadata")}
     return {**kept, "metadata": {**kept["metadata"], "labels": {}}} if limits(body) else kept
-
-
-class Globs(NamedTuple):
-    """Patterns for paths below the folder *top*, as in a .gitignore without negation.
-
-    One without a slash means a name at any depth; what matches a folder matches everything below it.
-    """
-
-    top: str = ""
-    patterns: tuple[str, ...] = ()
-
-    def match(self, real: str) -> str:
-        """The first pattern that the resolved path *real*, or a folder around it, matches; ``""`` if none does."""
-        names = self._below(real)
-        return next(
-            (pattern for pattern in self.patterns if names and _matches(pattern, names)), ""
-        )
-
-    def match_whole(self, real: str) -> bool:
-        """Whether a pattern matches the resolved path *real* itself."""
-        names = self._below(real)
-        return bool(names) and any(
-            _matches(pattern, names, whole=True) for pattern in self.patterns
-        )
-
-    def _below(self, real: str) -> list[str]:
-        """The names on the way from the folder to *real*; none where that is elsewhere, or nobody asks for it."""
-        below = real.removeprefix(self.top.rstrip("/") + "/")
-        return below.split("/") if self.patterns and below != real else []
-
-
-def unmatched(globs: Globs, paths: Iterable[str]) -> list[str]:
-    """The patterns of *globs* that none of the resolved *paths* matches; no more of these are asked for than needed."""
-    left = dict.fromkeys(globs.patterns)
-    top = globs.top.rstrip("/") + "/"
-    for path in paths if left else ():
-        names = path.removeprefix(top).split("/")
-        for pattern in [candidate for candidate in left if _matches(candidate, names, whole=True)]:
-            del left[pattern]
-        if not left:
-            break
-    return list(left)
-
-
-def _matches(pattern: str, names: list[str], *, whole: bool = False) -> bool:
-    """Whether *pattern* matches the way *names*, or, but for *whole*, the beginning of it.
-
-    No way of matching is tried twice: patterns come from whoever wrote the repository.
-    """
-    steps = _steps(pattern)
-    reached = _skipped({0}, steps)
-    for name in names:
-        after = set()
-        for at in reached - {len(steps)}:
-            step = steps[at]
-            if step is None:
-                after |= {at, at + 1}
-            elif step(name):
-                after.add(at + 1)
-        reached = _skipped(after, steps)
-        if not whole and len(steps) in reached:
-            return True
-    return len(steps) in reached
-
-
-def _skipped(reached: set[int], steps: "_Steps") -> set[int]:
-    """*reached* and what follows where ``**`` stands for no folder; at the end it stands for all that is inside."""
-    for at in range(len(steps) - 1):
-        if at in reached and steps[at] is None:
-            reached.add(at + 1)
-    return reached
-
-
-_Steps = tuple[Callable[[str], bool] | None, ...]
-"""What each name on the way has to be; None for ``**``, any number of names."""
-
-
-@cache
-def _steps(pattern: str) -> _Steps:
-    from render.model import patterns
-
-    words = pattern.strip("/").split("/")
-    if "/" not in pattern.rstrip("/"):
-        words = ["**", *words]
-    once = [word for n, word in enumerate(words) if word != "**" or words[n - 1 : n] != ["**"]]
-    return tuple(None if word == "**" else patterns.named(word) for word in once)
 
 
 class Scope(NamedTuple):

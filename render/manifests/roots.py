@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
-from render.manifests.relevance import Globs
+from render.model.globs import Globs
 from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body, text_at
 from render.yaml.reader import Document
 

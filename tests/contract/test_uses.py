@@ -1084,6 +1084,51 @@ def test_vms_of_components_that_no_kustomization_uses_are_counted(helm: str) -> 
     assert "of a component" not in virt_render(helm, "check", ".").stderr
 
 
+def test_vms_of_bases_that_unused_components_list_are_counted(helm: str) -> None:
+    """What another kustomization lists too is built, and so looked at."""
+    component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+    put("part/kustomization.yaml", component + "resources: [../base, ../both]\n")
+    for folder in ("base", "both"):
+        put(f"{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        put(f"{folder}/vm.yaml", SUBSTITUTED.replace("${NAME}", folder))
+    put("top/kustomization.yaml", "resources: [../both]\n")
+    done = virt_render(helm, "check", ".")
+    assert "1 VM in 1 kustomization: " in done.stderr
+    assert "1 VM file of a component that no kustomization uses (-v)" in done.stderr
+
+
+LEFT_OUT = {
+    "a patch deletes it": 'patches: [{target: {kind: VirtualMachine}, patch: \'{"$patch": delete,'
+    " apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: web}}'}]",
+    "kustomize prints no local configuration": "commonAnnotations: {config.kubernetes.io/local-config: 'true'}",
+    "a patch makes another kind of it": "patches: [{target: {kind: VirtualMachine}, patch:"
+    """ '[{"op": "replace", "path": "/kind", "value": "Other"}]'}]""",
+}
+
+
+@pytest.mark.parametrize("edit", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_vms_that_kustomizations_leave_out_are_counted(helm: str, edit: str) -> None:
+    """An overlay takes a VM of its base away: the base may be applied by itself all the same."""
+    put("app/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("app/vm.yaml", PLAIN)
+    put("over/kustomization.yaml", f"resources: [../app]\n{edit}\n")
+    done = virt_render(helm, "check", "-v", ".")
+    assert "1 VM that kustomizations leave out (-v)" in done.stderr
+    assert "the VM in app/vm.yaml skipped: over lists it, and makes nothing of it" in done.stdout
+    put("renamed/kustomization.yaml", "resources: [../app]\nnamePrefix: x-\n")
+    assert "leave out" not in virt_render(helm, "check", ".").stderr
+
+
+def test_a_vm_renamed_beyond_recognition_is_none_that_is_left_out(helm: str) -> None:
+    put("vm.yaml", PLAIN)
+    rename = """patches: [{patch: '[{"op": "replace", "path": "/metadata/name", "value": "db"}]',
+  target: {kind: VirtualMachine}}]"""
+    put("kustomization.yaml", f"resources: [vm.yaml]\n{rename}\n")
+    done = virt_render(helm, "check", ".")
+    assert "1 VM in 1 kustomization" in done.stderr
+    assert "leave out" not in done.stderr
+
+
 def test_vms_in_files_that_are_hidden_or_called_tests_are_counted(
     helm: str, kustomize: str
 ) -> None:

@@ -24,8 +24,9 @@ from render.manifests import discover, kustomization, roots
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
-from render.manifests.relevance import Globs, Scope
+from render.manifests.relevance import Scope
 from render.manifests.sources import loading
+from render.model.globs import Globs
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.report.findings import merge

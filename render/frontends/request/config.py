@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests.discover import SETTINGS_FILE, boundary, inside
-from render.manifests.relevance import Globs
-from render.manifests.relevance import unmatched as matching_nothing
 from render.model import resource
+from render.model.globs import Globs
+from render.model.globs import unmatched as matching_nothing
 from render.model.resource import Origin
 from render.model.tree import Tree
 from render.settings import OPTIONS, Layer, Option, Source, is_name

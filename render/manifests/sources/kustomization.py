@@ -165,6 +165,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             )
             for document, traced_document in zip(documents, traced, strict=True)
         )
+        into.left_out += origins.left_out(traced, reached, intake.limits, intake.sources)
         into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
         if use and use.variables:
             build = SubstitutedBuild(

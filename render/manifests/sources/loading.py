@@ -98,6 +98,7 @@ def load_all(
             inputs.append(_watched(watch, Documents(folder=folder, whole=whole)))
             _take(intake, names, inputs[-1])
     loose.diagnostics += _unread_beside(intake)
+    _name_left_out([loose, *inputs])
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 
 
@@ -141,6 +142,24 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
         if into.folder in loose.remotes:
             into.remotes[into.folder] = loose.remotes[into.folder]
     return empty
+
+
+def _name_left_out(inputs: Sequence[Documents]) -> None:
+    """Say in *inputs* which VMs kustomize read and made nothing of in any of them: nobody has looked at these."""
+    if not any(into.left_out for into in inputs):
+        return
+    made = {document.origin for into in inputs for document in into.documents}
+    for into in inputs:
+        for origin in dict.fromkeys(into.left_out):
+            if origin not in made:
+                made.add(origin)
+                into.unseen["VM that kustomizations leave out"] += 1
+                into.diagnostics.append(
+                    codes.FILE_SKIPPED.at(
+                        Location(file=origin.file, line=origin.line),
+                        f"the VM in {origin.file} skipped: {into.folder} lists it, and makes nothing of it",
+                    )
+                )
 
 
 def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:

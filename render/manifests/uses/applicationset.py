@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.relevance import Globs
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings, texts
 from render.manifests.uses.values import merged
+from render.model.globs import Globs
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files

@@ -86,6 +86,8 @@ def test_a_cycle_is_left_to_kustomize_to_report(root: Path) -> None:
     write(root / "a", "resources: [../b]\n")
     write(root / "b", "resources: [../a]\n")
     assert kustomization.survey(["a", "b"], Limits()).tops == ["a", "b"]
+    write(root / "sound", "resources: [vm.yaml]\n")
+    assert kustomization.survey(["a", "b", "sound"], Limits()).tops == ["a", "b", "sound"]
     reach = kustomization.reach("a", Limits(), allow_remote=False)
     assert reach.kustomizations == ["a/kustomization.yaml", "b/kustomization.yaml"]
 
