@@ -6,7 +6,7 @@ a third condition is a function that yields causes.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from render.diagnostics.cause import Cause
@@ -142,6 +142,18 @@ def each(place: FieldPath) -> Callable[[ItemRule], Evaluate]:
     return of_each
 
 
+def repeated_names(items: Sequence[Tree]) -> Iterator[tuple[int, str]]:
+    """The positions of *items* that are called as an earlier one is, with that name; no name is one too."""
+    if len(items) == 1:
+        return
+    known: set[str] = set()
+    for index, item in enumerate(items):
+        name = item.get("name", "")
+        if name in known:
+            yield index, name
+        known.add(name)
+
+
 class FieldValue(NamedTuple):
     """A value that a rule looks at: its path below the VMI spec, and the path that KubeVirt reports."""
 
@@ -260,19 +272,6 @@ def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **m
 
 def _count(value: Tree, keys: tuple[str, ...]) -> int:
     return sum(value.get(key) is not None for key in keys)
-
-
-def unique(name: str, place: FieldPath, message: str, **more: Any) -> Check:
-    """A value that an earlier item of the same list has already; *place* ends in the key of the items."""
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        *above, index, key = at.path
-        if not isinstance(index, int):
-            raise TypeError(f"{name}: {place} is no key of the items of a list")
-        earlier = (item.get(key) for item in subject.get(*above)[:index])
-        return _worded(subject, at, message) if at.value in earlier else ""
-
-    return judged(name, place, judge, **more)
 
 
 def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any) -> Check:

@@ -16,6 +16,7 @@ from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
 from render.system import files
+from render.yaml.budget import Limits
 
 _ROUNDS = 20
 """A fix may bring to light what another finding hid; more often than this nothing does."""
@@ -260,6 +261,26 @@ def in_use(users: Sequence[str], file: str) -> str:
     return f"{', '.join(users[:_NAMED])}{more} {'use' if len(users) > 1 else 'uses'} {file}"
 
 
+def files_of(
+    folder: str,
+    limits: Limits,
+    known: kustomization.KnownKustomizations,
+    components: Sequence[str] = (),
+) -> frozenset[str]:
+    """The resolved names of all files that kustomize reads for *folder*, with *components* that others add to it."""
+    reach = kustomization.reach(
+        folder,
+        limits,
+        allow_remote=True,
+        bounds=discover.boundary(os.path.realpath(folder)),
+        known=known,
+        components=components,
+    )
+    return frozenset(
+        map(os.path.realpath, (*reach.kustomizations, *reach.resources, *reach.others))
+    )
+
+
 class Editable:
     """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
 
@@ -302,14 +323,6 @@ class Editable:
         known = kustomization.KnownKustomizations()
         users: dict[str, list[str]] = {}
         for folder in kustomization.survey([*folders.values()], self._limits, known).tops:
-            reach = kustomization.reach(
-                folder,
-                self._limits,
-                allow_remote=True,
-                bounds=discover.boundary(os.path.realpath(folder)),
-                known=known,
-            )
-            read = (*reach.kustomizations, *reach.resources, *reach.others)
-            for real in dict.fromkeys(map(os.path.realpath, read)):
+            for real in files_of(folder, self._limits, known):
                 users.setdefault(real, []).append(folder)
         return users

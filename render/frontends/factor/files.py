@@ -105,12 +105,13 @@ class _PartWriting:
         self._part, self._factoring = factored_part.part, factored_part.factoring
         self._resources = self._part.resources
         self._asked, self._writability, self._users = request, writability, writability.users
-        self._rewritten_with = {
-            file: part.name for part in earlier for file in _contents(part.texts)
-        }
-        self._earlier = {
-            file: data for part in earlier for file, data in _contents(part.texts).items()
-        }
+        rewritten = [
+            (file, part.name, data)
+            for part in earlier
+            for file, data in _contents(part.texts).items()
+        ]
+        self._rewritten_with = {file: name for file, name, _ in rewritten}
+        self._earlier = {file: data for file, _, data in rewritten}
         self._before_of: dict[str, Documents] = {}
         self._refused: dict[MachineKey, str] = {}
         self._originals: dict[str, bytes] = {}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from render.frontends.fixing import in_use
+from render.frontends.fixing import files_of, in_use
 from render.frontends.request.request import Request
 from render.frontends.session import reading, reading_roots
 from render.manifests import discover, kustomization
@@ -14,7 +14,6 @@ from render.manifests.sources import loading
 from render.manifests.sources.walk import Unread
 from render.manifests.uses.use import FolderUse
 from render.system import files
-from render.yaml.budget import Limits
 
 
 class AppliedInput(NamedTuple):
@@ -47,25 +46,13 @@ class AppliedInput(NamedTuple):
         return self.reads is not None and file is not None and self.has(file)
 
 
-def kustomized(folder: str, limits: Limits, use: FolderUse | None = None) -> AppliedInput:
-    """The kustomization in *folder* as an input."""
-    reach = kustomization.reach(
-        folder,
-        limits,
-        allow_remote=True,
-        bounds=discover.boundary(os.path.realpath(folder)),
-        components=use.edit.components if use is not None and use.edit is not None else (),
-    )
-    reads = (*reach.kustomizations, *reach.resources, *reach.others)
-    return AppliedInput(folder, use, frozenset(map(os.path.realpath, reads)))
-
-
 class InputUsers:
     """The inputs of the repositories of the paths of a request, by the files that they apply."""
 
     def __init__(self, request: Request) -> None:
         self._asked = request
         self._limits = request.reading.limits
+        self._known = kustomization.KnownKustomizations()
 
     def own(self, loaded: Documents) -> AppliedInput:
         """The input that *loaded* was read of, which kustomize builds."""
@@ -75,7 +62,12 @@ class InputUsers:
             is_same = os.path.realpath(known.folder) == real and title == loaded.user
             if is_same and known.reads is not None:
                 return known
-        return kustomized(loaded.folder, self._limits)
+        return self._kustomized(loaded.folder)
+
+    def _kustomized(self, folder: str, use: FolderUse | None = None) -> AppliedInput:
+        """The kustomization in *folder* as an input."""
+        components = use.edit.components if use is not None and use.edit is not None else ()
+        return AppliedInput(folder, use, files_of(folder, self._limits, self._known, components))
 
     def of(self, names: Iterable[str]) -> list[AppliedInput]:
         """All that apply one of the files *names*, each once."""
@@ -127,11 +119,9 @@ class InputUsers:
         inputs: list[AppliedInput] = []
         for top in tops:
             unread = loading.inputs_below(top, reading_roots(self._asked, None))
-            inputs += (kustomized(folder, self._limits) for folder in unread.kustomizations)
+            inputs += map(self._kustomized, unread.kustomizations)
             inputs += (
-                kustomized(use.folder, self._limits, use)
-                for use in unread.uses
-                if use.release is None
+                self._kustomized(use.folder, use) for use in unread.uses if use.release is None
             )
             inputs += (
                 AppliedInput(use.folder, use)

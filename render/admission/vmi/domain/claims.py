@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from render.admission.checks import Check, Evaluate, Subject, Violation
+from render.admission.checks import Check, Evaluate, Subject, Violation, repeated_names
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 from render.model.apimachinery.go import quoted
@@ -81,12 +81,8 @@ def _requests(kind: _Kind, subject: Subject) -> list[_DeviceRequest]:
 
 
 def _named_twice(subject: Subject) -> Iterator[Cause]:
-    known: set[str] = set()
-    for index, claim in enumerate(subject.spec["resourceClaims"]):
-        name = claim.get("name", "")
-        if name in known:
-            yield _twice(subject, index, name)
-        known.add(name)
+    for index, name in repeated_names(subject.spec["resourceClaims"]):
+        yield _twice(subject, index, name)
 
 
 def _twice(subject: Subject, index: int, name: str) -> Cause:

@@ -6,7 +6,7 @@ Upstream: pkg/network/admitter/admit.go, netiface.go, dra.go.
 from collections.abc import Iterable, Iterator
 
 from render.admission import faults
-from render.admission.checks import EACH, Check, Subject, Violation
+from render.admission.checks import EACH, Check, Subject, Violation, repeated_names
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, FixEdit, set_to
 from render.model.apimachinery.go import quoted
@@ -20,19 +20,12 @@ _CLAIM_GATE = "NetworkDevicesWithDRA"
 
 
 def _repeated_networks(subject: Subject) -> Iterator[Violation]:
-    networks = subject.spec["networks"]
-    if len(networks) == 1:
-        return
-    known: set[str] = set()
-    for index, network in enumerate(networks):
-        name = network.get("name", "")
-        if name in known:
-            yield Violation(
-                subject.at("networks", index, "name"),
-                f"Network with name {quoted(name)} already exists, every network must have a unique name",
-                "give the networks and their interfaces different names",
-            )
-        known.add(name)
+    for index, name in repeated_names(subject.spec["networks"]):
+        yield Violation(
+            subject.at("networks", index, "name"),
+            f"Network with name {quoted(name)} already exists, every network must have a unique name",
+            "give the networks and their interfaces different names",
+        )
 
 
 def _networks_without_interface(subject: Subject) -> Iterator[Violation]:
@@ -87,19 +80,12 @@ def _with_network(
 
 
 def _interfaces_of_one_network(subject: Subject) -> Iterator[Violation]:
-    interfaces = subject.spec["domain"]["devices"]["interfaces"]
-    if len(interfaces) == 1:
-        return
-    known: set[str] = set()
-    for index, interface in enumerate(interfaces):
-        name = interface.get("name", "")
-        if name in known:
-            yield Violation(
-                subject.at(*_INTERFACES, index, "name"),
-                "Only one interface can be connected to one specific network",
-                "add a network for the second interface, or drop the interface",
-            )
-        known.add(name)
+    for index, _ in repeated_names(subject.spec["domain"]["devices"]["interfaces"]):
+        yield Violation(
+            subject.at(*_INTERFACES, index, "name"),
+            "Only one interface can be connected to one specific network",
+            "add a network for the second interface, or drop the interface",
+        )
 
 
 def _interfaces_without_network(subject: Subject) -> Iterator[Violation]:
