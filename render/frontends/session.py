@@ -212,7 +212,7 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
     for loaded in inputs:
         for document in loaded.documents:
             resource = from_body(document.body, 0)
-            where = resource.namespace or namespace
+            where = resource.namespace or loaded.namespace or namespace
             identity = resource.group, resource.kind, where, resource.name
             known = stamped if id(document.body) in genuine else others
             known.setdefault(identity, []).append((loaded, document))
@@ -255,7 +255,7 @@ def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]
             identity = resource.group, resource.kind, resource.namespace, resource.name
             if before[identity] == len(groups):
                 groups.append(Documents(folder=loaded.folder, user=loaded.user))
-                groups[-1].data = loaded.data
+                groups[-1].data, groups[-1].namespace = loaded.data, loaded.namespace
             groups[before[identity]].documents.append(document)
             before[identity] += 1
         apart += groups
@@ -283,7 +283,8 @@ def include(loaded: Documents, neighbours: "Neighbours") -> None:
 
 
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
-    """*request* with what the VMs of *loaded* find in other folders of the repository."""
+    """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
+    request = request._replace(settings=settings_for(loaded, request))
     shared, unclear = neighbours.of(loaded)
     loaded.diagnostics.extend(unclear)
     limits = request.reading.limits
@@ -300,6 +301,13 @@ def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours
         beside=request.beside._replace(catalog=(*request.beside.catalog, *documents)),
         settings=settings._replace(catalog=with_objects(settings.catalog, documents)),
     )
+
+
+def settings_for(loaded: Documents, request: Request) -> Settings:
+    """The settings of *request* in the namespace in which *loaded* is applied, unless somebody has named one."""
+    if not loaded.namespace or "namespace" in request.beside.named:
+        return request.settings
+    return request.settings._replace(namespace=loaded.namespace)
 
 
 def rendering(loaded: Documents) -> str:

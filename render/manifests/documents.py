@@ -17,6 +17,7 @@ from render.yaml.reader import Document
 if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.patches import Position
+    from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
 
 Blame = Callable[[int, FieldPath], "Position | None"]
@@ -39,7 +40,8 @@ class Documents:
     *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
     *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out
     again, since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in
-    what kustomize read, of which it printed nothing.
+    what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the
+    one of the run; *destinations* say it of loose files.
     """
 
     __slots__ = (
@@ -48,6 +50,7 @@ class Documents:
         "borrowed",
         "copies",
         "data",
+        "destinations",
         "diagnostics",
         "documents",
         "filled",
@@ -55,6 +58,7 @@ class Documents:
         "is_built",
         "left_out",
         "locked",
+        "namespace",
         "passed",
         "referents",
         "remotes",
@@ -69,6 +73,8 @@ class Documents:
     def __init__(self, *, folder: str = ".", whole: bool = False, user: str = "") -> None:
         self.folder = folder
         self.user = user
+        self.namespace = ""
+        self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
+from render.manifests.uses.destinations import namespace_of
 from render.model.globs import Globs
 from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body, text_at
 from render.yaml.reader import Document
@@ -37,6 +38,11 @@ def of_files(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
         folders = {file: _around(file, locked) for file in files}
         rest = [file for file in files if not folders[file]]
         _detect(folders, _among(_identities(loose.documents, namespace), rest), rest)
+        rest = [file for file in rest if not folders[file]]
+        if not any(os.path.basename(file) == LOCK for file in rest):  # what has one stays together
+            folders |= {
+                file: loose.destinations[file].folder for file in rest if file in loose.destinations
+            }
     return folders
 
 
@@ -56,15 +62,22 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         _part(parts, folder, loose).documents.append(document)
     if len(parts) < 2:  # noqa: PLR2004 - one part is all of it
         loose.folder = next(iter(parts), "") or loose.folder
+        loose.namespace = _namespace(loose, loose)
         return [loose]
     for diagnostic in loose.diagnostics:
         around = _around(diagnostic.location.file, parts)
         _part(parts, around, loose).diagnostics.append(diagnostic)
     for file in loose.data:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
+    for part in parts.values():
+        part.namespace = _namespace(part, loose)
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen = loose.passed, loose.unseen
     return [first, *others]
+
+
+def _namespace(part: Documents, loose: Documents) -> str:
+    return loose.namespace or namespace_of(part.documents, loose.destinations)
 
 
 def _part(parts: dict[str, Documents], folder: str, loose: Documents) -> Documents:

@@ -1056,6 +1056,115 @@ def test_a_vm_of_two_uses_that_differs_has_no_lock_there(helm: str) -> None:
     assert not Path("charts/vm/virt-render.lock.yaml").exists()
 
 
+TYPED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {kind: VirtualMachineInstancetype, name: small}
+  template: {spec: {domain: {devices: {}}}}
+"""
+SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small, namespace: prod}
+spec: {cpu: {guest: 2}, memory: {guest: 1Gi}}
+"""
+
+
+def deployed(path: str, name: str = "vms", namespace: str = "prod") -> str:
+    """An Application of the folder *path*."""
+    return f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: {name}, namespace: argocd}}
+spec:
+  destination: {{namespace: {namespace}}}
+  source: {{repoURL: "https://github.com/acme/fleet.git", path: {path}}}
+"""
+
+
+IN_PROD = {
+    "a folder": {"vms/vm.yaml": TYPED},
+    "a kustomization": {"vms/vm.yaml": TYPED, "vms/kustomization.yaml": "resources: [vm.yaml]\n"},
+    "a chart": {
+        "vms/Chart.yaml": "apiVersion: v2\nname: vms\nversion: 1.0.0\n",
+        "vms/templates/vm.yaml": TYPED,
+    },
+}
+
+
+@pytest.mark.parametrize("files", IN_PROD.values(), ids=IN_PROD)
+def test_what_names_no_namespace_is_applied_in_that_of_the_destination(
+    helm: str, files: dict[str, str]
+) -> None:
+    """Argo CD puts it there; an instancetype of that namespace is meant then. Flux's targetNamespace is alike."""
+    for file, text in files.items():
+        put(file, text)
+    put("types/small.yaml", SMALL)
+    put("apps/vms.yaml", deployed("vms"))
+    done = virt_render(helm, "check", ".")
+    assert done.returncode == 0, done.stdout
+    assert "1 VM" in done.stderr
+    git("add", ".")
+    git("commit", "-qm", "a")
+    put("types/small.yaml", SMALL.replace("guest: 2", "guest: 4"))
+    assert "cpu.sockets: 2 -> 4" in virt_render(helm, "diff", ".").stdout
+    assert "VR201" in virt_render(helm, "check", "--namespace", "test", ".").stdout
+
+
+def test_files_below_a_kustomization_are_applied_in_the_namespace_of_the_destination(
+    helm: str,
+) -> None:
+    put("kustomization.yaml", "resources: [types/small.yaml, apps/vms.yaml]\n")
+    put("vms/vm.yaml", TYPED)
+    put("types/small.yaml", SMALL)
+    put("apps/vms.yaml", deployed("vms"))
+    done = virt_render(helm, "check", ".")
+    assert done.returncode == 0, done.stdout
+    assert "1 VM" in done.stderr
+
+
+def test_a_lock_pins_what_is_applied_in_the_namespace_of_the_destination(helm: str) -> None:
+    """The lock calls the VM as its manifest does."""
+    put("vms/vm.yaml", TYPED)
+    put("types/small.yaml", SMALL)
+    put("apps/vms.yaml", deployed("vms"))
+    assert virt_render(helm, "pin", ".").returncode == 0
+    assert pinned("vms/virt-render.lock.yaml") == ["web"]
+    put("types/small.yaml", SMALL.replace("guest: 2", "guest: 4"))
+    done = virt_render(helm, "check", ".")
+    assert done.returncode == 0
+    assert "1 VM" in done.stderr
+
+
+def test_folders_of_one_repository_are_applied_in_different_namespaces(helm: str) -> None:
+    """A folder of two Applications that do not agree is read as before."""
+    for name in ("prod", "test"):
+        put(f"apps/{name}.yaml", deployed(f"vms/{name}", name, name))
+        put(f"vms/{name}/vm.yaml", TYPED.replace("name: web", f"name: {name}"))
+        put(f"types/{name}.yaml", SMALL.replace("namespace: prod", f"namespace: {name}"))
+    done = virt_render(helm, "check", ".")
+    assert done.returncode == 0, done.stdout
+    put("apps/other.yaml", deployed("vms/test", "other", "prod"))
+    assert "VR201" in virt_render(helm, "check", ".").stdout
+
+
+def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
+    put("vms/vm.yaml", TYPED)
+    put("types/small.yaml", SMALL)
+    put("types/test.yaml", SMALL.replace("namespace: prod", "namespace: test"))
+    put("apps/vms.yaml", deployed("vms"))
+    git("add", ".")
+    git("commit", "-qm", "a")
+    put("apps/vms.yaml", deployed("vms", namespace="test"))
+    done = virt_render(helm, "diff", ".").stdout
+    assert "1 new" in done
+    assert "1 gone" in done
+    assert "neither gone nor new" not in done
+
+
 def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) -> None:
     """E15."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n")

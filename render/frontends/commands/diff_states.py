@@ -19,7 +19,7 @@ from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
-from render.frontends.session import include, is_unbuilt, leave_out_rendered, reading
+from render.frontends.session import include, is_unbuilt, leave_out_rendered, reading, settings_for
 from render.manifests import discover, kustomization, roots
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -499,11 +499,9 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     if status(loaded.diagnostics) is not Exit.OK:
         findings = merge(findings_of(loaded, loaded.diagnostics, request))
         fault = RefusedError(findings)
-    emitted = (
-        request.settings
-        if "emit" in request.beside.named
-        else request.settings._replace(emit="source")
-    )
+    emitted = settings_for(loaded, request)
+    if "emit" not in request.beside.named:
+        emitted = emitted._replace(emit="source")
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)

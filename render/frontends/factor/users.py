@@ -36,9 +36,7 @@ class AppliedInput(NamedTuple):
         real = os.path.realpath(file)
         if self.reads is not None:
             return real in self.reads
-        around = os.path.realpath(self.folder)
-        is_deep = self.use is not None and self.use.is_deep
-        return files.is_below(real, around) if is_deep else os.path.dirname(real) == around
+        return self.use is not None and self.use.applies(real)
 
     def builds(self, folder: str) -> bool:
         """Whether it takes what the kustomization in *folder* is built to."""

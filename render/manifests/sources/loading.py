@@ -94,9 +94,9 @@ def load_all(
             for tried in _made(intake, unread, empty)
             if _is_input(intake, tried, path, unread, loose)
         )
-        for folder, names in unread.directories.items():
-            inputs.append(_watched(watch, Documents(folder=folder, whole=whole)))
-            _take(intake, names, inputs[-1])
+        directories = [Documents(folder=folder, whole=whole) for folder in unread.directories]
+        inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
+        _name_destinations(unread, loose)
     loose.diagnostics += _unread_beside(intake)
     _name_left_out([loose, *inputs])
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
@@ -113,10 +113,12 @@ def made(unread: Unread, reading: Reading) -> list[Documents]:
     return [*_made(intake, unread, _empty(unread, Documents(), whole=False))]
 
 
-def _take(intake: SourceIntake, names: Sequence[str], into: Documents) -> None:
-    """Read the files *names* into *into* as they are."""
-    for file in names:
+def _taken(intake: SourceIntake, into: Documents, unread: Unread) -> Documents:
+    """*into* with the files of its folder, which are applied as they are."""
+    into.namespace = _namespace(into.folder, unread)
+    for file in unread.directories[into.folder]:
         intake.file(file, into, named=False)
+    return into
 
 
 def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:
@@ -133,11 +135,14 @@ def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:
 
 def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     """The inputs that are to be made of what is *unread*, beside the *loose* files."""
-    empty = [
-        *(Documents(folder=folder, whole=whole) for folder in unread.kustomizations),
-        *(Documents(folder=folder, whole=whole) for folder in unread.charts),
-        *(Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses),
-    ]
+    built = [Documents(folder=folder, whole=whole) for folder in unread.kustomizations]
+    for into in built:
+        into.namespace = _namespace(into.folder, unread)
+    filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
+    for into, use in zip(filled, unread.uses, strict=True):
+        into.namespace = use.namespace
+    charts = (Documents(folder=folder, whole=whole) for folder in unread.charts)
+    empty = [*built, *charts, *filled]
     for into in empty:
         if into.folder in loose.remotes:
             into.remotes[into.folder] = loose.remotes[into.folder]
@@ -160,6 +165,29 @@ def _name_left_out(inputs: Sequence[Documents]) -> None:
                         f"the VM in {origin.file} skipped: {into.folder} lists it, and makes nothing of it",
                     )
                 )
+
+
+def _namespace(folder: str, unread: Unread) -> str:
+    """The namespace of what names none in *folder*, as all say that apply it as it is written."""
+    if not unread.plain:
+        return ""
+    from render.manifests.uses.destinations import agreed_namespace
+
+    real = os.path.realpath(folder)
+    return agreed_namespace(use for use in unread.plain if os.path.realpath(use.folder) == real)
+
+
+def _name_destinations(unread: Unread, loose: Documents) -> None:
+    """Say in *loose* where its files are applied."""
+    if not any(use.namespace for use in unread.plain):
+        return
+    from render.manifests.uses.destinations import destination
+
+    files = {document.origin.file for document in loose.documents}
+    loose.destinations = {
+        **loose.destinations,
+        **{file: found for file in files if (found := destination(file, unread.plain)).namespace},
+    }
 
 
 def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:

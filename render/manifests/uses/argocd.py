@@ -112,10 +112,21 @@ class _Application(NamedTuple):
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
         if plugin or not self.home.is_chart_of_machines(folder):
             edit = None if plugin else self._edit(source, folder)
-            use = FolderUse(self.title, self.document, folder, assumptions=assumptions, edit=edit)
+            use = FolderUse(
+                self.title, self.document, folder, assumptions=assumptions, edit=edit,
+                namespace=self._namespace,
+            )  # fmt: skip
             return use if edit else self._plain(use, source)
         release = self._release((*path, "helm"), folder, source.get("helm"))
-        return FolderUse(self.title, self.document, folder, release, assumptions=assumptions)
+        return FolderUse(
+            self.title, self.document, folder, release, assumptions=assumptions,
+            namespace=self._namespace,
+        )  # fmt: skip
+
+    @property
+    def _namespace(self) -> str:
+        """That of the destination, in which objects are applied that name none."""
+        return text_at(get(self.body, "spec", "destination"), "namespace")
 
     def _plain(self, use: FolderUse, source: Mapping[str, Any]) -> FolderUse | None:
         """*use* of a folder as *source* has it applied, None where that is of another kind. Raises UnevaluatedError."""
@@ -171,12 +182,9 @@ class _Application(NamedTuple):
         for _, parameter in mappings(helm, "fileParameters"):
             file = os.path.relpath(self._file(text_at(parameter, "path"), folder), folder)
             parameters.append(f"{text_at(parameter, 'name')}={file}")
-        destination = get(self.body, "spec", "destination")
         return self.base._replace(
             name=text_at(helm, "releaseName") or text_at(self.body.get("metadata"), "name"),
-            namespace=text_at(helm, "namespace")
-            or text_at(destination, "namespace")
-            or self.base.namespace,
+            namespace=text_at(helm, "namespace") or self._namespace or self.base.namespace,
             values=tuple(files),
             texts=tuple(self._texts(path, helm)),
             file_parameters=tuple(parameters),

@@ -97,6 +97,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         is_complete=variables.is_complete,
         assumptions=assumptions,
         edit=KustomizationEdit({"namespace": namespace}) if namespace else None,
+        namespace=namespace,
     )
 
 
@@ -131,14 +132,17 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
     if not home.is_read(folder):
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
+    is_kustomization = kustomization.find(folder) is not None
     if home.is_part(folder):
         _refuse_changes(spec)
-        if namespace and kustomization.find(folder) is None:
+        if namespace and not is_kustomization:
             raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
-        edit = KustomizationEdit({"namespace": namespace}) if namespace else None
+    if namespace and is_kustomization and home.is_built_of_machines(folder):
+        edit = KustomizationEdit({"namespace": namespace})
     return FolderUse(
-        named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True
-    )
+        named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True,
+        namespace=namespace,
+    )  # fmt: skip
 
 
 def _refuse_changes(spec: Any) -> None:
@@ -184,6 +188,7 @@ def _release(
         release,
         is_complete=is_complete,
         assumptions=assumptions,
+        namespace=release.namespace,
     )
 
 

@@ -1,5 +1,6 @@
 """A use of a chart or a folder: the object that asks for it, and what it fills in."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -8,6 +9,7 @@ from render.manifests.discover import HelmRelease
 from render.model.fieldpath import FieldPath
 from render.model.resource import Origin, text_at
 from render.model.tree import get
+from render.system import files
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
-    *is_deep*: where nothing builds the folder, those below it count too.
+    *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
+    where the object does not say.
     """
 
     title: str
@@ -48,6 +51,12 @@ class FolderUse(NamedTuple):
     assumptions: tuple[str, ...] = ()
     edit: "KustomizationEdit | None" = None
     is_deep: bool = False
+    namespace: str = ""
+
+    def applies(self, real: str) -> bool:
+        """Whether the resolved file *real* is applied with the folder, where nothing builds that."""
+        around = os.path.realpath(self.folder)
+        return files.is_below(real, around) if self.is_deep else os.path.dirname(real) == around
 
     @property
     def is_plain(self) -> bool:

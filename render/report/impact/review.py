@@ -456,7 +456,7 @@ def placed(machines: Iterable[MachineImpact]) -> str:
         for name in sorted(gone.keys() & new.keys())
         if len(gone[name]) == len(new[name]) == 1
     ]
-    names = [f"{old} -> {ref}" for old, ref in pairs if not (old.namespace and ref.namespace)]
+    names = [f"{old} -> {ref}" for old, ref in pairs if bool(old.namespace) != bool(ref.namespace)]
     reason = "one VM, neither gone nor new, if what names no namespace is applied in that one"
     return f"{reason}: {_first(names)}" if names else ""
 

@@ -1,0 +1,59 @@
+"""In which namespace objects that name none are applied, as the objects say that apply their folders."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from render.manifests.uses.use import FolderUse
+from render.model.resource import (
+    CLUSTER_SCOPED,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    SETTINGS_HOLDERS,
+    from_body,
+)
+from render.yaml.reader import Document
+
+
+class Destination(NamedTuple):
+    """Where a file is applied: with *folder*, and what names no namespace in *namespace*, ``""`` if nobody says so."""
+
+    folder: str = ""
+    namespace: str = ""
+
+
+def agreed_namespace(uses: Iterable[FolderUse]) -> str:
+    """The namespace that all of *uses* apply what names none in; ``""`` without any, and where they do not agree."""
+    namespaces = {use.namespace for use in uses}
+    return namespaces.pop() if len(namespaces) == 1 else ""
+
+
+def destination(file: str, uses: Iterable[FolderUse]) -> Destination:
+    """Where *uses* of folders apply *file* as it is written."""
+    real = os.path.realpath(file)
+    applying = [use for use in uses if use.applies(real)]
+    folder = max((use.folder for use in applying), key=len, default="")
+    return Destination(folder.removeprefix("."), agreed_namespace(applying))
+
+
+def namespace_of(documents: Iterable[Document], destinations: Mapping[str, Destination]) -> str:
+    """The namespace in which *destinations* have what names none of *documents*, where that is the same for all."""
+    namespaces = {
+        destinations[document.origin.file].namespace if document.origin.file in destinations else ""
+        for document in documents
+        if _is_named_without_namespace(document)
+    }
+    return namespaces.pop() if len(namespaces) == 1 else ""
+
+
+def _is_named_without_namespace(document: Document) -> bool:
+    """Whether *document* is a VM, a definition or a preset that is in some namespace, and does not say in which."""
+    resource = from_body(document.body, 0)
+    is_scoped = (
+        resource.kind in CLUSTER_SCOPED or (resource.group, resource.kind) in SETTINGS_HOLDERS
+    )
+    return (
+        resource.group in (KUBEVIRT, INSTANCETYPE_GROUP)
+        and not is_scoped
+        and not resource.namespace
+    )
