@@ -794,6 +794,25 @@ def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
     assert "no memory" in finding["message"]
 
 
+def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:
+    """Argo CD and Flux refuse it, unless they are told to ignore it; check and diff say the same."""
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    git("add", ".")
+    git("commit", "-qm", "a")
+    put("apps/web.yaml", application("valueFiles: [gone.yaml]\nvalues: 'memory: 1Gi'"))
+    done = virt_render(helm, "check", ".")
+    message = "Application argocd/web asks for values that cannot be read: cannot read charts/vm/gone.yaml"
+    assert done.returncode == 3
+    assert f"apps/web.yaml:1:1: error VR110 unreadable: {message}" in done.stdout
+    reviewed = virt_render(helm, "diff", ".")
+    assert reviewed.returncode == 1
+    assert message in reviewed.stdout
+    ignoring = "valueFiles: [gone.yaml]\nignoreMissingValueFiles: true\nvalues: 'memory: 1Gi'"
+    put("apps/web.yaml", application(ignoring))
+    assert virt_render(helm, "check", ".").returncode == 0
+    assert virt_render(helm, "diff", ".").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("file", "place"), [("values/web.yaml", ("values/web.yaml", 2)), ("", ("apps/web.yaml", 1))]
 )

@@ -57,6 +57,11 @@ def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOut
     return lambda: _read_tried(intake, folder, filled, into)
 
 
+_ABSENT = (
+    "correct the path, or have files that are missing ignored (ignoreMissingValueFiles of Argo CD)"
+)
+
+
 class _Installation(NamedTuple):
     """The chart in *folder*, installed as *release* by the object *user*, if one is known that does."""
 
@@ -104,16 +109,15 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
 def _unreadable_values(
     intake: SourceIntake, use: FolderUse, into: Documents, place: Location
 ) -> Iterator[Diagnostic]:
-    """Which values that *use* asks for are no YAML: at their file, those that stand in the object itself at *place*."""
+    """Which values that *use* asks for at *place* are no YAML, at their file if they have one, or are not there."""
     release = use.release or HelmRelease()
     for file in release.values:
         data = files.read(file, file, intake.limits.file_bytes)
-        faults = (
-            []
-            if isinstance(data, Diagnostic)
-            else reader.read(data, tidy(file), intake.limits).diagnostics
-        )
-        for fault in faults:
+        if isinstance(data, Diagnostic):
+            message = f"{use.title} asks for values that cannot be read: {data.message}"
+            yield data._replace(location=place, message=message, help=_ABSENT)
+            continue
+        for fault in reader.read(data, tidy(file), intake.limits).diagnostics:
             if fault.code == codes.YAML_SYNTAX.number:
                 into.data.add_file(tidy(file), intake.limits.file_bytes)
                 yield fault._replace(
