@@ -32,16 +32,15 @@ class Documents:
     kustomize did it, from the resolved folders *bases*.
     *blamed* know who else wrote fields: patches, and the charts that were *filled* in; *substituted* are the builds
     that Flux fills in. *borrowed*: of what stands beside the documents, whose it is, and its index there.
-    *passed* are the files that were looked at and hold nothing
-    that counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions
-    of objects to which VMs refer, *locked* the machines of those inputs with
-    a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are
-    not read again, see `Contents`. *unfilled*: why a chart or a use of one came to nothing, by folder and user.
-    *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
-    *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out
-    again, since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in
-    what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the
-    one of the run; *destinations* say it of loose files.
+    *passed* are the files that were looked at and hold nothing that counts, *remotes* what kustomizations would fetch
+    from elsewhere, by their folders, *referents* the positions of objects to which VMs refer, *locked* the machines of
+    those inputs with a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into.
+    *whole*: files are not read again, see `Contents`. *unfilled*: why a chart, a use of one or a kustomization came to
+    nothing, by folder and user. *unread_holder*: which other input cannot be read and may hold the object of a name, in
+    words, ``""`` for none. *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that
+    were taken out again, since their stamp says that they are rendered from others which are read. *left_out*: where
+    VMs stand in what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where
+    that is the one of the run; *destinations* say it of loose files.
     """
 
     __slots__ = (

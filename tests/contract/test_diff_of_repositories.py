@@ -83,6 +83,23 @@ def test_a_moved_folder_holds_the_same_vms(repository: Repository, diff: Run) ->
     assert (web["kustomization"], web["movedFrom"]) == ("machines", "vms")
 
 
+def test_an_overlay_whose_base_has_moved_cannot_be_rendered(
+    repository: Repository, diff: Run
+) -> None:
+    """Nothing that kustomize still finds for the overlay has a word of KubeVirt's."""
+    repository.write("base/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("base/web.yaml", vm())
+    repository.write("overlays/prod/kustomization.yaml", "resources: [../../base]\n")
+    repository.commit("An overlay")
+    repository.git("mv", "base", "base2")
+    repository.commit("Moved")
+    reviewed = diff()
+    assert reviewed.status == 1
+    assert "after: 1 error (new), build prints nothing" in reviewed.text
+    assert "it lists base, which is not there" in reviewed.text
+    assert invoke(["check", "."]) == 0
+
+
 def test_a_kustomization_that_comes_or_goes_changes_no_vm(
     repository: Repository, diff: Run
 ) -> None:

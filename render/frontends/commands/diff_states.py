@@ -149,12 +149,15 @@ class _LoadedSide(NamedTuple):
             }
 
     def unfilled(self, name: str) -> RefusedError | None:
-        """Why the chart *name* is not rendered, None if it is not there: ``check`` passes such a chart over.
+        """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
-        Who rendered the other state of it must not read that it went.
+        Who rendered the other state must not read that it went.
         """
+        with contextlib.chdir(self.folder):
+            is_built = kustomization.find(os.path.join(self.path, name)) is not None
+        code = codes.KUSTOMIZE_FAILED if is_built else codes.HELM_FAILED
         faults = [
-            codes.HELM_FAILED.at(diagnostic.location, diagnostic.message)
+            code.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
             for unfilled, diagnostics in loaded.unfilled.items()
             if _seen_from(self.path, *unfilled) == name

@@ -380,15 +380,25 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
 def _is_reached(
     intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents
 ) -> bool:
-    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects; charts are a note."""
+    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
+
+    Where that is not there, or a chart, nobody knows what it would hold; *into* says so.
+    """
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
-    if reach.inflates and not is_reached:
+    if is_reached:
+        return True
+    if reach.inflates:
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
-    return is_reached
+    gone = [file for file in reach.resources if not os.path.lexists(file)]
+    if gone:
+        into.unseen["kustomization that lists what is not there"] += 1
+        into.unfilled[top, ""] = [skipped(top, f"it lists {', '.join(gone)}, which is not there")]
+        into.diagnostics += into.unfilled[top, ""]
+    return False
 
 
 def _is_shared(intake: SourceIntake, path: str) -> bool:
