@@ -193,13 +193,14 @@ class Scope(NamedTuple):
 
     In *shared* that may also be what says whether there is room for pods: others are meant by it.
     *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
-    other objects in a file that counts nothing is known afterwards.
+    other objects in a file that counts nothing is known afterwards. *has_submodules*: what stands in one counts too.
     """
 
     exclude: Globs = Globs()
     lenient: bool = True
     drop: bool = True
     shared: Globs = Globs()
+    has_submodules: bool = True
 
 
 class Texts:

@@ -65,6 +65,7 @@ def checkout(
         tree = os.path.join(folder, "tree")
         os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
         listed = _listed(top, revision)
+        _mark_submodules(tree, listed)
         with open(os.path.join(folder, _LISTING), "xb") as listing:
             listing.write(listed)
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
@@ -134,17 +135,34 @@ def _listed(top: str, revision: str) -> bytes:
 
 def _files(listed: bytes) -> list[_TreeEntry]:
     """The files in what git *listed*, but for submodules. Raises GitError for a name that leads out of the folder."""
-    entries = []
+    return [entry for entry in _entries(listed) if entry.mode != git.SUBMODULE]
+
+
+def _entries(listed: bytes) -> Iterator[_TreeEntry]:
+    """All that git *listed*. Raises GitError for a name that leads out of the folder."""
     for line in filter(None, listed.split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, _, id_, size = about.split()
-        if mode == git.SUBMODULE:
-            continue
-        display_name = os.fsdecode(name)
         if any(step.lower() in {b"", b".", b"..", b".git"} for step in name.split(b"/")):
+            display_name = os.fsdecode(name)
             raise GitError(f"a file of the commit has a name that git refuses: {display_name}")
-        entries.append(_TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name))
-    return entries
+        yield _TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name)
+
+
+def _mark_submodules(tree: str, listed: bytes) -> None:
+    """Make the empty folders in *tree* that git makes of submodules, by their ``.git`` to be known as such.
+
+    Raises GitError.
+    """
+    for entry in _entries(listed):
+        if entry.mode == git.SUBMODULE:
+            folder = os.path.join(os.fsencode(tree), entry.name)
+            try:
+                os.makedirs(folder, exist_ok=True)
+                with open(os.path.join(folder, b".git"), "xb"):
+                    pass
+            except OSError as error:
+                raise _unwritable(os.fsdecode(entry.name), error) from error
 
 
 def _but_for_missing(
@@ -199,11 +217,12 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
         writing.link()
     except OSError as error:
         name = os.path.relpath(os.fsencode(error.filename or below), below)
-        why = error.strerror or error
-        raise GitError(
-            f"a file of the commit cannot be written: {os.fsdecode(name)}: {why}"
-        ) from error
+        raise _unwritable(os.fsdecode(name), error) from error
     return words
+
+
+def _unwritable(name: str, error: OSError) -> GitError:
+    return GitError(f"a file of the commit cannot be written: {name}: {error.strerror or error}")
 
 
 def _is_named(entry: _TreeEntry, name: bytes) -> bool:

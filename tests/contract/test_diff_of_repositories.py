@@ -100,6 +100,26 @@ def test_an_overlay_whose_base_has_moved_cannot_be_rendered(
     assert invoke(["check", "."]) == 0
 
 
+def test_submodules_are_compared_in_no_state(
+    repository: Repository, diff: Run, tmp_path: Path
+) -> None:
+    """A commit has the name of one alone; in the working tree it may be there with all that it holds."""
+    module = Repository(tmp_path / "module")
+    module.write("vm.yaml", vm("inner"))
+    module.commit("A VM")
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(module.folder), "sub")
+    repository.git(*add)
+    repository.commit("A submodule")
+    for revisions in ("HEAD~1..HEAD", "HEAD", "HEAD~1"):
+        reviewed = diff(revisions=revisions)
+        assert reviewed.status == 0
+        assert "1 VM: 1 same" in reviewed.text
+        assert "not looked at: 1 submodule" in reviewed.text
+    assert invoke(["check", "."]) == 0
+
+
 def test_a_kustomization_that_comes_or_goes_changes_no_vm(
     repository: Repository, diff: Run
 ) -> None:

@@ -466,7 +466,7 @@ def _read(
         if os.path.isdir(path) and (as_repository or not is_built):
             layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
-            scope = Scope(exclude, shared=layout.shared)
+            scope = Scope(exclude, shared=layout.shared, has_submodules=False)
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _name_lacking(lacking, path, exclude, inputs)
             return _LoadedSide(name, folder, path, request, inputs)

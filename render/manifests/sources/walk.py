@@ -1,6 +1,5 @@
 """Folders and files: what of them is read as it is, and what is left to be built or filled in."""
 
-import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -74,15 +73,19 @@ def locks(path: str, limits: Limits) -> list[str]:
 
 
 class _Omitted:
-    """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes."""
+    """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes.
 
-    __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics")
+    *submodules* are how many of these have been left out.
+    """
+
+    __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics", "submodules")
 
     def __init__(self, top: str, scope: Scope, *, asks_git: bool) -> None:
         self._scope = scope
         self._ignored: frozenset[str] = frozenset()
         self._asks_git = asks_git
         self.diagnostics: list[Diagnostic] = []
+        self.submodules = 0
         if not asks_git:
             return
         from render.system import git
@@ -103,15 +106,24 @@ class _Omitted:
         return f"excluded by {pattern}" if pattern else ""
 
     def repository(self, real: str) -> str:
-        """Why the repository in the folder *real* does not count: it is no submodule of the one around it."""
+        """Why the repository in the folder *real* does not count: it is no submodule, or these do not count."""
+        if not self._is_submodule(real):
+            return "another repository"
+        if self._scope.has_submodules:
+            return ""
+        self.submodules += 1
+        return "a submodule, of which a commit has the name alone"
+
+    def _is_submodule(self, real: str) -> bool:
+        """Whether the repository in the folder *real* is one of that around it, as far as anybody says."""
         if not self._asks_git:  # a submodule has a file that says where its own are
-            return "" if os.path.isfile(os.path.join(real, ".git")) else "another repository"
+            return os.path.isfile(os.path.join(real, ".git"))
         from render.system import git
 
-        with contextlib.suppress(git.GitError):
-            if not git.is_submodule(real):
-                return "another repository"
-        return ""
+        try:
+            return git.is_submodule(real)
+        except git.GitError:
+            return True
 
 
 def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
@@ -125,7 +137,9 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
     _name_unread(intake, discovered, into)
-    into.diagnostics += omitted.diagnostics if omitted else ()
+    if omitted:
+        into.diagnostics += omitted.diagnostics
+        into.unseen += Counter(submodule=omitted.submodules)
     _name_settings(discovered, into)
     tops, named = kustomization.survey(
         discovered.kustomizations, intake.limits, intake.kustomizations
