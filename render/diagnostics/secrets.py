@@ -16,7 +16,7 @@ _SECRET_KEY = re.compile(f"(?:{_WORDS})$", re.IGNORECASE)
 _SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
 _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
-_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@")
+_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@|^[^/\s@:]++:[^/\s@]++@(?!sha256:|sha512:)")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 #: What is run, by probes and containers, with passwords among its words.
@@ -88,7 +88,10 @@ def may_contain_secrets(text: str) -> bool:
 
 
 def redacted(value: Any, mask: str = MASK, *, in_data: bool = False) -> Any:
-    """*value*, a JSON tree, with *mask* for what is secret in it; *in_data*: it stands in what `holds_data`."""
+    """*value*, a JSON tree, with *mask* for what is secret in it; *in_data*: it stands in what `holds_data`.
+
+    Of a URL the rest is kept, see `without_credentials`.
+    """
     if isinstance(value, dict):
         return {
             k: mask
@@ -100,12 +103,15 @@ def redacted(value: Any, mask: str = MASK, *, in_data: bool = False) -> Any:
         }
     if isinstance(value, list):
         return [redacted(item, mask, in_data=in_data) for item in value]
-    return mask if isinstance(value, str) and may_contain_secrets(value) else value
+    if not isinstance(value, str):
+        return value
+    return mask if may_contain_secrets(value) else without_credentials(value)
 
 
 def without_credentials(text: str) -> str:
     """*text* with `MASK` for the user and password in its URLs, and for what signs them: ``?token=``."""
-    text = _CREDENTIALS.sub(f"{MASK}@", text)
+    if "@" in text:
+        text = _CREDENTIALS.sub(f"{MASK}@", text)
     return _PARAMETER.sub(_unsigned, text) if "?" in text else text
 
 

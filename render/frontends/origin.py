@@ -27,8 +27,8 @@ def origin_of(request: Request, revision: str = "HEAD") -> PageOrigin:
     try:
         top = git.root(here)
         commit = git.commit(top, revision).id
-        edits = git.run(top, "status", "--porcelain", "--untracked-files=no", most=1)
+        is_edited = git.is_edited(top)
     except GitError:
         return PageOrigin(link=link, version=render.__version__)
     folder = os.path.relpath(os.path.realpath("."), top)
-    return PageOrigin(os.path.basename(top), commit, bool(edits), link, folder, render.__version__)
+    return PageOrigin(os.path.basename(top), commit, is_edited, link, folder, render.__version__)

@@ -71,8 +71,11 @@ _SEPARATOR = rb"(?m)^---"
 _ESCAPE = rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
 #: Text in base64, by its tag, by the tag's own name, or by a name that a directive gives it.
 _BINARY = rb"!!binary|2002:binary|(?m:^%TAG)"
-#: A template of Helm's whose apiVersion is a matter of values.
-_VERSION_BY_VALUES = rb"apiVersion[\"']?\s*:\s*[\"']?\{\{"
+#: Fields that a template of Helm's puts together, other than by a helper, as charts for several versions do.
+_COMPOSED = rb"%b[\"']?\s*:[^\n]{0,200}\{\{(?!-?\s*(?:include|template)\s)"
+_COMPOSED_VERSION, _COMPOSED_KIND = _COMPOSED % b"apiVersion", _COMPOSED % b"kind"
+_OF_MACHINE_ALONE = rb"""kind["']?\s*:\s*["']?%b\b""" % _KIND_OF_MACHINE.encode()
+_PIECE = rb"kubevirt|VirtualMachine"
 #: A patch or a replacement that makes another kind of object of one.
 _MADE_ANOTHER = (
     rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
@@ -258,12 +261,18 @@ class Texts:
         return self.any(_below(folder))
 
     def in_chart(self, chart: str) -> bool:
-        """Whether the templates of *chart* may; or a value, where the version of an object is a matter of values."""
+        """Whether the templates of *chart* may, also where they put group or kind of an object together."""
         templates = list(_below(os.path.join(chart, "templates")))
         if self.any(templates):
             return True
-        by_values = any(re.search(_VERSION_BY_VALUES, self._read(path)) for path in templates)
-        return by_values and self.anywhere(chart)
+        texts = [*map(self._read, templates)]
+        if any(re.search(_OF_MACHINE_ALONE, text) for text in texts):
+            return True
+        if not any(re.search(_COMPOSED_VERSION, text) for text in texts):
+            return False
+        return any(re.search(_COMPOSED_KIND, text) for text in texts) or any(
+            re.search(_PIECE, self._read(path)) for path in _below(chart)
+        )
 
     def reached(self, reach: kustomization.Reach) -> bool:
         """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""

@@ -167,6 +167,7 @@ def _shown(path: FieldPath, value: Any) -> Any:
         return value
     if isinstance(value, str):  # as most are
         is_hidden = _is_secret(path) or secrets.may_contain_secrets(value)
+        value = secrets.without_credentials(value)
     else:
         is_hidden = _is_secret(path) or secrets.redacted(value) != value
     return HIDDEN if is_hidden else value

@@ -75,8 +75,7 @@ def _edit(file_edit: FileEdit) -> dict[str, Any]:
         if is_moved
         else file_edit.edit.value
     )
-    if secrets.is_secret(file_edit.path):
-        value = secrets.MASK
+    value = secrets.MASK if secrets.is_secret(file_edit.path) else secrets.redacted(value)
     return {
         "file": file_edit.file,
         "document": file_edit.document,

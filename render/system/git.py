@@ -1,5 +1,6 @@
 """What git knows, asked through its own binary; the work tree and the index stay as they are."""
 
+import contextlib
 import os
 import re
 import stat
@@ -31,6 +32,8 @@ _TRUST = "run it as the owner of the files, or have git trust them: git config -
 _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
 _NO_REVISION = "Needed a single revision"
+#: How many settings more there are, of which variables have the keys and values.
+_COUNT = "GIT_CONFIG_COUNT"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 SUBMODULE = b"160000"
@@ -357,6 +360,24 @@ def remotes(folder: str) -> tuple[str, ...]:
     """The addresses from which the repository around *folder* fetches. Raises GitError, also where there is none."""
     listed = run(folder, "config", "-z", "--get-regexp", r"^remote\..*\.url$", without=_OF_A_HOOK)
     return tuple(os.fsdecode(line).partition("\n")[2] for line in listed.split(b"\0") if line)
+
+
+def is_edited(folder: str) -> bool:
+    """Whether a file that git knows is another one in the work tree around *folder*. Raises GitError.
+
+    A repository names filters for its files, and they are what the configuration of the machine says: none is run.
+    """
+    known: list[str] = []
+    with contextlib.suppress(GitError):  # nobody has any
+        listed = run(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        known = [os.fsdecode(key) for key in listed.split(b"\0") if key]
+    count = int(os.environ.get(_COUNT) or 0)
+    environ = {_COUNT: str(count + len(known))}
+    for number, key in enumerate(known, count):
+        environ[f"GIT_CONFIG_KEY_{number}"] = key
+        environ[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
+    words = ("status", "--porcelain", "--untracked-files=no")
+    return bool(_run(folder, words, around={**_repository(folder), **environ}, most=1))
 
 
 def is_submodule(folder: str) -> bool:

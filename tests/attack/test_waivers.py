@@ -282,10 +282,27 @@ def test_a_vm_counts_whose_version_kustomize_puts_together(
     assert "domain.cpu.sockets" in done.stdout
 
 
-def test_a_vm_counts_whose_version_is_a_value(repository: Repository, helm: str) -> None:
+COMPOSED = {
+    "a value": ("{{ .Values.version }}", "VirtualMachine", "version: kubevirt.io/v1\n"),
+    "a piece of it a value": ("{{ .Values.group }}.io/v1", "VirtualMachine", "group: kubevirt\n"),
+    "pieces": ('{{ print "kube" "virt" }}.io/v1', "VirtualMachine", ""),
+    "pieces of the kind too": (
+        '{{ print "kube" "virt.io" }}/v1',
+        '{{ print "Virtual" "Machine" }}',
+        "",
+    ),
+    "behind text": ('kube{{ "virt" }}.io/v1', 'Virtual{{ "Machine" }}', ""),
+}
+
+
+@pytest.mark.parametrize(("version", "kind", "values"), COMPOSED.values(), ids=COMPOSED)
+def test_a_vm_counts_whose_version_a_chart_puts_together(
+    repository: Repository, helm: str, version: str, kind: str, values: str
+) -> None:
     repository.write("chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
-    repository.write("chart/values.yaml", "version: kubevirt.io/v1\n")
-    template = REFUSED.replace("kubevirt.io/v1", "{{ .Values.version }}", 1)
+    repository.write("chart/values.yaml", values)
+    template = REFUSED.replace("kubevirt.io/v1", version, 1)
+    template = template.replace("kind: VirtualMachine\n", f"kind: {kind}\n", 1)
     repository.write("chart/templates/web.yaml", template)
     done = repository.run("check", ".", "--helm", helm)
     assert done.returncode == 1

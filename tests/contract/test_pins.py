@@ -1,5 +1,6 @@
 """Pins in a real git repository: the story of a fleet, merges, and processes that die."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -383,13 +384,16 @@ def test_history_runs_nothing_that_the_repository_names(repository: Repository) 
     repository.commit("Pin")
     (repository.folder / "link.yaml").unlink()
     program = f"touch {repository.folder}/ran; cat"
-    for key in ("filter.odd.smudge", "filter.odd.clean", "core.fsmonitor"):
+    for key in ("filter.odd.smudge", "filter.odd.clean", "filter.odd.process", "core.fsmonitor"):
         repository.git("config", key, program)
+    repository.git("config", "filter.odd.required", "true")
     repository.write("hooks/post-index-change", f"#!/bin/sh\ntouch {repository.folder}/ran\n")
     (repository.folder / "hooks/post-index-change").chmod(0o755)
     repository.git("config", "core.hooksPath", str(repository.folder / "hooks"))
     assert sockets(repository.fine("show", "web", "--at", "HEAD"), "web") == 2
     assert rows(repository.fine("history", "web"))
+    os.utime(repository.folder / "vms/web.yaml", (1, 1))  # git would look at what it says
+    repository.fine("report", ".")
     assert not (repository.folder / "ran").exists()
 
 

@@ -87,7 +87,8 @@ class Home:
 
     def is_chart_of_machines(self, folder: str) -> bool:
         """Whether *folder* is a chart in whose files an object of KubeVirt's may stand."""
-        return discover.is_chart(folder) and self._texts.anywhere(folder)
+        texts = self._texts
+        return discover.is_chart(folder) and (texts.anywhere(folder) or texts.in_chart(folder))
 
     @cached_property
     def has_charts_of_machines(self) -> bool:

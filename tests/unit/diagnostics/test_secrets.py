@@ -35,6 +35,18 @@ def test_references_to_secrets_are_none(path: str, kind: str) -> None:
     assert not secrets.is_secret(fieldpath.parse(path), kind)
 
 
+def test_a_value_is_a_url_or_names_an_image() -> None:
+    tree = {
+        "url": "http://user:CANARY@h/x",
+        "images": ["user:CANARY@h/x:1", "h:5000/x:1@sha256:ab"],
+    }
+    assert secrets.redacted(tree) == {
+        "url": "http://[redacted]@h/x",
+        "images": ["[redacted]@h/x:1", "h:5000/x:1@sha256:ab"],
+    }
+    assert secrets.without_credentials("x:1@sha256:ab") == "x:1@sha256:ab"
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
