@@ -38,6 +38,8 @@ _GROUPS = {
 _IN_TEXT = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
 _AS_JSON = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}\Z")
 _LABELS: FieldPath = ("metadata", "labels")
+_MOST_FILLED = 16 << 20
+"""Characters that the parameters of one template may be in all, wherever they stand."""
 _TYPES = {
     "VirtualMachine": "kubevirt.VirtualMachine",
     "VirtualMachineInstance": "kubevirt.VirtualMachineInstance",
@@ -127,11 +129,31 @@ def _text(value: Any) -> str:
     return json.dumps(value) if isinstance(value, bool | int | float) else ""
 
 
+class TemplateLimitError(Exception):
+    """What a template makes would be larger than any that is meant to be applied."""
+
+
+def _bounded(fill: Fill) -> Fill:
+    """*fill* as long as all that it fills in, of one template, is no larger than it may be."""
+    left = _MOST_FILLED
+
+    def bounded(use: Use) -> str | None:
+        nonlocal left
+        value = fill(use)
+        left -= len(value or "")
+        if left < 0:
+            raise TemplateLimitError
+        return value
+
+    return bounded
+
+
 def filled(resource: Resource, fill: Fill, release: Version) -> Iterator[TemplateObject]:
     """What a template makes, its references replaced by what *fill* says.
 
-    A namespace that is no reference goes, as it does where templates are processed.
+    A namespace that is no reference goes, as it does where templates are processed. Raises TemplateLimitError.
     """
+    fill = _bounded(fill)
     labels = resource.body.get("labels") if resource.kind == OPENSHIFT else None
     for path, kind, written in places(resource):
         walk = _Template(fill, type_of(kind), release)

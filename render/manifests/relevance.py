@@ -1,6 +1,5 @@
 """What of a repository can hold or reach what KubeVirt reads: the rest is neither parsed, nor built, nor judged."""
 
-import os
 import re
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
@@ -9,13 +8,10 @@ from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests import kustomization
 from render.manifests.discover import skipped
 from render.model.globs import Globs
 from render.model.resource import OWN, SNAPSHOT, text_at
 from render.model.tree import Tree
-from render.system import files
-from render.yaml.budget import Limits
 
 _KUBEVIRT = b"kubevirt.io"
 _OWN = b"virt-render.dev/"
@@ -56,13 +52,13 @@ _HOLDER_GROUPS = frozenset(
     {OWN, "template.openshift.io", "harvesterhci.io", "infrastructure.cluster.x-k8s.io"}
 )
 #: The kind of a VM, or of what makes VMs.
-_KIND_OF_MACHINE = (
+KIND_OF_MACHINE = (
     r"(?:VirtualMachine(?:Instance(?:ReplicaSet)?|Pool|Template(?:Version)?)?|VM"
     r"|KubevirtMachineTemplate)"
 )
 #: Where one stands, what may make one, or a patch of either; a JSON patch has no kind, but a target.
 _OF_MACHINE = (
-    rb"""kind["']?\s*:\s*["']?(?:%b|Template)["']?\s*([,}\n\r#]|\Z)""" % _KIND_OF_MACHINE.encode()
+    rb"""kind["']?\s*:\s*["']?(?:%b|Template)["']?\s*([,}\n\r#]|\Z)""" % KIND_OF_MACHINE.encode()
 )
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
@@ -71,50 +67,42 @@ _SEPARATOR = rb"(?m)^---"
 _ESCAPE = rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
 #: Text in base64, by its tag, by the tag's own name, or by a name that a directive gives it.
 _BINARY = rb"!!binary|2002:binary|(?m:^%TAG)"
-#: Fields that a template of Helm's puts together, other than by a helper, as charts for several versions do.
-_COMPOSED = rb"%b[\"']?\s*:[^\n]{0,200}\{\{(?!-?\s*(?:include|template)\s)"
-_COMPOSED_VERSION, _COMPOSED_KIND = _COMPOSED % b"apiVersion", _COMPOSED % b"kind"
-_OF_MACHINE_ALONE = rb"""kind["']?\s*:\s*["']?%b\b""" % _KIND_OF_MACHINE.encode()
-_PIECE = rb"kubevirt|VirtualMachine"
-#: A patch or a replacement that makes another kind of object of one.
-_MADE_ANOTHER = (
-    rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
-    rb"""|\[[^]\n]{0,200}\b(?:apiVersion|kind)["']?\s*[],]"""
-)
+_VARIABLE_VERSION = rb"apiVersion[\"']?\s*:[^\n]{0,200}\$\{"
 _NEAR = 3
 
 
 def may_hold(data: bytes) -> bool:
     """Whether an object of KubeVirt's, or one of ours, may stand in the text *data*, however its words are written."""
-    text = _unescaped(data)
+    text = unescaped(data)
     if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
         return True
-    return re.search(_BINARY, data) is not None
+    is_varying = b"${" in text and re.search(_VARIABLE_VERSION, text)
+    return bool(is_varying or re.search(_BINARY, data))
 
 
 def may_be_referent(data: bytes) -> bool:
     """Whether an object to which a VM may refer may stand in *data*."""
-    return re.search(_OF_REFERENT, _unescaped(data)) is not None
+    return re.search(_OF_REFERENT, unescaped(data)) is not None
 
 
 def refers(data: bytes) -> bool:
     """Whether a VM in *data* may refer to other objects than definitions."""
-    return re.search(_REFERS, _unescaped(data)) is not None
+    return re.search(_REFERS, unescaped(data)) is not None
 
 
 def may_limit(data: bytes) -> bool:
     """Whether a quota, a LimitRange or a namespace that enforces Pod Security may stand in *data*."""
-    text = _unescaped(data)
+    text = unescaped(data)
     return any(word in text for word in _LIMITING)
 
 
 def may_ask(data: bytes) -> bool:
     """Whether an object of Argo CD or Flux that says how others are filled in may stand in *data*."""
-    text = _unescaped(data)
+    text = unescaped(data)
     return any(word in text for word in _ASKING)
 
 
-def _unescaped(data: bytes) -> bytes:
+def unescaped(data: bytes) -> bytes:
     """*data* with the characters that quoted scalars write as escapes; UTF-16, which is refused, as UTF-8."""
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
@@ -136,9 +124,14 @@ def concerns(body: Tree) -> bool:
     return (group, text_at(body, "kind")) in (("apps", "ControllerRevision"), ("", "Template"))
 
 
+def may_be_of_machine(data: bytes) -> bool:
+    """Whether a VM may stand in the text *data*, or what makes one, or a patch of either."""
+    return re.search(_OF_MACHINE, unescaped(data)) is not None
+
+
 def is_of_machine(body: Tree) -> bool:
     """Whether the object *body* is a VM, or what makes VMs and nothing else."""
-    return concerns(body) and re.fullmatch(_KIND_OF_MACHINE, text_at(body, "kind")) is not None
+    return concerns(body) and re.fullmatch(KIND_OF_MACHINE, text_at(body, "kind")) is not None
 
 
 def is_parameter_of_tekton(body: Tree) -> bool:
@@ -152,7 +145,7 @@ def is_parameter_of_tekton(body: Tree) -> bool:
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-        elif isinstance(value, str) and re.search(_OF_MACHINE, value.encode("utf-8", "replace")):
+        elif isinstance(value, str) and may_be_of_machine(value.encode("utf-8", "replace")):
             return True
     return False
 
@@ -204,86 +197,6 @@ class Scope(NamedTuple):
     drop: bool = True
     shared: Globs = Globs()
     has_submodules: bool = True
-
-
-class Texts:
-    """Whether files may hold an object of KubeVirt's, each looked at once."""
-
-    __slots__ = ("_known", "_limits")
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._known: dict[str, tuple[bool, bool, bool]] = {}
-
-    def any(self, paths: Iterable[str]) -> bool:
-        """Whether one of the files *paths* may."""
-        return any(self._looked_at(path)[0] for path in paths)
-
-    def asks(self, path: str) -> bool:
-        """Whether an object that says how others are filled in may stand in the file *path*."""
-        return self._looked_at(path)[1]
-
-    def any_limiting(self, paths: Iterable[str]) -> bool:
-        """Whether an object that says whether there is room for pods may stand in one of the files *paths*."""
-        return any(self._looked_at(path)[2] for path in paths)
-
-    def any_of_machines(self, paths: Iterable[str]) -> bool:
-        """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
-        read = (files.read(path, path, self._limits.file_bytes) for path in paths)
-        return any(
-            not isinstance(data, bytes) or re.search(_OF_MACHINE, _unescaped(data)) for data in read
-        )
-
-    def is_of_machines(self, path: str) -> bool:
-        """Whether a VM, or what makes one, stands in the file *path*."""
-        data = self._read(path) if self._looked_at(path)[0] else b""
-        return re.search(_OF_MACHINE, _unescaped(data)) is not None
-
-    def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
-        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
-        known = self._known.get(path)
-        if known is None:
-            real = os.path.realpath(path)
-            known = self._known.get(real)
-            if known is None:
-                data = self._read(real)
-                known = may_hold(data), may_ask(data), may_limit(data)
-            self._known[path] = self._known[real] = known
-        return known
-
-    def _read(self, path: str) -> bytes:
-        """The text of the file *path*; none of what cannot be read."""
-        data = files.read(path, path, self._limits.file_bytes)
-        return data if isinstance(data, bytes) else b""
-
-    def anywhere(self, folder: str) -> bool:
-        """Whether a file below *folder* may."""
-        return self.any(_below(folder))
-
-    def in_chart(self, chart: str) -> bool:
-        """Whether the templates of *chart* may, also where they put group or kind of an object together."""
-        templates = list(_below(os.path.join(chart, "templates")))
-        if self.any(templates):
-            return True
-        texts = [*map(self._read, templates)]
-        if any(re.search(_OF_MACHINE_ALONE, text) for text in texts):
-            return True
-        if not any(re.search(_COMPOSED_VERSION, text) for text in texts):
-            return False
-        return any(re.search(_COMPOSED_KIND, text) for text in texts) or any(
-            re.search(_PIECE, self._read(path)) for path in _below(chart)
-        )
-
-    def reached(self, reach: kustomization.Reach) -> bool:
-        """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
-        edits = (*reach.kustomizations, *reach.others)
-        return self.any((*edits, *reach.resources)) or any(
-            re.search(_MADE_ANOTHER, _unescaped(self._read(path))) for path in edits
-        )
-
-
-def _below(folder: str) -> Iterator[str]:
-    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
 
 
 def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
-from render.diagnostics import secrets
+from render.diagnostics import codes, secrets
 from render.diagnostics.codes import CODES, INVALID_SETTING, PARAMETER_MISSING, PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.diagnostics.suppression import suppress
@@ -79,8 +79,12 @@ def expand(
         faults += missing
         if missing:
             continue
-        fill = _filling(declared, values)
-        for item in templates.filled(resource, fill, NEWEST):
+        try:
+            items = list(templates.filled(resource, _filling(declared, values), NEWEST))
+        except templates.TemplateLimitError:
+            faults.append(_too_large(resource))
+            continue
+        for item in items:
             part = _part(resource, item, _RENDERED + len(parts))
             parts[part.resource.index] = part
             expanded.append(part.resource)
@@ -88,6 +92,11 @@ def expand(
         message = f"no template of the input has a parameter {name}"
         faults.append(INVALID_SETTING.at(Location(), message, help=_known(known)))
     return expanded, parts, faults
+
+
+def _too_large(template: Resource) -> Diagnostic:
+    message = f"{template.ref} has parameters so often that what it makes is too large"
+    return codes.LIMIT_EXCEEDED.at(at(template), message, help="let parameters stand for less")
 
 
 def _known(names: Iterable[str]) -> str:
@@ -138,7 +147,10 @@ def check(
     parts: Parts = {}
     for number in range(EXAMPLES):
         fill = _example(declared, number, context.release)
-        items = list(templates.filled(template, fill, context.release))
+        try:
+            items = list(templates.filled(template, fill, context.release))
+        except templates.TemplateLimitError:
+            return [_too_large(template)]
         attempts = [
             _attempt(template, item, _TRIED + position, declared)
             for position, item in enumerate(items)

@@ -1,7 +1,10 @@
 """G8: a repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
 
+import io
 import json
 import resource
+import tarfile
+import textwrap
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -307,3 +310,59 @@ def test_a_vm_counts_whose_version_a_chart_puts_together(
     done = repository.run("check", ".", "--helm", helm)
     assert done.returncode == 1
     assert "domain.cpu.sockets" in done.stdout
+
+
+def test_a_vm_counts_that_stands_in_a_packed_chart(repository: Repository, helm: str) -> None:
+    """helm fills in what is in ``charts/`` as it is; what cannot be unpacked has no word of KubeVirt's."""
+    chart = "apiVersion: v2\nname: NAME\nversion: 0.1.0\n"
+    repository.write("chart/Chart.yaml", chart.replace("NAME", "c"))
+    repository.write("chart/charts/none.tgz", "no archive")
+    done = repository.run("check", ".", "--helm", helm)
+    assert done.returncode == 0
+    (repository.folder / "chart/charts/none.tgz").unlink()
+    with tarfile.open(repository.folder / "chart/charts/d.tgz", "w:gz") as archive:
+        for name, text in {
+            "Chart.yaml": chart.replace("NAME", "d"),
+            "templates/web.yaml": REFUSED,
+        }.items():
+            entry = tarfile.TarInfo(f"d/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    done = repository.run("check", ".", "--helm", helm)
+    assert done.returncode == 1
+    assert "domain.cpu.sockets" in done.stdout
+
+
+def test_a_vm_counts_whose_version_is_a_parameter(repository: Repository) -> None:
+    repository.write(
+        "template.yaml",
+        "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\n"
+        "parameters: [{name: G, value: kubevirt}]\nobjects:\n"
+        + textwrap.indent(REFUSED.replace("kubevirt.io/v1", "${G}.io/v1", 1), "  ").replace(
+            "  ", "- ", 1
+        ),
+    )
+    done = repository.run("check", ".")
+    assert done.returncode == 1
+    assert "domain.cpu.sockets" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("check", "."), ("build", "--set", "B=x", ".")])
+def test_parameters_of_a_template_become_no_gigabytes(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    """133 KB were ten gigabytes."""
+    uses = "${A}" * 500
+    machine = (
+        f'- {{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {{name: "{uses}"}}}}\n'
+    )
+    repository.write(
+        "template.yaml",
+        "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\n"
+        f"parameters: [{{name: A, value: {'x' * 100_000}}}, {{name: B}}]\nobjects:\n{machine * 20}",
+    )
+    done = repository.run(*words)
+    assert done.returncode == 3
+    printed = done.stdout + done.stderr
+    assert "VR111" in printed
+    assert "Template t has parameters so often that what it makes is too large" in printed

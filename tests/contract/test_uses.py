@@ -1145,6 +1145,21 @@ def test_files_below_a_kustomization_are_applied_in_the_namespace_of_the_destina
     assert "1 VM" in done.stderr
 
 
+@pytest.mark.parametrize("kustomization", ["", "resources: [vm.yaml]\n"])
+def test_patches_of_flux_for_a_folder_at_the_top_are_counted(helm: str, kustomization: str) -> None:
+    put("vms/vm.yaml", PLAIN.replace("bus: ide", "bus: sata"))
+    if kustomization:
+        put("vms/kustomization.yaml", kustomization)
+    put(
+        "clusters/vms.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: vms}\n"
+        "spec: {path: ./vms, sourceRef: {kind: GitRepository, name: flux-system}, patches: [{patch: x}]}\n",
+    )
+    done = virt_render(helm, "check", ".")
+    assert "1 VM" in done.stderr
+    assert "1 Flux Kustomization with patches" in done.stderr
+
+
 def test_a_lock_pins_what_is_applied_in_the_namespace_of_the_destination(helm: str) -> None:
     """The lock calls the VM as its manifest does."""
     put("vms/vm.yaml", TYPED)

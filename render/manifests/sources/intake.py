@@ -10,8 +10,8 @@ from render.manifests import objects, relevance
 from render.manifests.discover import leads_out, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK, KnownKustomizations, outside
-from render.manifests.relevance import Texts
 from render.manifests.sources.reading import Reading
+from render.manifests.sources.texts import Texts
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits

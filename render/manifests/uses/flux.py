@@ -133,10 +133,10 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
     is_kustomization = kustomization.find(folder) is not None
-    if home.is_part(folder):
+    if home.is_built_of_machines(folder):
         _refuse_changes(spec)
-        if namespace and not is_kustomization:
-            raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
+    if home.is_part(folder) and namespace and not is_kustomization:
+        raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
     if namespace and is_kustomization and home.is_built_of_machines(folder):
         edit = KustomizationEdit({"namespace": namespace})
     return FolderUse(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from render.manifests import discover, kustomization
 from render.manifests.discover import boundary, inside, join, tidy
-from render.manifests.relevance import Texts
+from render.manifests.sources.texts import Texts
 from render.manifests.uses.use import ElsewhereError, UnevaluatedError
 from render.system import checkout
 from render.yaml.budget import Limits

@@ -1,0 +1,118 @@
+"""Files, each looked at once: whether an object of KubeVirt's may stand in them, or come of them."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from render.manifests import kustomization, relevance
+from render.manifests.relevance import KIND_OF_MACHINE
+from render.system import files
+from render.yaml.budget import Limits
+
+#: Fields that a template of Helm's puts together, other than by a helper, as charts for several versions do.
+_COMPOSED = rb"%b[\"']?\s*:[^\n]{0,200}\{\{(?!-?\s*(?:include|template)\s)"
+_COMPOSED_VERSION, _COMPOSED_KIND = _COMPOSED % b"apiVersion", _COMPOSED % b"kind"
+_OF_MACHINE_ALONE = rb"""kind["']?\s*:\s*["']?%b\b""" % KIND_OF_MACHINE.encode()
+_PIECE = rb"kubevirt|VirtualMachine"
+#: A patch or a replacement that makes another kind of object of one.
+_MADE_ANOTHER = (
+    rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
+    rb"""|\[[^]\n]{0,200}\b(?:apiVersion|kind)["']?\s*[],]"""
+)
+#: A packed chart, and how zlib is told that it is gzip's.
+_PACKED, _GZIP = ".tgz", 31
+
+
+class Texts:
+    """Whether files may hold an object of KubeVirt's, each looked at once."""
+
+    __slots__ = ("_known", "_limits")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: dict[str, tuple[bool, bool, bool]] = {}
+
+    def any(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files *paths* may."""
+        return any(self._looked_at(path)[0] for path in paths)
+
+    def asks(self, path: str) -> bool:
+        """Whether an object that says how others are filled in may stand in the file *path*."""
+        return self._looked_at(path)[1]
+
+    def any_limiting(self, paths: Iterable[str]) -> bool:
+        """Whether an object that says whether there is room for pods may stand in one of the files *paths*."""
+        return any(self._looked_at(path)[2] for path in paths)
+
+    def any_of_machines(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files *paths* may hold a VM, or make one, or patch one."""
+        read = (files.read(path, path, self._limits.file_bytes) for path in paths)
+        return any(
+            not isinstance(data, bytes) or relevance.may_be_of_machine(data) for data in read
+        )
+
+    def is_of_machines(self, path: str) -> bool:
+        """Whether a VM, or what makes one, stands in the file *path*."""
+        data = self._read(path) if self._looked_at(path)[0] else b""
+        return relevance.may_be_of_machine(data)
+
+    def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
+        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
+        known = self._known.get(path)
+        if known is None:
+            real = os.path.realpath(path)
+            known = self._known.get(real)
+            if known is None:
+                data = self._read(real)
+                known = relevance.may_hold(data), relevance.may_ask(data), relevance.may_limit(data)
+            self._known[path] = self._known[real] = known
+        return known
+
+    def _read(self, path: str) -> bytes:
+        """The text of the file *path*; none of what cannot be read."""
+        data = files.read(path, path, self._limits.file_bytes)
+        return data if isinstance(data, bytes) else b""
+
+    def anywhere(self, folder: str) -> bool:
+        """Whether a file below *folder* may."""
+        return self.any(_below(folder))
+
+    def in_chart(self, chart: str) -> bool:
+        """Whether the templates of *chart* may, also where they put group or kind of an object together."""
+        templates = list(_below(os.path.join(chart, "templates")))
+        if self.any(templates):
+            return True
+        packed = (path for path in _below(os.path.join(chart, "charts")) if path.endswith(_PACKED))
+        unpacked = [*map(self._unpacked, packed)]
+        if any(map(relevance.may_hold, unpacked)):
+            return True
+        texts = [*map(self._read, templates), *unpacked]
+        if any(re.search(_OF_MACHINE_ALONE, text) for text in texts):
+            return True
+        is_composed = any(re.search(_COMPOSED_VERSION, text) for text in texts)
+        every = (self._read(path) for path in _below(chart))
+        return is_composed and (
+            any(re.search(_COMPOSED_KIND, text) for text in texts)
+            or any(re.search(_PIECE, text) for text in every)
+        )
+
+    def _unpacked(self, path: str) -> bytes:
+        """What is in the packed chart *path*, one file after the other; none of what cannot be unpacked."""
+        import zlib
+
+        unpacking = zlib.decompressobj(wbits=_GZIP)
+        try:
+            return unpacking.decompress(self._read(path), self._limits.file_bytes)
+        except zlib.error:
+            return b""
+
+    def reached(self, reach: kustomization.Reach) -> bool:
+        """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
+        edits = (*reach.kustomizations, *reach.others)
+        return self.any((*edits, *reach.resources)) or any(
+            re.search(_MADE_ANOTHER, relevance.unescaped(self._read(path))) for path in edits
+        )
+
+
+def _below(folder: str) -> Iterator[str]:
+    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
