@@ -984,6 +984,30 @@ def test_an_object_of_flux_that_is_not_evaluated_any_more_deletes_nothing(
     assert reason in done.stdout
 
 
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize("path", ["../../vms", "./../vms", "/vms"])
+def test_a_path_of_flux_ends_at_the_top(helm: str, path: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED.replace("${BUS}ide", "virtio"))
+    text = KUSTOMIZATION.replace("USER", "web").replace("SECRET", "")
+    put("flux/web.yaml", text.replace("./vms", path))
+    assert list(sizes(read(helm))) == ["vms (Kustomization flux-system/web): /web"]
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_a_path_of_flux_out_of_the_repository(helm: str, tmp_path: Path) -> None:
+    """By a link alone: it is counted, and everything else is read."""
+    put(str(tmp_path.parent / "elsewhere" / "kustomization.yaml"), "resources: []\n")
+    os.symlink(tmp_path.parent / "elsewhere", "linked")
+    text = KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
+    put("flux/web.yaml", text.replace("./vms", "linked"))
+    put("flux/chart.yaml", flux().replace("./charts/vm", '"a\\0b"'))
+    put("vm.yaml", SUBSTITUTED.replace("${NAME}", "apart").replace("${BUS}ide", "virtio"))
+    inputs = read(helm)
+    assert "linked leads out of the repository" in notes(inputs)
+    assert len(machines(inputs)) == 1
+
+
 BY_CONFIG_MAP = """\
   postBuild:
     substituteFrom: [{kind: ConfigMap, name: cluster}]

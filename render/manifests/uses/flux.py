@@ -62,13 +62,28 @@ def uses(
         if is_release and values.may_hold_machines(get(document.body, "spec", "values")):
             yield UnevaluatedError("HelmRelease of a chart from elsewhere with VMs in its values")
     except UnevaluatedError as error:
-        spec = document.body.get("spec")
-        path = text_at(get(spec, "chart", "spec"), "chart") if is_release else text_at(spec, "path")
-        error.use = home.folder(path), named(document)
+        error.use = _folder_of(document, home), named(document)
         yield error
     else:
         if use is not None:
             yield use
+
+
+def _folder_of(document: Document, home: Home) -> str:
+    """The folder that *document* fills in; nothing where that is none of the repository."""
+    spec = document.body.get("spec")
+    try:
+        return _folder(home, text_at(get(spec, "chart", "spec"), "chart") or text_at(spec, "path"))
+    except UnevaluatedError:
+        return ""
+
+
+def _folder(home: Home, path: str) -> str:
+    """The folder or file *path*: above the top there is nothing, so that ``..`` ends there. Raises UnevaluatedError.
+
+    Upstream: filepath-securejoin, by which Flux joins every path to the folder of its source.
+    """
+    return home.folder(os.path.normpath(f"/{path}"))
 
 
 def _kustomization(document: Document, home: Home, around: Referents) -> FolderUse | None:
@@ -81,7 +96,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
     if not isinstance(build, dict) or not (build.get("substitute") or build.get("substituteFrom")):
         return _plain(document, home, around)
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
-    folder = home.folder(text_at(spec, "path"))
+    folder = _folder(home, text_at(spec, "path"))
     if not home.is_read(folder) or not home.is_built_of_machines(folder):
         return None
     if kustomization.find(folder) is None:
@@ -128,7 +143,7 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
     """The folder that *document* applies as it is written, but for a namespace. Raises as `_kustomization`."""
     spec = document.body.get("spec")
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
-    folder = home.folder(text_at(spec, "path"))
+    folder = _folder(home, text_at(spec, "path"))
     if not home.is_read(folder):
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
@@ -161,13 +176,13 @@ def _release(
     if not isinstance(chart, dict):
         return None
     assumptions = _claimed(document, chart.get("sourceRef"), home, around)
-    folder = home.folder(text_at(chart, "chart"))
+    folder = _folder(home, text_at(chart, "chart"))
     if not home.is_read(folder) or not home.is_chart_of_machines(folder):
         return None
     if get(spec, "postRenderers"):
         raise UnevaluatedError("HelmRelease with postRenderers")
     files = texts(chart, "valuesFiles") or list(filter(None, [text_at(chart, "valuesFile")]))
-    value_files = [home.folder(file) for file in files]
+    value_files = [_folder(home, file) for file in files]
     usual = discover.join(folder, "values.yaml")
     base = base._replace(has_defaults=not value_files or usual in value_files)
     if chart.get("ignoreMissingValuesFiles"):
