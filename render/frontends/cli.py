@@ -26,6 +26,7 @@ from render.frontends.request.commands import (
     Call,
     Command,
 )
+from render.model.nearest import nearest
 from render.report import text
 from render.report.findings import find, groups
 from render.report.places import Sources
@@ -243,16 +244,23 @@ def invoke(argv: Sequence[str]) -> Exit:
 
 
 def _message(error: click.ClickException) -> str:
-    """Click's words as ours: no capital, no full stop."""
-    words = error.format_message().rstrip(".").replace(". Did you mean", "; did you mean")
+    """Click's words as ours: no capital, no full stop, and what may be meant is for the help."""
+    is_unknown = bool(getattr(error, "possibilities", None))
+    words = (error.message if is_unknown else error.format_message()).rstrip(".")
     return words[:1].lower() + words[1:]
 
 
 def _help(error: click.ClickException) -> str:
+    """The name that was probably meant by an unknown one; else what lists those that there are."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else _PROGRAM
     listed = "commands" if command == _PROGRAM else "options"
-    return f"'{command} --help' lists the {listed}"
+    otherwise = f"'{command} --help' lists the {listed}"
+    word = getattr(error, "option_name", None) or getattr(error, "command_name", None) or ""
+    # Without their dashes, which all have alike: --no-such is not near --no-quiet.
+    names = {name.lstrip("-"): name for name in getattr(error, "possibilities", None) or ()}
+    near = nearest(word.lstrip("-"), names)
+    return f"did you mean {names[near]}? {otherwise}" if near else otherwise
 
 
 def _refuse(fault: Diagnostic) -> Exit:

@@ -92,6 +92,8 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         findings = _findings(answer, request, work)
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
+        if tally is not None:
+            tally = tally._replace(infos=reporting.infos_shown(findings, request))
         faults = reporting.publish(findings, request, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:

@@ -190,6 +190,12 @@ def _shown(findings: Sequence[Finding], name: str, request: Request) -> Sequence
     return [finding for finding in findings if finding.diagnostic in reported]
 
 
+def infos_shown(findings: Sequence[Finding], request: Request) -> int:
+    """How many infos of *findings* people are shown: most of them only with ``-v``."""
+    reported = _shown(findings, "text", request)
+    return sum(finding.diagnostic.severity is Severity.INFO for finding in reported)
+
+
 def _style(request: Request) -> Style:
     how = request.reporting
     return Style(how.max_findings, grouped=not how.verbose)

@@ -14,8 +14,6 @@ from render.report.waivers import Waiver
 if TYPE_CHECKING:
     from render.report.findings import Finding
 
-_WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-
 
 class Tally(NamedTuple):
     """The figures of a run.
@@ -23,10 +21,11 @@ class Tally(NamedTuple):
     *machines* were looked at in *kustomizations* and elsewhere, among the *objects* of *files*; those of *unseen* were
     not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
-    *severities* are those of all findings, of which the baseline has *accepted* more, and *before* more were there
-    before the change that is looked at; *cut* are not shown. *waivers* are settings of the repository by which less is
-    looked at, and so many objects are *ignoring* findings by annotations. So many findings are *fixable* by ``--fix``,
-    and so many others by ``--unsafe-fixes``. *tried* are the expectations that VMs were held to.
+    *severities* are those of all findings, *infos* how many of them are infos that people are shown; the baseline has
+    *accepted* more, and *before* more were there before the change that is looked at; *cut* are not shown. *waivers*
+    are settings of the repository by which less is looked at, and so many objects are *ignoring* findings by
+    annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
+    expectations that VMs were held to.
     Of the *machines* so many are *made* of pools, replica sets and templates.
     """
 
@@ -47,6 +46,7 @@ class Tally(NamedTuple):
     fixable_unsafely: int = 0
     tried: tuple[TriedExpectation, ...] = ()
     made: int = 0
+    infos: int = 0
 
     def waived(self) -> list[str]:
         """What is kept back, in a line; none where nothing is."""
@@ -64,13 +64,13 @@ class Tally(NamedTuple):
 def line(tally: Tally, *, colour: bool = False) -> str:
     """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``, the counts in *colour*."""
     if tally.tried:
-        return tested.line(tally.tried, colour=colour)
+        return tested.line(tally.tried, tally.machines, colour=colour)
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
     if tally.made:
         seen += f" ({tally.made:,} of pools, replica sets and templates)"
     if tally.machines and tally.kustomizations:
         seen += f" in {counted(tally.kustomizations, 'kustomization')}"
-    parts = [_found(tally.severities, colour=colour)]
+    parts = [_found(tally, colour=colour)]
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))
     if tally.accepted:
@@ -92,11 +92,12 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     return f"{seen}: {'; '.join(parts)}"
 
 
-def _found(severities: Mapping[Severity, int], *, colour: bool) -> str:
+def _found(tally: Tally, *, colour: bool) -> str:
+    shown = {**tally.severities, Severity.INFO: tally.infos}
     counts = (
-        painted(counted(severities[severity], word), SEVERITY_STYLES[severity], colour=colour)
-        for severity, word in _WORDS.items()
-        if severities.get(severity)
+        painted(counted(shown[severity], severity), SEVERITY_STYLES[severity], colour=colour)
+        for severity in Severity
+        if shown.get(severity)
     )
     return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
 

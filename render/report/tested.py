@@ -9,22 +9,19 @@ from render.report.terminal import GREEN, SEVERITY_STYLES, painted
 
 
 class TriedExpectation(NamedTuple):
-    """The expectation *name*, *number* of *file*, of so many *machines*; *failed*: not all are as expected."""
+    """The expectation *name*, *number* of *file*; *failed*: not all that it looks at is as expected."""
 
     file: str
     number: int
     name: str
-    machines: int
     failed: bool = False
 
 
-def line(tried: Sequence[TriedExpectation], *, colour: bool) -> str:
-    """``5 expectations in 2 files, 12 VMs looked at: 1 failed``, the end in *colour*."""
+def line(tried: Sequence[TriedExpectation], machines: int, *, colour: bool) -> str:
+    """``5 expectations in 2 files, 12 VMs looked at: 1 failed``, of so many *machines*, the end in *colour*."""
     files = len({expectation.file for expectation in tried})
     failed = sum(expectation.failed for expectation in tried)
-    machines = counted(sum(expectation.machines for expectation in tried), "VM")
-    summary = (
-        f"{counted(len(tried), 'expectation')} in {counted(files, 'file')}, {machines} looked at"
-    )
+    expectations = f"{counted(len(tried), 'expectation')} in {counted(files, 'file')}"
+    summary = f"{expectations}, {counted(machines, 'VM')} looked at"
     came = (f"{failed:,} failed", SEVERITY_STYLES[Severity.ERROR]) if failed else ("all met", GREEN)
     return f"{summary}: {painted(*came, colour=colour)}"

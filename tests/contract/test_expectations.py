@@ -124,6 +124,15 @@ def test_a_misspelt_subject_is_said_once(said: "pytest.CaptureFixture[str]") -> 
     assert "expects nothing" not in printed
 
 
+def test_a_vm_is_counted_once(said: "pytest.CaptureFixture[str]") -> None:
+    """However many expectations, and files, look at it."""
+    spec = expecting("{vms: web, findings: []}\n    - {vms: [web, db], findings: []}")
+    for name in ("prod", "more"):
+        put(f"{name}.virt-test.yaml", spec)
+    invoke(["test"])
+    assert said.readouterr().err.startswith("4 expectations in 2 files, 2 VMs looked at: ")
+
+
 def test_without_a_file_nothing_passes(said: "pytest.CaptureFixture[str]") -> None:
     assert invoke(["test", "vms"]) == Exit.FINDINGS
     printed = said.readouterr().out

@@ -40,6 +40,25 @@ CONFLICT = VM + "        memory: {guest: 2Gi}\n"
 NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["check", "--no-such"], "  help: 'virt-render check --help' lists the options"),
+        (["check", "--kubevrt", "1.9"],
+         "  help: did you mean --kubevirt? 'virt-render check --help' lists the options"),
+        (["chek"], "  help: did you mean check? 'virt-render --help' lists the commands"),
+        (["unheard"], "  help: 'virt-render --help' lists the commands"),
+    ],
+)  # fmt: skip
+def test_only_what_is_near_an_unknown_name_is_suggested(
+    words: list[str], hint: str, ask: Ask
+) -> None:
+    unknown = next(word for word in reversed(words) if word != "1.9")
+    error, help_line = ask(*words).err.splitlines()
+    assert error.endswith(f"'{unknown}'")
+    assert help_line == hint
+
+
 def test_rendered_manifests_on_stdout(ask: Ask) -> None:
     answer = ask("build", files={"small.yaml": SMALL, "vm.yaml": VM, "note.yaml": NOTE})
     assert (answer.exit, answer.findings) == (Exit.OK, "")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
+from render.model.counting import counted
 from render.report import summary
 from render.report.summary import Tally
 from tests.support.asking import Ask
@@ -92,6 +94,7 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
          "2 VMs: no findings; for KubeVirt 1.9, since nothing says which release runs"),
         (Tally(releases={"1.9": "nothing says which release runs"}, objects=1, files=1),
          "no VM among 1 object in 1 file: no findings"),
+        (Tally(3, severities={Severity.WARNING: 1, Severity.INFO: 9}, infos=2), "3 VMs: 1 warning, 2 infos"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
     ],
@@ -100,9 +103,17 @@ def test_last_line(tally: Tally, line: str) -> None:
     assert summary.line(tally) == line
 
 
+def test_last_line_counts_the_infos_that_are_shown(ask: Ask) -> None:
+    files = {"a.yaml": vm("a", instancetype="u1.small")}
+    assert ask("check", files=files).err.startswith("1 VM: no findings; ")
+    answer = ask("check", "-v", files=files)
+    assert answer.err.startswith(f"1 VM: {counted(answer.out.count(': info VR'), 'info')}; ")
+
+
 def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     read = "no VM among 0 objects in 1 file: no findings\n"
-    assert ask("check", "-v", files={"note.yaml": "a: 1\n"}).err.startswith(read)
+    verbose = ask("check", "-v", files={"note.yaml": "a: 1\n"}).err
+    assert verbose.startswith("no VM among 0 objects in 1 file: 1 info\n")
     assert ask("check", files={"note.yaml": "a: 1\n"}).err == read
     assert ask("check", "-q", files={"note.yaml": "a: 1\n"}).err == ""
     for piped in (ask("check"), ask("check", "--format", "json"), ask("build", "--allow-empty")):
@@ -191,7 +202,7 @@ def test_baseline_accepts_what_is_in_it(ask: Ask) -> None:
     assert answer.exit == Exit.OK
     assert "VR301" not in answer.out
     assert (
-        "2 VMs: no findings; 2 accepted by the baseline; for KubeVirt 1.9, since nothing says which release runs\n"
+        "2 VMs: 1 info; 2 accepted by the baseline; for KubeVirt 1.9, since nothing says which release runs\n"
         in answer.err
     )
     put("vms/000.yaml", "# a line more\n" + vm("vm000", instancetype="small", memory="2Gi"))

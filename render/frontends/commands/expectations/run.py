@@ -15,6 +15,7 @@ from render.frontends.progress import Work
 from render.frontends.request.layers import host_values
 from render.frontends.request.request import Request
 from render.frontends.request.waivers import waivers_of_flags
+from render.model.resource import ResourceRef
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
 from render.report.summary import Tally
@@ -52,18 +53,19 @@ def test(request: Request, work: Work) -> Answer:
     if trial.unmet > MOST_ERRORS:
         message = f"and {trial.unmet - MOST_ERRORS:,} more expectations that are not met"
         findings += find([codes.LIMIT_EXCEEDED.at(Location(), message)], Sources())
-    tally = Tally(tried=tuple(trial.tried), waivers=tuple(waivers)) if trial.tried else None
-    return Answer(findings=merge(findings), tally=tally)
+    tally = Tally(len(trial.machines), waivers=tuple(waivers), tried=tuple(trial.tried))
+    return Answer(findings=merge(findings), tally=tally if trial.tried else None)
 
 
 class _Trial:
-    """What is given in several files, rendered once where it is the same, and the expectations that were *tried*."""
+    """What is given in several files, rendered once where it is the same; the expectations *tried* on *machines*."""
 
     def __init__(self, request: Request, work: Work) -> None:
         self._asked = request
         self._work = work
         self.fleets: dict[object, GivenFleet] = {}
         self.tried: list[TriedExpectation] = []
+        self.machines: set[tuple[tuple[str, ...], ResourceRef]] = set()
         self.unmet = 0
 
     def of(self, file: ExpectationsFile) -> list[Diagnostic]:
@@ -79,10 +81,9 @@ class _Trial:
             machines, unmet = verdict.meant(expectation, fleet.machines, file)
             for machine in machines:
                 unmet += verdict.unmet(expectation, machine, file)
+            self.machines |= {(file.paths, machine.resource) for machine in machines}
             self.tried.append(
-                TriedExpectation(
-                    file.path, expectation.number, expectation.name, len(machines), bool(unmet)
-                )
+                TriedExpectation(file.path, expectation.number, expectation.name, bool(unmet))
             )
             room = max(0, MOST_ERRORS - self.unmet)
             self.unmet += len(unmet)
