@@ -69,10 +69,10 @@ class SettingsSource:
         for field, settings in DECIDED:
             if path[: len(field)] == field:
                 for setting in settings:
-                    of_one = (architecture, "machineType") if setting == ARCHITECTURES else ()
-                    configured = tree.get(self.kubevirt, *CONFIGURATION, *setting, *of_one)
+                    suffix = (architecture, "machineType") if setting == ARCHITECTURES else ()
+                    configured = tree.get(self.kubevirt, *CONFIGURATION, *setting, *suffix)
                     if configured == value or (configured and setting in COMPUTED):
-                        return (*setting, *of_one)
+                        return (*setting, *suffix)
         return None
 
 
@@ -166,13 +166,14 @@ class Machine:
     annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
     presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
     VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
-    and that are not there; *is_doubted*: whether anything was found when its manifest was decoded; *pods_pass*: whether
-    its pods were looked at, and nothing is wrong with any by itself; *uses*: what it uses that no two machines may.
+    and that are not there; *has_decode_findings*: whether anything was found when its manifest was decoded;
+    *pods_pass*: whether its pods were looked at, and nothing is wrong with any by itself; *uses*: what it uses that no
+    two machines may.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
-        "instancetype", "is_doubted", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
+        "has_decode_findings", "instancetype", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
         "resource", "template", "uses", "vm", "vmi",
     )  # fmt: skip
 
@@ -195,7 +196,7 @@ class Machine:
         self.provenance: list[Provenance] = []
         self.failed = False
         self.missing: tuple[FieldPath, ...] = ()
-        self.is_doubted = False
+        self.has_decode_findings = False
         self.pods_pass = False
         self.uses: tuple[ExclusiveUse, ...] | None = None
 

@@ -152,8 +152,8 @@ def each(items: str, *rows: tuple[str, str]) -> Rule:
     pairs = tuple((path(source), key) for source, key in rows)
 
     def bind(definition: Tree) -> Step | None:
-        given_values = [(source, key, tree.get(definition, *source)) for source, key in pairs]
-        values = [(source, key, value) for source, key, value in given_values if value is not None]
+        entries = [(source, key, tree.get(definition, *source)) for source, key in pairs]
+        values = [(source, key, value) for source, key, value in entries if value is not None]
 
         def step(draft: Draft) -> Iterable[Result]:
             for source, key, value in values:
@@ -177,7 +177,7 @@ def custom(
     writes: Sequence[str],
     always: bool = False,
 ) -> Rule:
-    """A rule with a mind of its own: a named function, which is asked about every source if *always*."""
+    """A rule implemented by a function, which is asked about every source if *always*."""
     origins = tuple(map(path, reads))
 
     def bind(definition: Tree) -> Step | None:

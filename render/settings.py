@@ -284,12 +284,12 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return number, fault
     raw = _unquoted(option, raw) if typed else raw
     if not isinstance(raw, str) or not raw:
-        return "", f"{_shown(raw)} is not a text"
+        return "", f"{_quoted(raw)} is not a text"
     if _is_no_choice(option, raw):
         near = _product_of(raw) if option.kind == "release" else _hint(raw, option.choices)
-        return "", f"{_shown(raw)} is not one of {', '.join(option.choices)}{near}"
+        return "", f"{_quoted(raw)} is not one of {', '.join(option.choices)}{near}"
     if option.kind == "path" and not is_name(raw):
-        return "", f"{_shown(raw)} cannot be the name of a file"
+        return "", f"{_quoted(raw)} cannot be the name of a file"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
     return raw, ""
@@ -305,7 +305,7 @@ def _fault_of_label(raw: str) -> str:
     from render.model.apimachinery import dns1123
 
     faults = dns1123.label_faults(raw)
-    return f"{_shown(raw)} is not a DNS label: {'; '.join(faults)}" if faults else ""
+    return f"{_quoted(raw)} is not a DNS label: {'; '.join(faults)}" if faults else ""
 
 
 def _flag(raw: Any, *, typed: bool) -> tuple[Any, str]:
@@ -313,7 +313,7 @@ def _flag(raw: Any, *, typed: bool) -> tuple[Any, str]:
         return raw, ""
     if not typed and str(raw).lower() in ("true", "false"):
         return str(raw).lower() == "true", ""
-    return "", f"{_shown(raw)} is neither true nor false"
+    return "", f"{_quoted(raw)} is neither true nor false"
 
 
 def _unquoted(option: Option, raw: Any) -> Any:
@@ -348,10 +348,10 @@ def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
     if not typed and str(raw).isdecimal():
         digits = str(raw).lstrip("0")
         if len(digits) > _DIGITS:
-            return 0, f"{_shown(raw)} is too large a number"
+            return 0, f"{_quoted(raw)} is too large a number"
         if digits or not least:
             return int(digits or 0), ""
-    return 0, f"{_shown(raw)} is not a {'positive ' if least else ''}whole number"
+    return 0, f"{_quoted(raw)} is not a {'positive ' if least else ''}whole number"
 
 
 def is_name(raw: str) -> bool:
@@ -362,7 +362,7 @@ def is_name(raw: str) -> bool:
         return False
 
 
-def _shown(raw: Any) -> str:
+def _quoted(raw: Any) -> str:
     """*raw* as messages quote it; no more than the beginning of what is long."""
     if not isinstance(raw, str | int | float | bool) or _holds_giants(raw):
         return type(raw).__name__
@@ -461,17 +461,17 @@ def _holds_giants(value: Any) -> bool:
 
 def _fault_of(option: Option, value: Any) -> str:
     if option.kind == "flag":
-        return "" if isinstance(value, bool) else f"{_shown(value)} is neither True nor False"
+        return "" if isinstance(value, bool) else f"{_quoted(value)} is neither True nor False"
     if option.kind == "choice" and value not in option.choices:
-        return f"{_shown(value)} is none of {', '.join(option.choices)}"
+        return f"{_quoted(value)} is none of {', '.join(option.choices)}"
     if option.many:
         return _fault_of_objects(option, value)
     if not isinstance(value, str):
-        return f"{_shown(value)} is not a text"
+        return f"{_quoted(value)} is not a text"
     if option.kind == "path" and not is_name(value):
-        return f"{_shown(value)} cannot be the name of a file"
+        return f"{_quoted(value)} cannot be the name of a file"
     if _is_no_choice(option, value):
-        return f"{_shown(value)} is none of {', '.join(option.choices)}"
+        return f"{_quoted(value)} is none of {', '.join(option.choices)}"
     return _fault_of_label(value) if option.kind == "label" else ""
 
 
@@ -482,11 +482,11 @@ def _fault_of_objects(option: Option, value: Any) -> str:
         return (
             ""
             if known
-            else f"{_shown(value)} is none of {', '.join(option.choices)}, nor a list of objects"
+            else f"{_quoted(value)} is none of {', '.join(option.choices)}, nor a list of objects"
         )
     if not isinstance(value, list | tuple):
         return f"a value of type {type(value).__name__} is no list of objects"
     alien = (
         entry for entry in value if not isinstance(entry, dict) and entry not in option.choices
     )
-    return next((f"{_shown(entry)} is not an object" for entry in alien), "")
+    return next((f"{_quoted(entry)} is not an object" for entry in alien), "")

@@ -188,7 +188,7 @@ def judged(  # noqa: PLR0913 - the columns of a row
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
         for path, value in _values(subject.spec, place, ()):
-            field = _shown(reported_path, path) if reported_path else path
+            field = _with_indexes(reported_path, path) if reported_path else path
             message = judge(subject, FieldValue(path, value, field))
             if message:
                 standing = subject.at(*path) if reported_path else ()
@@ -198,7 +198,7 @@ def judged(  # noqa: PLR0913 - the columns of a row
     return Check(name, evaluate, needs, where=place)
 
 
-def _shown(pattern: FieldPath, path: FieldPath) -> FieldPath:
+def _with_indexes(pattern: FieldPath, path: FieldPath) -> FieldPath:
     indexes = iter([step for step in path if isinstance(step, int)])
     return tuple(next(indexes) if step == EACH else step for step in pattern)
 

@@ -176,12 +176,12 @@ def causes(subject: Subject, scope: CheckScope = CheckScope.ALL) -> Iterator[tup
 
 
 def _causes(subject: Subject, scope: CheckScope) -> Iterator[tuple[Check, Cause]]:
-    for check in _asked(subject, scope):
+    for check in _applicable(subject, scope):
         for found in check.evaluate(subject):
             yield check, check.named(found)
 
 
-def _asked(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
+def _applicable(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
     """The checks of *scope* that *subject* gives reason to ask; concerns that it is the first to have are imported."""
     while True:
         select = _checks(subject.kind, subject.release, scope, frozenset(_imported))

@@ -12,7 +12,7 @@ from render.model.cluster_config import ClusterConfig
 from render.model.release import Version, in_force
 from render.model.tree import Tree
 
-_NOT_ASKED = "firmware/secure-boot-smm"
+_EXEMPT = "firmware/secure-boot-smm"
 
 
 def causes(domain: Tree, release: Version) -> Iterator[Cause]:
@@ -35,5 +35,5 @@ def causes(domain: Tree, release: Version) -> Iterator[Cause]:
     )
     checks = in_force((*disks.CHECKS, *firmware.CHECKS), release)
     for check in selection(checks)(subject.spec):
-        if check.name != _NOT_ASKED:
+        if check.name != _EXEMPT:
             yield from map(check.named, check.evaluate(subject))

@@ -29,7 +29,7 @@ class Code(NamedTuple):
     *exit*: the status of a process in which it is the error that says least of the input.
     *of_text*: found by who reads the text of a manifest, and unknown to the library.
     *follows*: where part of the input could not be read it says nothing, since what it misses may stand there.
-    *always_said*: a note that is worth saying without ``-v``.
+    *always_reported*: a note that is worth saying without ``-v``.
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse; *of_guest*: only where
     ``--guest`` asks what guests boot with.
     *beyond*: about what comes after KubeVirt's own webhooks have admitted a VM.
@@ -44,7 +44,7 @@ class Code(NamedTuple):
     exit: Exit = Exit.FINDINGS
     of_text: bool = False
     follows: bool = False
-    always_said: bool = False
+    always_reported: bool = False
     of_admission: bool = False
     of_guest: bool = False
     beyond: bool = False
@@ -92,8 +92,8 @@ def _warning(number: str, slug: str) -> Code:
     return Code(number, slug, WARNING)
 
 
-def _info(number: str, slug: str, *, always_said: bool = False) -> Code:
-    return Code(number, slug, INFO, always_said=always_said)
+def _info(number: str, slug: str, *, always_reported: bool = False) -> Code:
+    return Code(number, slug, INFO, always_reported=always_reported)
 
 
 YAML_SYNTAX = _fatal("VR101", "yaml-syntax")
@@ -110,7 +110,7 @@ LIMIT_EXCEEDED = _fatal("VR111", "limit-exceeded", Exit.UNREADABLE)
 NO_OBJECTS = _fatal("VR112", "no-objects")
 AMBIGUOUS_SCALAR = Code("VR113", "ambiguous-scalar", WARNING, of_text=True)
 CONTENT_DROPPED = _warning("VR114", "content-dropped")
-PLACEHOLDER = Code("VR115", "unfilled-placeholder", ERROR, withholds=True, always_said=True)
+PLACEHOLDER = Code("VR115", "unfilled-placeholder", ERROR, withholds=True, always_reported=True)
 KUSTOMIZE_FAILED = _fatal("VR116", "kustomize-failed", Exit.UNREADABLE)
 KUSTOMIZE_MISSING = _fatal("VR117", "kustomize-missing", Exit.USAGE)
 FILE_SKIPPED = _info("VR118", "file-skipped")
@@ -124,8 +124,8 @@ PARAMETER_MISSING = _fatal("VR126", "parameter-missing")
 HELM_FAILED = _fatal("VR127", "helm-failed", Exit.UNREADABLE)
 HELM_MISSING = _fatal("VR128", "helm-missing", Exit.USAGE)
 METADATA_REFUSED = _error("VR129", "metadata-refused")
-OTHER_NOTATION = _info("VR130", "other-notation", always_said=True)
-SERVER_FIELDS = _info("VR131", "server-fields", always_said=True)
+OTHER_NOTATION = _info("VR130", "other-notation", always_reported=True)
+SERVER_FIELDS = _info("VR131", "server-fields", always_reported=True)
 
 INSTANCETYPE_NOT_FOUND = _fatal("VR201", "instancetype-not-found", follows=True)
 PREFERENCE_NOT_FOUND = _fatal("VR202", "preference-not-found", follows=True)
@@ -136,7 +136,7 @@ INFERENCE_IGNORED = _info("VR206", "inference-ignored")
 REVISION_NOT_FOUND = _fatal("VR207", "revision-not-found", follows=True)
 REVISION_UNFIT = _fatal("VR208", "revision-unfit")
 BUNDLED_USED = _info("VR209", "bundled-object-used")
-BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled", always_said=True)
+BUNDLED_DIFFERS = _info("VR210", "differs-from-bundled", always_reported=True)
 DEFINED_ELSEWHERE = _info("VR211", "defined-elsewhere")
 AMBIGUOUS_DEFINITION = _warning("VR212", "ambiguous-definition")
 RENAMED_AWAY = _warning("VR213", "definition-renamed-away")
@@ -188,16 +188,18 @@ QUOTA = _beyond("VR444", "quota")
 LIMITS = _beyond("VR445", "limits")
 POD_SECURITY = _beyond("VR446", "pod-security")
 NO_POD = _fatal("VR447", "no-pod")
-GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_said=True)
+GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_reported=True)
 GUEST_UNREAD = Code("VR451", "guest-unread", INFO, of_guest=True, beyond=True)
-REFERENCE = Code("VR455", "reference", WARNING, of_admission=True, beyond=True, always_said=True)
+REFERENCE = Code(
+    "VR455", "reference", WARNING, of_admission=True, beyond=True, always_reported=True
+)
 IMPORT_REFUSED = _beyond("VR460", "cdi")
 
 DEPRECATED_VERSION = _warning("VR501", "deprecated-version")
 DEPRECATED_FIELD = _warning("VR502", "deprecated-field")
 NOT_CONVERTIBLE = _fatal("VR503", "not-convertible")
-LEFT_OUT = _info("VR504", "left-out", always_said=True)
-NOT_EXPANDED = _info("VR505", "not-expanded", always_said=True)
+LEFT_OUT = _info("VR504", "left-out", always_reported=True)
+NOT_EXPANDED = _info("VR505", "not-expanded", always_reported=True)
 
 LOCK_INVALID = Code("VR601", "lock-invalid", ERROR, suppressible=False)
 LOCK_HALF_MERGED = Code("VR602", "lock-half-merged", ERROR, suppressible=False)
@@ -207,18 +209,18 @@ LOCKS_DISAGREE = Code("VR605", "locks-disagree", ERROR, suppressible=False)
 PIN_MISSING = _error("VR606", "pin-missing")
 PIN_ENDED = _warning("VR607", "pin-ended")
 OBJECT_CHANGED = _warning("VR608", "pinned-object-changed")
-OBJECT_GONE = _info("VR609", "pinned-object-gone", always_said=True)
+OBJECT_GONE = _info("VR609", "pinned-object-gone", always_reported=True)
 PIN_OUTDATED = Code("VR610", "pin-outdated", ERROR, suppressible=False)
 MERGE_REFUSED = Code("VR611", "lock-merge-refused", ERROR, suppressible=False)
 NOT_RENDERED = Code("VR612", "not-rendered", ERROR, suppressible=False)
 EDITED_SINCE = Code("VR613", "edited-since-rendered", ERROR, suppressible=False)
 NAME_TAKEN = _fatal("VR614", "hashed-name-taken")
 HISTORY_UNREADABLE = Code("VR615", "history-unreadable", ERROR, suppressible=False)
-HISTORY_ENDS = _info("VR616", "history-ends", always_said=True)
+HISTORY_ENDS = _info("VR616", "history-ends", always_reported=True)
 LOCK_UNUSED = Code("VR617", "lock-unused", WARNING, suppressible=False)
-PRESET_NOT_PINNED = _info("VR618", "preset-not-pinned", always_said=True)
-REVISION_NUMBERS = _info("VR619", "two-revision-numbers", always_said=True)
-PINS_NOT_ASKED = _info("VR620", "pins-not-asked", always_said=True)
+PRESET_NOT_PINNED = _info("VR618", "preset-not-pinned", always_reported=True)
+REVISION_NUMBERS = _info("VR619", "two-revision-numbers", always_reported=True)
+PINS_NOT_ASKED = _info("VR620", "pins-not-asked", always_reported=True)
 REVISION_EDITED = _error("VR621", "revision-edited")
 
 DEFAULT_NETWORK = _fatal("VR701", "default-network-impossible")
@@ -232,7 +234,7 @@ CLUSTER_SETTINGS = _info("VR708", "cluster-settings-used")
 PRESET_PART_IGNORED = _warning("VR709", "preset-part-ignored")
 NO_STABLE_IDENTITY = _warning("VR710", "no-stable-identity")
 RELEASE = _info("VR711", "kubevirt-release")
-PRESET_UNREACHED = _info("VR712", "preset-reaches-nothing", always_said=True)
+PRESET_UNREACHED = _info("VR712", "preset-reaches-nothing", always_reported=True)
 USED_TWICE = Code("VR713", "used-twice", WARNING, of_admission=True)
 CANNOT_MIGRATE = Code("VR714", "cannot-migrate", WARNING, of_admission=True)
 CLUSTER_CONFIG_REFUSED = _error("VR715", "cluster-config-refused")
@@ -275,7 +277,7 @@ def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         if diagnostic.severity is Severity.INFO:
             code = CODES[diagnostic.code]
             identity = (diagnostic.code, diagnostic.message, diagnostic.location)
-            if identity in seen or not code.always_said:
+            if identity in seen or not code.always_reported:
                 continue
             seen.add(identity)
         kept.append(diagnostic)

@@ -16,7 +16,7 @@ def _is_looked_through(_resource: Resource) -> bool:
     return True
 
 
-def _is_asked(_code: Code) -> bool:
+def _is_enabled(_code: Code) -> bool:
     return True
 
 
@@ -33,7 +33,7 @@ def suppress(
     resources: Iterable[Resource],
     *,
     reading: bool = False,
-    is_asked: Callable[[Code], bool] = _is_asked,
+    is_enabled: Callable[[Code], bool] = _is_enabled,
     is_looked_through: Callable[[Resource], bool] = _is_looked_through,
 ) -> tuple[Diagnostic, ...]:
     """Leave out the findings that an annotation of the object they are about silences.
@@ -42,7 +42,7 @@ def suppress(
     warning in the result: it would hide the next finding of its kind, or lull its author. Annotations for
     the codes found in the text of a manifest count only when *reading*, and then no others do.
 
-    Nothing is known of what was not looked for: of codes for which nobody *is_asked*, of an object that is not
+    Nothing is known of what was not looked for: of codes that are not enabled (*is_enabled*), of an object that is not
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
     every = tuple(diagnostics)
@@ -65,7 +65,7 @@ def suppress(
         for resource, code in unused
         if resource.index not in faulty
         and is_looked_through(resource)
-        and is_asked(CODES[code.partition(".")[0]])
+        and is_enabled(CODES[code.partition(".")[0]])
     )
     return (*kept, *impossible, *idle)
 

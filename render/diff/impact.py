@@ -282,11 +282,11 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
 def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
     return [
         WeighedDifference(difference, effect)
-        for difference in differences(_shown(before), _shown(after), VMI_TYPE)
+        for difference in differences(_comparable(before), _comparable(after), VMI_TYPE)
     ]
 
 
-def _shown(vmi: Tree) -> Tree:
+def _comparable(vmi: Tree) -> Tree:
     """What counts of a VMI."""
     metadata = vmi.get("metadata") or {}
     kept = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}

@@ -24,7 +24,7 @@ class Claims(NamedTuple):
         """Whether two nodes can mount the claim *name* at a time."""
         return "ReadWriteMany" in self.modes.get(name, ("ReadWriteMany",))
 
-    def is_for_one(self, name: str) -> bool:
+    def is_single_node(self, name: str) -> bool:
         """Whether only one node can mount the claim *name*."""
         modes = self.modes.get(name, ("ReadWriteMany",))
         return not {"ReadWriteMany", "ReadOnlyMany"} & set(modes)
@@ -148,7 +148,7 @@ def _passthrough(vmi: Tree, *_: object) -> str:
 
 
 _RESERVED = "PersistentReservationNotLiveMigratable"
-_ONE_MISSPELT = _reservation("VMI uses SCSI persitent reservation")
+_RESERVES_MISSPELT = _reservation("VMI uses SCSI persitent reservation")
 _RESERVES = _reservation("VMI uses SCSI persistent reservation")
 _OBSTACLES: Items[Obstacle] = (
     until("1.8", Obstacle("InterfaceNotLiveMigratable", _primary_interface)),
@@ -162,7 +162,7 @@ _OBSTACLES: Items[Obstacle] = (
     since(
         "1.6", Obstacle("SecureExecutionNotLiveMigratable", _secure_execution, moves_volumes=False)
     ),
-    until("1.7", Obstacle(_RESERVED, _ONE_MISSPELT)),
+    until("1.7", Obstacle(_RESERVED, _RESERVES_MISSPELT)),
     since("1.7", until("1.9", Obstacle(_RESERVED, _RESERVES))),
     since("1.9", Obstacle(_RESERVED, _RESERVES, only_then=True)),
     Obstacle("HypervPassthroughNotLiveMigratable", _passthrough),

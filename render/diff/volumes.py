@@ -228,7 +228,7 @@ def left_behind(names: list[str], running: Tree, claims: Claims) -> str:
     """The first volume of the VMI *running* that only one node can mount and that does not move, ``""`` if none."""
     for volume in sorted(volumes_of(running), key=lambda volume: str(volume["name"])):
         claim = claim_of(volume)
-        if claim and volume["name"] not in names and claims.is_for_one(claim):
+        if claim and volume["name"] not in names and claims.is_single_node(claim):
             return str(volume["name"])
     return ""
 

@@ -41,6 +41,6 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
     here = within(".", os.path.realpath(top))
     with checked_out(top, commit, limits, CheckoutScope(paths=[here])) as then:
         inside = os.path.join(then, here)
-        is_there = not here.startswith("..") and os.path.isdir(inside)
-        with contextlib.chdir(inside if is_there else then):
+        exists = not here.startswith("..") and os.path.isdir(inside)
+        with contextlib.chdir(inside if exists else then):
             yield os.path.realpath(then)

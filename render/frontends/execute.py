@@ -187,7 +187,7 @@ def _saved(files: Files | None, work: Work) -> Diagnostic | None:
     return None
 
 
-def _as_shown(answer: Answer) -> tuple[str | bytes, ...]:
+def _folded(answer: Answer) -> tuple[str | bytes, ...]:
     """The output of *answer*, of which text for people is as wide as their terminal."""
     if not (answer.for_people and os.isatty(STDOUT)):
         return tuple(answer.output)
@@ -208,7 +208,7 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)
-    texts = _as_shown(answer)
+    texts = _folded(answer)
     try:
         emit_all(texts, STDOUT, work.end_output)
     except BrokenPipeError:

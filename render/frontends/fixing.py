@@ -71,7 +71,7 @@ class _Fixing:
     """The texts that are new by now, and what stands against others."""
 
     def __init__(self, request: Request, look: Callable[[], Look]) -> None:
-        self._asked = request
+        self._request = request
         self._look = look
         self._files = Editable(request)
         self._originals: dict[str, bytes] = {}
@@ -157,7 +157,7 @@ class _Fixing:
         if file in self._texts:
             return self._texts[file].encode()
         if file not in self._originals:
-            data = files.read(file, file, self._asked.reading.limits.file_bytes)
+            data = files.read(file, file, self._request.reading.limits.file_bytes)
             self._originals[file] = data if isinstance(data, bytes) else b""
         return self._originals[file]
 

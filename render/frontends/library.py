@@ -49,7 +49,7 @@ def load(
 
     Raises ReadError where any of it cannot be read.
     """
-    request = _asked(os.fsdecode(path), settings)
+    request = _request_of(os.fsdecode(path), settings)
     loaded = single(request, Work()).loaded
     locks.choose(loaded, request)
     diagnostics = list(loaded.diagnostics)
@@ -60,7 +60,7 @@ def load(
     return [document.body for document in loaded.documents]
 
 
-def _asked(path: str, settings: Settings) -> Request:
+def _request_of(path: str, settings: Settings) -> Request:
     """What ``build`` would be asked, of *path* with *settings*, by somebody who says nothing else."""
     build = Call("build", (path,), {})
     return Request(

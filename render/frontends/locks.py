@@ -55,7 +55,7 @@ def choose(
     ]
 
 
-def has_one(loaded: Documents) -> bool:
+def counts_for(loaded: Documents) -> bool:
     """Whether a lock counts for *loaded*."""
     return any(_is_own(document.body) for document in loaded.documents)
 

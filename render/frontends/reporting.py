@@ -28,7 +28,7 @@ __all__ = ("find", "findings_of", "merge", "print_findings", "publish")
 def findings_of(
     loaded: Documents, diagnostics: Iterable[Diagnostic], request: Request
 ) -> list[Finding]:
-    """*diagnostics* with their places in *loaded*; without what `print_findings` leaves out, if nobody wants that."""
+    """*diagnostics* with their places in *loaded*; without what `print_findings` leaves out in this format."""
     if (
         formats.FORMATS[request.reporting.format].for_people
         and not request.reporting.verbose
@@ -126,7 +126,7 @@ def publish(
     faults: list[Diagnostic] = []
     for name, file in request.reporting.files:
         report_text = formats.report(
-            name, _shown(findings, name, request), counted, _style(request)
+            name, _reported(findings, name, request), counted, _style(request)
         )
         if file == "-":  # where nothing else goes there
             emit(report_text, STDOUT)
@@ -175,7 +175,7 @@ def _in_repository() -> Callable[[str], str]:
     return name
 
 
-def _shown(findings: Sequence[Finding], name: str, request: Request) -> Sequence[Finding]:
+def _reported(findings: Sequence[Finding], name: str, request: Request) -> Sequence[Finding]:
     """What the format *name* shows of *findings*: people are told of every skipped file with ``-v`` only.
 
     SARIF and JUnit end before people too; JSON holds everything.
@@ -192,7 +192,7 @@ def _shown(findings: Sequence[Finding], name: str, request: Request) -> Sequence
 
 def infos_shown(findings: Sequence[Finding], request: Request) -> int:
     """How many infos of *findings* people are shown: most of them only with ``-v``."""
-    reported = _shown(findings, "text", request)
+    reported = _reported(findings, "text", request)
     return sum(finding.diagnostic.severity is Severity.INFO for finding in reported)
 
 
@@ -206,7 +206,7 @@ def print_findings(
 ) -> None:
     """Report *findings* in the format that was asked for; in colours on a terminal that wants them."""
     to = request.reporting.stream
-    findings = _shown(findings, request.reporting.format, request)
+    findings = _reported(findings, request.reporting.format, request)
     is_text = request.reporting.format == "text"
     colour = is_text and terminal.is_coloured(to)
     style = _style(request)._replace(colour=colour)

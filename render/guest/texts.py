@@ -337,7 +337,7 @@ def _schema_remarks(
     ranked = sorted(outer or certain, key=lambda problem: tuple(map(str, problem.path)))
     by_path = islice(groupby(ranked, key=lambda problem: problem.path), _MOST)
     return tuple(
-        Remark(check, _wishes(list(group)), _CURE, *place(path), _shown(path))
+        Remark(check, _wishes(list(group)), _CURE, *place(path), _path_text(path))
         for path, group in by_path
     )
 
@@ -385,7 +385,7 @@ def _is_no(found: Any, wanted: str) -> bool:
     return not (isinstance(found, str) and pattern is not None and pattern.fullmatch(found))
 
 
-def _shown(path: FieldPath) -> str:
+def _path_text(path: FieldPath) -> str:
     """*path*, with a star for a name that is none of the schema's."""
     from render.guest import schemas
 
@@ -453,7 +453,7 @@ def _deprecated(place: _Placer, answer: SchemaAnswer, value: Any) -> Iterator[Re
         if not _may_be_filled_in(problem, value):
             cure = _MARKUP.sub("", problem.cure).strip()
             message = f"deprecated by cloud-init since {problem.version}"
-            at, about = place(problem.path), _shown(problem.path)
+            at, about = place(problem.path), _path_text(problem.path)
             yield Remark("guest/deprecated", message, cure, *at, about, is_note=True)
 
 

@@ -273,7 +273,7 @@ def _gate(source: SettingsSource, gate: str) -> Related:
 
 def finding(
     resource: Resource,
-    elsewhere: Alternatives,
+    alternatives: Alternatives,
     check: Check,
     cause: Cause,
     writers: tuple[Related, ...] = (),
@@ -285,10 +285,10 @@ def finding(
     if writers:
         position = writers[0].location
     message, severity = cause.message, code.severity
-    setting = elsewhere.setting(check.needs)
+    setting = alternatives.setting(check.needs)
     related = writers if setting is None or setting in writers else (*writers, setting)
-    releases = elsewhere.refusing(cause.check)
-    if check.needs and elsewhere.settings_are_assumed:
+    releases = alternatives.refusing(cause.check)
+    if check.needs and alternatives.settings_are_assumed:
         severity = Severity.WARNING
         message = f"{message} ({check.needs} decides, and nothing in the input says what it is)"
     elif releases:
@@ -306,7 +306,7 @@ def finding(
         message,
         at(resource, cause.path),
         related,
-        elsewhere.cure(cause.help),
+        alternatives.cure(cause.help),
         cause.check,
         position,
         tuple(fix._replace(safe=fix.safe and is_certain) for fix in fixes),

@@ -85,10 +85,10 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         namespace=resource.namespace or context.settings.namespace,
         owner=spec,
     )
-    elsewhere = Alternatives(subject, context)
+    alternatives = Alternatives(subject, context)
     return [
         *diagnostics,
-        *(finding(resource, elsewhere, *refusal) for refusal in order.causes(subject)),
+        *(finding(resource, alternatives, *refusal) for refusal in order.causes(subject)),
     ]
 
 
@@ -105,11 +105,11 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
     draft = Draft(decoded)
     diagnostics = []
     for cause in causes:
-        said_of_what_it_makes = (
+        is_dropped_template_field = (
             cause.check == CONTENT_DROPPED.slug
             and cause.path[: len(holder.template)] == holder.template
         )
-        if said_of_what_it_makes or cause.path == (*holder.template, "spec", _FLAVOR):
+        if is_dropped_template_field or cause.path == (*holder.template, "spec", _FLAVOR):
             continue
         value = tree.get(body, *cause.path)
         if is_pool and _is_open(cause, value):

@@ -146,7 +146,7 @@ def _contradiction(matching: list[Preset]) -> Contradiction:
     """What contradicts each other among presets, in KubeVirt's words, and where each of them says so."""
     pairs = list(islice(presets.conflicts(matching), _MOST_PAIRS))
     texts = [
-        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_shown(differing)}"
+        f"presets '{later.resource.name}' and '{earlier.resource.name}' conflict: {_conflict_text(differing)}"
         for later, earlier, differing in pairs
     ]
     parties = (
@@ -171,7 +171,7 @@ class Loss(NamedTuple):
 
 def _losses(differences: tuple[PresetConflict, ...], unmerged: Tree, era: Era) -> list[Loss]:
     losses = [
-        Loss(difference.path, difference.part, _shown((difference,), era))
+        Loss(difference.path, difference.part, _conflict_text((difference,), era))
         for difference in differences
         if presets.loses(difference)
     ]
@@ -217,7 +217,7 @@ def _in_preset(path: FieldPath) -> FieldPath:
     return ("spec", "domain", *path)
 
 
-def _shown(conflicts: tuple[PresetConflict, ...], era: Era = MODERN) -> str:
+def _conflict_text(conflicts: tuple[PresetConflict, ...], era: Era = MODERN) -> str:
     texts = [
         f"{difference.part}: {_as_go(difference.other)} != {_as_go(difference.preset)}"
         if era is HISTORIC

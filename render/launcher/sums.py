@@ -28,7 +28,7 @@ def sums(launch: Launch, pod: Tree) -> dict[FieldPath, str]:
     return sum_texts
 
 
-def _shown(amount: Quantity) -> str:
+def _amount_text(amount: Quantity) -> str:
     whole, rest = divmod(amount.mantissa * 10 ** max(amount.scale, 0), _MI)
     return f"{whole}Mi" if not rest and amount.scale >= 0 else text_of(amount._replace(kept=""))
 
@@ -38,12 +38,12 @@ def _named(parts: tuple[OverheadPart, ...]) -> str:
     for part in parts:
         count = part.amount.mantissa // (8 * _MI)
         name = f"{count} vCPU{'s' if count > 1 else ''}" if part.what == "vCPUs" else part.what
-        names.append(f"{name} {_shown(part.amount)}")
+        names.append(f"{name} {_amount_text(part.amount)}")
     return ", ".join(names)
 
 
 def _overhead(overhead: Overhead) -> str:
-    return f"overhead {_shown(overhead.total)} ({_named(overhead.parts)})"
+    return f"overhead {_amount_text(overhead.total)} ({_named(overhead.parts)})"
 
 
 def _memory(launch: Launch, part: str, amount: Quantity, overhead: Overhead) -> str:
@@ -56,21 +56,21 @@ def _memory(launch: Launch, part: str, amount: Quantity, overhead: Overhead) -> 
         return f"{_base(launch, amount, own=own)}, without overhead: overcommitGuestOverhead"
     rest = minus(amount, overhead.total)
     if launch.has_hugepages:
-        above = f"{_shown(rest)} above the huge pages + " if rest.mantissa else ""
+        above = f"{_amount_text(rest)} above the huge pages + " if rest.mantissa else ""
         return above + _overhead(overhead)
     return f"{_base(launch, rest, own=own)} + {_overhead(overhead)}{_overcommit(launch, own=own)}"
 
 
 def _base(launch: Launch, amount: Quantity, *, own: bool) -> str:
     if own:
-        return f"memory of the VMI's resources {_shown(amount)}"
+        return f"memory of the VMI's resources {_amount_text(amount)}"
     if "memory" in launch.limits:
-        return f"limit {_shown(amount)}"
+        return f"limit {_amount_text(amount)}"
     guest = launch.memory.get("guest")
     ratio = launch.cluster.config.memory_overcommit
     if guest is None or ratio == 100:  # noqa: PLR2004 - per cent
-        return f"guest {_shown(amount)}"
-    return f"guest {_shown(parse(guest))} x 100 / memoryOvercommit {ratio} = {_shown(amount)}"
+        return f"guest {_amount_text(amount)}"
+    return f"guest {_amount_text(parse(guest))} x 100 / memoryOvercommit {ratio} = {_amount_text(amount)}"
 
 
 def _overcommit(launch: Launch, *, own: bool) -> str:

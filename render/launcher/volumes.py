@@ -160,7 +160,7 @@ def _add_configuration(launch: Launch, mounted: Mounted) -> None:
                 mounted.mount(name, source_path(kind, name), readOnly=True)
 
 
-def _given(source: Tree, *keys: str) -> Tree:
+def _nonempty(source: Tree, *keys: str) -> Tree:
     return {key: source[key] for key in keys if source.get(key) not in (None, "")}
 
 
@@ -169,8 +169,8 @@ def _downward_api(source: Tree) -> Tree:
 
 
 _CONFIGURATION: tuple[tuple[str, Callable[[Tree], Tree]], ...] = (
-    ("secret", lambda source: _given(source, "secretName", "optional")),
-    ("configMap", lambda source: _given(source, "name", "optional")),
+    ("secret", lambda source: _nonempty(source, "secretName", "optional")),
+    ("configMap", lambda source: _nonempty(source, "name", "optional")),
     ("downwardAPI", _downward_api),
 )
 
@@ -190,7 +190,7 @@ def _add_volumes(launch: Launch, mounted: Mounted) -> None:
 
 def _add_claim(launch: Launch, mounted: Mounted, name: str, source: Tree) -> None:
     _attach(launch, mounted, name, source.get("claimName") or "")
-    claim = {"claimName": source.get("claimName") or "", **_given(source, "readOnly")}
+    claim = {"claimName": source.get("claimName") or "", **_nonempty(source, "readOnly")}
     if not claim.get("readOnly"):
         claim.pop("readOnly", None)
     mounted.add(name, {"persistentVolumeClaim": claim})
@@ -257,7 +257,7 @@ def _add_sysprep(_launch: Launch, mounted: Mounted, name: str, source: Tree) -> 
         secret_source = {"secretName": secret["name"]} if secret.get("name") else {}
         mounted.add(name, {"secret": secret_source})
     elif config_map is not None:
-        mounted.add(name, {"configMap": _given(config_map, "name")})
+        mounted.add(name, {"configMap": _nonempty(config_map, "name")})
     else:
         raise PodError("Sysprep must have Secret or ConfigMap reference set {nil nil}")
     mounted.mount(name, f"{PRIVATE}/sysprep/{name}", readOnly=True)
@@ -304,13 +304,13 @@ def _add_state(launch: Launch, mounted: Mounted) -> None:
             ("private-libvirt-qemu", "libvirt/qemu"),
         ):
             _add_folder(mounted, name, f"{PRIVATE}/{path}")
-    for is_there, sub_path, as_root in (
+    for is_used, sub_path, as_root in (
         (launch.has_persistent_tpm, "swtpm", "/var/lib/libvirt/swtpm"),
         (launch.has_persistent_tpm, "swtpm-localca", "/var/lib/swtpm-localca"),
         (launch.has_persistent_efi, "nvram", "/var/lib/libvirt/qemu/nvram"),
         (launch.tracks_blocks, "cbt", "/var/lib/libvirt/qemu/cbt"),
     ):
-        if is_there:
+        if is_used:
             own = f"{PRIVATE}/{_UNPRIVILEGED.get(sub_path, f'libvirt/qemu/{sub_path}')}"
             path = own if launch.is_nonroot else as_root
             mounted.mount(_STATE, path, subPath=sub_path)

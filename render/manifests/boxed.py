@@ -22,7 +22,7 @@ LOCALE: Final = ("LANG", "LC_ALL")
 """Of our environment, what such a program sees."""
 NOBODY: Final = "http://127.0.0.1:9"
 """A proxy at which nobody listens."""
-_SHOWN: Final = 4096
+_LONGEST_MESSAGE: Final = 4096
 """Characters of what it says that are passed on."""
 _GARBAGE = {"GOGC": "400"}
 """Programs in Go that live for milliseconds collect little garbage: a fifth of a small build would go there."""
@@ -116,4 +116,4 @@ def concealed(text: str, reach: Reach, limits: Limits) -> str:
     from render.manifests import concealment
 
     parts, names = concealment.secret_parts(reach, limits), concealment.file_names(reach)
-    return concealment.shortened(text, parts, _SHOWN, names)
+    return concealment.shortened(text, parts, _LONGEST_MESSAGE, names)

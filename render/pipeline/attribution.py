@@ -368,8 +368,8 @@ def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
     """The VM, where it stores what no manifest has: what left the manifest may have brought it."""
     path = (*_TEMPLATE, *route)
     stored = change.before.decoded
-    is_there = tree.get(stored, *path_of(path, stored)) is not None
-    return _rewritten(path, change) if is_there else None
+    is_stored = tree.get(stored, *path_of(path, stored)) is not None
+    return _rewritten(path, change) if is_stored else None
 
 
 def _named(

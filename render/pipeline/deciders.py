@@ -85,7 +85,7 @@ def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     sum_texts = sums(*launched)
     content = {key: launched.pod[key] for key in ("metadata", "spec")}
     for leaf in _leaves(content):
-        winner = Contender(_shown(leaf.path, leaf.value), "kubevirt")
+        winner = Contender(_redacted(leaf.path, leaf.value), "kubevirt")
         path = ("pod", *leaf.path)
         yield Decision(path, f"pod.{leaf.text}", winner, sum=sum_texts.get(leaf.path, ""))
 
@@ -162,7 +162,7 @@ def _is_secret(path: FieldPath) -> bool:
     return secrets.is_secret(path)
 
 
-def _shown(path: FieldPath, value: Any) -> Any:
+def _redacted(path: FieldPath, value: Any) -> Any:
     if isinstance(value, bool):  # automountServiceAccountToken, say
         return value
     if isinstance(value, str):  # as most are
@@ -192,7 +192,7 @@ class _Judge:
             self.writes[field] = _Write(number, field, provenance)
         #: What the VM itself says elsewhere than where the VMI has it.
         self.elsewhere: dict[FieldPath, FieldPath] = {}
-        self.own_tree = self._given()
+        self.own_tree = self._own_fields()
         self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
         self.wishes = wishes(machine)
 
@@ -202,7 +202,7 @@ class _Judge:
         return winner, self._losers(leaf, winner)
 
     def _winner(self, leaf: _Leaf) -> Contender:
-        redacted, by = _shown(leaf.path, leaf.value), leaf.by
+        redacted, by = _redacted(leaf.path, leaf.value), leaf.by
         if by is not None and not self._is_authors(leaf, by):
             return self._contender(redacted, by.provenance, leaf.path[len(by.path) :])
         if leaf.own is not None:
@@ -214,7 +214,7 @@ class _Judge:
         path, value = leaf.path, leaf.value
         losers: list[Contender] = []
         if winner.decider != "vm" and leaf.own is not None and leaf.own != value:
-            losers.append(self._vm(_shown(path, leaf.own), path))
+            losers.append(self._vm(_redacted(path, leaf.own), path))
         yields = winner.decider in ("vm", "instancetype")
         if yields and self.wishes:
             losers += self._wishes(path, value)
@@ -231,7 +231,7 @@ class _Judge:
             wanted = presets.wanted(preset, path[2:])
             ref = preset.resource.ref
             if wanted is not None and wanted != value and ref != winner.source:
-                redacted = _shown(path, wanted)
+                redacted = _redacted(path, wanted)
                 yield Contender(redacted, "preset", ref, path, preset.resource.index)
 
     def _vm(self, redacted: Any, path: FieldPath) -> Contender:
@@ -244,7 +244,7 @@ class _Judge:
             written = (*self.holding, *machines.in_manifest(resource, written))
         return Contender(redacted, "vm", self.ref, written, resource.index)
 
-    def _given(self) -> Tree:
+    def _own_fields(self) -> Tree:
         """What the VM itself says of the VMI: its template, its own names, and the names of its definitions.
 
         Where it has these names is put into `elsewhere`.
@@ -348,7 +348,7 @@ class _Judge:
         place = place_in(definition, source)
         content = self._pinned_content(ref_of(definition))
         return Contender(
-            _shown(path, value), "preference", place.resource, place.path, place.index,
+            _redacted(path, value), "preference", place.resource, place.path, place.index,
             pinned=content is not None, content=content or "",
         )  # fmt: skip
 
@@ -366,5 +366,5 @@ class _Judge:
         setting = source.deciding(path, wanted, architecture)
         if wanted is not None and wanted != value and setting is not None:
             place = source.place(setting)
-            redacted = _shown(path, wanted)
+            redacted = _redacted(path, wanted)
             yield Contender(redacted, "cluster", place.resource, place.path, place.index)

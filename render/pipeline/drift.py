@@ -9,7 +9,7 @@ from render.model.resource import Resource, ResourceRef
 from render.pipeline.stages import pins
 from render.revisions.hashes import content_hash
 
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 class PinDrift:
@@ -46,9 +46,9 @@ class PinDrift:
         """One finding an object."""
         diagnostics = []
         for (key, current), vms in self._vms.items():
-            names = ", ".join(sorted(map(pins.name_of, vms))[:_SHOWN])
-            if len(vms) > _SHOWN:
-                names += f" and {len(vms) - _SHOWN} more"
+            names = ", ".join(sorted(map(pins.name_of, vms))[:_MAX_LISTED])
+            if len(vms) > _MAX_LISTED:
+                names += f" and {len(vms) - _MAX_LISTED} more"
             definition = self._context.catalogue.definitions.get(key)
             place = Location(resource=ResourceRef(*key))
             if definition and definition.resource:

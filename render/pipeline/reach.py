@@ -14,7 +14,7 @@ from render.model.resource import TEMPLATE, VM, Resource
 from render.pipeline.input import definitions
 from render.presets import HISTORIC, MODERN, Era, Preset
 
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 class PresetReach:
@@ -65,7 +65,7 @@ class PresetReach:
         yield PRESET_UNREACHED.at(
             at(preset.resource, ("spec", "selector")),
             f"it reaches no machine of namespace {namespace}",
-            *near[:_SHOWN],
+            *near[:_MAX_LISTED],
             help="remove it, or give the machines that are meant the labels where presets look for them",
         )
 

@@ -159,7 +159,7 @@ def _answer(
     counted = suppression.suppress(
         machines.located(diagnostics, resources),
         resources,
-        is_asked=lambda code: _is_asked(code, settings),
+        is_enabled=lambda code: _is_enabled(code, settings),
         is_looked_through=_is_no_template,
     )
     diagnostics = output.relocated(counted)
@@ -353,7 +353,7 @@ def _reach(context: Context) -> "PresetReach | None":
     return PresetReach(context)
 
 
-def _is_asked(code: codes.Code, settings: Settings) -> bool:
+def _is_enabled(code: codes.Code, settings: Settings) -> bool:
     """Whether findings of this kind are looked for."""
     if code.of_guest:
         return order.asks_guest(settings)
@@ -382,7 +382,7 @@ def _machine_of(resource: Resource, context: Context, loaded: definitions.Defini
     """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
     known = len(loaded.diagnostics)
     machine = Machine(context, resource, definitions.decode(resource, loaded))
-    machine.is_doubted = len(loaded.diagnostics) > known
+    machine.has_decode_findings = len(loaded.diagnostics) > known
     machine.missing = tuple(
         machines.in_machine(resource, diagnostic.location.path)
         for diagnostic in loaded.diagnostics[known:]

@@ -19,7 +19,7 @@ from render.yaml.reader import Document
 
 #: Of the JSON that explain prints.
 FORMAT_VERSION = 1
-_SHOWN = 100
+_LONGEST = 100
 _DEFAULT = "KubeVirt's default"
 _BUNDLED = frozenset({"instancetype", "preference"})
 _OWN = frozenset({"vm", "patch"})
@@ -175,7 +175,7 @@ def _is_bundled(evidence: Evidence) -> bool:
 def brief(value: Any) -> str:
     """*value* in a line; of a long one the beginning."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def document(decision: Decision, manifests: Input) -> dict[str, Any]:

@@ -64,8 +64,8 @@ def _names(message: str, field: str) -> bool:
     around = field.rpartition(".")[0]
     if field in message or "." not in around:
         return field in message
-    _, is_there, rest = message.partition(around)
-    return bool(is_there) and _NEIGHBOUR.match(rest) is not None
+    _, separator, rest = message.partition(around)
+    return bool(separator) and _NEIGHBOUR.match(rest) is not None
 
 
 def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:

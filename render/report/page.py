@@ -72,7 +72,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     style = _read(_STYLE)
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_shown,
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
         loader=FunctionLoader(_read),
     )  # fmt: skip
     written = environment.get_template(template).render(
@@ -86,7 +86,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     return written.replace(_COMMAND, f"#&#35;{_COMMAND[2:]}")
 
 
-def _shown(value: Any) -> Any:
+def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 

@@ -93,11 +93,15 @@ def line(tally: Tally, *, colour: bool = False) -> str:
 
 
 def _found(tally: Tally, *, colour: bool) -> str:
-    shown = {**tally.severities, Severity.INFO: tally.infos}
+    counts_by_severity = {**tally.severities, Severity.INFO: tally.infos}
     counts = (
-        painted(counted(shown[severity], severity), SEVERITY_STYLES[severity], colour=colour)
+        painted(
+            counted(counts_by_severity[severity], severity),
+            SEVERITY_STYLES[severity],
+            colour=colour,
+        )
         for severity in Severity
-        if shown.get(severity)
+        if counts_by_severity.get(severity)
     )
     return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from render.model.counting import counted
 
-_SHOWN = 60
+_LONGEST = 60
 
 
 class Waiver(NamedTuple):
@@ -32,7 +32,7 @@ def in_words(value: Any) -> str:
         text = {None: "none", True: "on", False: "off"}[value]
     else:
         text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:

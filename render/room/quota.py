@@ -25,13 +25,13 @@ _PLAIN = frozenset(
         *(f"{lead}{name}" for name in _COMPUTE for lead in ("", "requests.", "limits.")),
     }
 )
-_ONE, _NONE = quantity.parse("1"), quantity.parse("0")
+_SINGLE, _NONE = quantity.parse("1"), quantity.parse("0")
 
 
 def usage(spec: Tree) -> Amounts:
     """What a pod with this *spec* counts."""
     counted = _counted(amounts.of_pod(spec, "requests"), amounts.of_pod(spec, "limits"))
-    return {"count/pods": _ONE, "pods": _ONE, **counted}
+    return {"count/pods": _SINGLE, "pods": _SINGLE, **counted}
 
 
 def _counted(requests: Amounts, limits: Amounts) -> Amounts:

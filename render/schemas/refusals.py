@@ -45,7 +45,7 @@ _WORDS = {
     "string,integer": "a string or a whole number",
     "string,integer,number": "a quantity",
 }
-_SHOWN = 60
+_LONGEST = 60
 
 
 def path(link: Link) -> FieldPath:
@@ -219,10 +219,10 @@ def _dotted(link: Link) -> str:
 
 
 def _short(value: str | float) -> str:
-    if isinstance(value, int) and abs(value) >= 10**_SHOWN:
-        return f"a number of more than {_SHOWN} digits"  # Python refuses to print 4,300 digits
+    if isinstance(value, int) and abs(value) >= 10**_LONGEST:
+        return f"a number of more than {_LONGEST} digits"  # Python refuses to print 4,300 digits
     text = str(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _meant(near: str) -> str:

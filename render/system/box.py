@@ -157,7 +157,7 @@ class Boxes:
         Folders *hidden* are empty in it, where there are namespaces of mounts. Raises MissingWallError in the end, if
         the program was not started because a wall is missing.
         """
-        paths = None if visible is None else _shown(program, folder, visible)
+        paths = None if visible is None else _visible_paths(program, folder, visible)
         with contextlib.ExitStack() as stack:
             stage = stack.enter_context(self._stage(_scene(paths, hidden)))
             confine = None
@@ -247,7 +247,7 @@ def _bounding(allowance: Allowance) -> Callable[[], None]:
     return bound
 
 
-def _shown(program: str, folder: str, visible: Sequence[str]) -> list[str]:
+def _visible_paths(program: str, folder: str, visible: Sequence[str]) -> list[str]:
     """The files and folders that a box shows: those *visible*, the *program*, and what it is linked with or run by."""
     real = os.path.realpath(program)
     try:

@@ -20,7 +20,7 @@ _AHEAD = 4
 """For each program that may run, so many more may have ended before their turn."""
 
 _PIECE = 1 << 16
-_MOST_SAID = 1 << 18
+_MOST_STDERR = 1 << 18
 _SHORTEST, _LONGEST = 0.0005, 0.05
 """Seconds between two looks whether a process has ended."""
 _LEAVING = (signal.SIGHUP, signal.SIGQUIT)
@@ -216,7 +216,7 @@ class _Child:
         self.process = process
         self._task = task
         self._started = time.monotonic()
-        self._output, self._said = bytearray(), bytearray()
+        self._output, self._stderr = bytearray(), bytearray()
         self._open: list[IO[bytes]] = []
 
     def listen(self, waiting: "BaseSelector") -> None:
@@ -227,7 +227,7 @@ class _Child:
         for stream, event, work in (
             (process.stdin, EVENT_WRITE, _feeding(task.stdin)),
             (process.stdout, EVENT_READ, _collecting_all(self._output, task.most)),
-            (process.stderr, EVENT_READ, _collecting_ends(self._said)),
+            (process.stderr, EVENT_READ, _collecting_ends(self._stderr)),
         ):
             if stream is not None:
                 self._open.append(stream)
@@ -269,7 +269,7 @@ class _Child:
             _wait_for(self.process, left)
         _kill(self.process)  # what it has started and left there goes with it
         self._reap()
-        output, stderr = bytes(self._output), bytes(self._said)
+        output, stderr = bytes(self._output), bytes(self._stderr)
         return subprocess.CompletedProcess(task.command, self.process.returncode, output, stderr)
 
     def end(self) -> None:
@@ -389,7 +389,7 @@ def _collecting_ends(collected: bytearray) -> _Step:
     def collect(pipe: int) -> bool:
         piece = os.read(pipe, _PIECE)
         collected.extend(piece)
-        if len(collected) > _MOST_SAID:
+        if len(collected) > _MOST_STDERR:
             del collected[_PIECE:-_PIECE]
         return bool(piece)
 

@@ -267,10 +267,10 @@ def _is_plain(operation: Node, value: Node) -> bool:
 def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
     """The keys and values of a mapping; of what it merges, the mappings themselves."""
     entry = child(node, "kind")
-    said_kind = target_of(entry[1]) if entry else None
+    kind_node = target_of(entry[1]) if entry else None
     kind = visit.kind
-    if said_kind is not None and said_kind.kind == SCALAR:
-        kind = str(value_of(said_kind))
+    if kind_node is not None and kind_node.kind == SCALAR:
+        kind = str(value_of(kind_node))
     valued = any(child(node, name) for name in _NAMES)
     for key, value in node.pairs():
         if is_merge(key):

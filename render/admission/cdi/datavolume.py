@@ -192,12 +192,12 @@ def _populator(reference: Tree, name: str, target: str, place: SpecPlace) -> Ite
         written = (target, name, "namespace")
         yield place.cause("population", (name, "namespace[]"), text, "leave it out", written)
     is_claim = reference.get("kind") == "PersistentVolumeClaim"
-    for key, step, is_there in (
+    for key, step, is_present in (
         ("name", "name[]", bool(reference.get("name"))),
         ("kind", "kind", bool(reference.get("kind"))),
         ("apiGroup", "apiGroup[]", is_claim or bool(reference.get("apiGroup"))),
     ):
-        if not is_there:
+        if not is_present:
             when = " when kind is not 'PersistentVolumeClaim'" if key == "apiGroup" else ""
             text = f"Required value: {label} {key}{when}"
             yield place.cause("population", (name, step), text, f"add {key}", (target, name))

@@ -42,11 +42,13 @@ def _device_of(selector: str) -> str:
     vendor, colon, device = map(_identifier, selector.partition(":"))
     if not colon or vendor != _VENDOR:
         return ""
-    is_one = len(device) == _DIGITS and _HEX.issuperset(device)
-    return device if is_one or device == "*" else ""
+    is_device_id = len(device) == _DIGITS and _HEX.issuperset(device)
+    return device if is_device_id or device == "*" else ""
 
 
-def _asked(subject: Subject, matches: Callable[[str], bool]) -> Iterator[tuple[FieldPath, str]]:
+def _nvidia_devices(
+    subject: Subject, matches: Callable[[str], bool]
+) -> Iterator[tuple[FieldPath, str]]:
     """The places of device names that the cluster maps to NVIDIA devices that match, and the names."""
     selectors = {
         name: selector for name, selector in subject.config.pci_host_devices if name and selector
@@ -65,7 +67,7 @@ def _is_grace(device: str) -> bool:
 
 
 def _ambiguous(subject: Subject) -> Iterator[Violation]:
-    for path, name in _asked(subject, "*".__eq__):
+    for path, name in _nvidia_devices(subject, "*".__eq__):
         if subject.has_gate(_GATE):
             yield Violation(
                 subject.at(*path),
@@ -76,7 +78,7 @@ def _ambiguous(subject: Subject) -> Iterator[Violation]:
 
 
 def _gate(subject: Subject) -> Iterator[Violation]:
-    for path, name in _asked(subject, _is_grace):
+    for path, name in _nvidia_devices(subject, _is_grace):
         if not subject.has_gate(_GATE):
             yield Violation(
                 subject.at(*path),
@@ -87,7 +89,7 @@ def _gate(subject: Subject) -> Iterator[Violation]:
 
 
 def _machine(subject: Subject) -> Iterator[Cause]:
-    grace_device = next(_asked(subject, _is_grace), None)
+    grace_device = next(_nvidia_devices(subject, _is_grace), None)
     if grace_device is None or not subject.has_gate(_GATE):
         return
     place = subject.at(*grace_device[0])
@@ -123,7 +125,7 @@ def _companion(gate: str) -> Evaluate:
     """Another gate that Grace GPUs need."""
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
-        grace_device = next(_asked(subject, _is_grace), None)
+        grace_device = next(_nvidia_devices(subject, _is_grace), None)
         if grace_device is None or not subject.has_gate(_GATE) or subject.has_gate(gate):
             return
         yield Cause(
@@ -140,7 +142,7 @@ def _companion(gate: str) -> Evaluate:
 def _annotations(subject: Subject) -> Iterator[Cause]:
     annotations = subject.metadata.get("annotations") or {}
     refused = [key for key in _ANNOTATIONS if annotations.get(key) == "true"]
-    if refused and next(_asked(subject, _is_grace), None) is not None:
+    if refused and next(_nvidia_devices(subject, _is_grace), None) is not None:
         for key in refused:
             rule, message = _ANNOTATIONS[key]
             yield Cause(

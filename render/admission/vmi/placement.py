@@ -22,8 +22,10 @@ _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 _HEAVIEST = 100
 _NO_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-_NOT_ONE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-_NOT_ONE_FIELD = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+_NOT_SINGLE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+_NOT_SINGLE_FIELD = (
+    "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+)
 _NO_OPERATOR = "not a valid selector operator"
 
 
@@ -93,7 +95,7 @@ def _values(wanted: Tree, path: FieldPath, *, node: bool) -> _Faults:
             yield _BrokenRule("values", place, f"Forbidden: {_VALUES}")
     elif node and operator in {"Gt", "Lt"}:
         if count != 1:
-            yield _required("values", place, _NOT_ONE)
+            yield _required("values", place, _NOT_SINGLE)
     else:
         yield _invalid("operator", (*path, "operator"), operator, _NO_OPERATOR)
 
@@ -104,7 +106,7 @@ def _field(wanted: Tree, path: FieldPath) -> _Faults:
     if operator not in {"In", "NotIn"}:
         yield _invalid("operator", (*path, "operator"), operator, _NO_OPERATOR)
     elif len(values) != 1:
-        yield _required("values", (*path, "values"), _NOT_ONE_FIELD)
+        yield _required("values", (*path, "values"), _NOT_SINGLE_FIELD)
     if key != "metadata.name":
         yield _invalid("field-key", (*path, "key"), key, "not a valid field selector key")
         return

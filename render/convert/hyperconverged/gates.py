@@ -173,7 +173,7 @@ def _always(name: str) -> Gate:
     return Gate((name,), lambda _: True, _nowhere)
 
 
-def _asked(gate: str, *names: str, on: bool = True) -> Gate:
+def _by_gate(gate: str, *names: str, on: bool = True) -> Gate:
     """The gates *names*, where the gate of HyperConverged is *on*."""
 
     def where(desired: Desired) -> FieldPath | None:
@@ -192,7 +192,7 @@ def _annotated(annotation: str, *names: str) -> Gate:
     )
 
 
-def _given(field: Setting, name: str) -> Gate:
+def _by_field(field: Setting, name: str) -> Gate:
     """The gate *name*, where *field* is there and not empty."""
     return Gate(
         (name,),
@@ -236,27 +236,27 @@ _ROWS: tuple[Gate | Windowed[Gate], ...] = (
     since("1.8", until("1.9", _always("PanicDevices"))),
     until("1.9", _always("WithHostModelCPU")),
     Gate(("HypervStrictCheck",), lambda question: not question.cluster.emulation, _nowhere),
-    _asked("downwardMetrics", "DownwardMetrics"),
-    until("1.8", _asked("disableMDevConfiguration", "DisableMDEVConfiguration")),
-    until("1.9", _asked("persistentReservation", "PersistentReservation")),
-    until("1.5", _asked("autoResourceLimits", "AutoResourceLimitsGate")),
-    _asked("alignCPUs", "AlignCPUs"),
-    since("1.7", until("1.9", _asked("videoConfig", "VideoConfig"))),
-    since("1.7", _asked("objectGraph", "ObjectGraph")),
-    since("1.6", _asked("decentralizedLiveMigration", "DecentralizedLiveMigration")),
-    since("1.6", until("1.8", _asked("enableMultiArchBootImageImport", "MultiArchitecture"))),
-    since("1.6", _asked("declarativeHotplugVolumes", "DeclarativeHotplugVolumes")),
-    since("1.6", _asked("declarativeHotplugVolumes", "HotplugVolumes", on=False)),
+    _by_gate("downwardMetrics", "DownwardMetrics"),
+    until("1.8", _by_gate("disableMDevConfiguration", "DisableMDEVConfiguration")),
+    until("1.9", _by_gate("persistentReservation", "PersistentReservation")),
+    until("1.5", _by_gate("autoResourceLimits", "AutoResourceLimitsGate")),
+    _by_gate("alignCPUs", "AlignCPUs"),
+    since("1.7", until("1.9", _by_gate("videoConfig", "VideoConfig"))),
+    since("1.7", _by_gate("objectGraph", "ObjectGraph")),
+    since("1.6", _by_gate("decentralizedLiveMigration", "DecentralizedLiveMigration")),
+    since("1.6", until("1.8", _by_gate("enableMultiArchBootImageImport", "MultiArchitecture"))),
+    since("1.6", _by_gate("declarativeHotplugVolumes", "DeclarativeHotplugVolumes")),
+    since("1.6", _by_gate("declarativeHotplugVolumes", "HotplugVolumes", on=False)),
     since("1.6", until("1.8", _annotated(PASST, "PasstIPStackMigration"))),
     since("1.8", _annotated(PASST, "PasstBinding")),
     since("1.8", _annotated(_AIE, "PCINUMAAwareTopology")),
     since("1.9", _annotated(_AIE, "GraceIOVirtualization", "IOMMUFD")),
     since("1.7", Gate(("SecureExecution",), _has_s390x, _nowhere)),
-    since("1.8", _asked("incrementalBackup", "IncrementalBackup", "UtilityVolumes")),
-    since("1.8", _given(fields.HYPERVISORS, "ConfigurableHypervisor")),
-    since("1.8", _given(fields.ROLE_AGGREGATION, "OptOutRoleAggregation")),
-    since("1.8", _asked("containerPathVolumes", "ContainerPathVolumes")),
-    since("1.9", _asked("template", "Template")),
+    since("1.8", _by_gate("incrementalBackup", "IncrementalBackup", "UtilityVolumes")),
+    since("1.8", _by_field(fields.HYPERVISORS, "ConfigurableHypervisor")),
+    since("1.8", _by_field(fields.ROLE_AGGREGATION, "OptOutRoleAggregation")),
+    since("1.8", _by_gate("containerPathVolumes", "ContainerPathVolumes")),
+    since("1.9", _by_gate("template", "Template")),
     since("1.9", Gate(("ExternalNetResourceInjection",), _injects, _nowhere)),
 )
 

@@ -240,7 +240,7 @@ def _passt(body: Tree, _origins: Origins, _desired: Desired, _cluster: Cluster) 
     _add_passt(body, {"method": "link-refresh"}, "500Mi")
 
 
-def _asked_passt(body: Tree, _origins: Origins, desired: Desired, _cluster: Cluster) -> None:
+def _annotated_passt(body: Tree, _origins: Origins, desired: Desired, _cluster: Cluster) -> None:
     if desired.annotations.get(PASST) == "true":
         _add_passt(body, {}, "250Mi")
 
@@ -358,7 +358,7 @@ _STEPS: tuple[Step | Windowed[Step], ...] = (
     _gates,
     _bindings,
     until("1.5", _passt),
-    since("1.6", until("1.9", _asked_passt)),
+    since("1.6", until("1.9", _annotated_passt)),
     _obsolete_models,
     _devices,
     _old_types,

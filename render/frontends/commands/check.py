@@ -142,25 +142,25 @@ class _Known:
     """The findings of the baseline and of the commit that is compared with, read once they are asked for."""
 
     def __init__(self, request: Request, work: Work) -> None:
-        self._asked = request
+        self._request = request
         self._work = work
 
     @cached_property
     def _accepted(self) -> frozenset[str]:
-        return accepted_by(self._asked.own["baseline"], self._asked)
+        return accepted_by(self._request.own["baseline"], self._request)
 
     @cached_property
     def _before(self) -> frozenset[str]:
-        revision = self._asked.own["changed_since"]
+        revision = self._request.own["changed_since"]
         self._work.begin("compare", f"checking {revision}")
-        return _at(revision, self._asked, self._work)
+        return _at(revision, self._request, self._work)
 
     def without(self, findings: list[Finding], tally: Tally) -> tuple[list[Finding], Tally]:
         """*findings* but for these, which *tally* counts. Raises RefusedError or GitError where one cannot be read."""
-        if self._asked.own["baseline"]:
+        if self._request.own["baseline"]:
             findings, accepted = without(findings, self._accepted)
             tally = tally._replace(accepted=accepted)
-        if self._asked.own["changed_since"]:
+        if self._request.own["changed_since"]:
             findings, before = without(findings, self._before)
             tally = tally._replace(before=before)
         return findings, tally

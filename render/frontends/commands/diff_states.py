@@ -91,14 +91,14 @@ Side = dict[str, NamedState]
 class _PlacedSide(NamedTuple):
     """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
-    *is_there*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*.
+    *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*.
     """
 
     name: str
     folder: str
     path: str
     request: Request
-    is_there: bool = True
+    exists: bool = True
     absent: tuple[str, ...] = ()
 
 
@@ -245,7 +245,7 @@ def sides_of(
 ) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
     placed = _placed(request, clusters, trees)
-    excludes = [side.request.reading.layout.exclude.patterns for side in placed if side.is_there]
+    excludes = [side.request.reading.layout.exclude.patterns for side in placed if side.exists]
     common = (
         tuple(pattern for pattern in excludes[0] if pattern in excludes[-1]) if excludes else ()
     )
@@ -422,7 +422,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     scope = CheckoutScope(other, looked_at, beside)
     tree = trees.enter_context(checked_out(top, revision, request.reading.limits, scope))
     if not os.path.exists(os.path.join(tree, inside)):
-        return _PlacedSide(revision[:10], tree, inside, request, is_there=False)
+        return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
         return _here(request, inside, revision[:10])._replace(absent=tuple(absent(tree)))
 
@@ -440,7 +440,7 @@ def _commit(top: str, revision: str) -> git.Commit:
 
 def _here(request: Request, path: str, name: str) -> _PlacedSide:
     """*path*, seen from the working directory, with the configuration that stands there."""
-    return _PlacedSide(name, os.getcwd(), path, snapshots.asked_at(request, path))
+    return _PlacedSide(name, os.getcwd(), path, snapshots.request_at(request, path))
 
 
 def _is_unbuilt(side: _LoadedSide) -> bool:
@@ -457,8 +457,8 @@ def _read(
     What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
     gets those of this one. *as_repository*: whatever stands in the folder itself.
     """
-    name, folder, path, request, is_there, lacking = side
-    if not is_there:
+    name, folder, path, request, exists, lacking = side
+    if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
     with contextlib.chdir(folder):
@@ -529,6 +529,6 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
-        has_lock=request.settings.pins != "ignore" and locks.has_one(loaded),
+        has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
     )

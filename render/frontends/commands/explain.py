@@ -13,7 +13,7 @@ from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import asked_at
+from render.frontends.commands.snapshots import request_at
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
@@ -106,7 +106,7 @@ def _is_bare(word: str) -> bool:
 
 def _answer_at(path: str, field: str, request: Request, work: Work) -> _ExplainedPart:
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
-    parts_ = parts(asked_at(request, path), work)
+    parts_ = parts(request_at(request, path), work)
     part, machine = _found(request.own["vm"], parts_, work, pods=_is_of_pod(field))
     missing = [reason for candidate in parts_ if (reason := unread(candidate))]
     return _ExplainedPart(part, machine, _about(machine, field), missing)

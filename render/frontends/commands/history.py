@@ -10,7 +10,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import Rendering, Snapshot, asked_at, rendered
+from render.frontends.commands.snapshots import Rendering, Snapshot, rendered, request_at
 from render.frontends.commits import back_at, within
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
@@ -185,7 +185,7 @@ def _at_commit(
     """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
     found: _Renderings = {}
     try:
-        snapshot = Snapshot(asked_at(request, folder), work)
+        snapshot = Snapshot(request_at(request, folder), work)
     except RefusedError as error:
         return {key: error for key, _, _ in here}
     for key, vm, step in here:
@@ -226,7 +226,7 @@ def show(request: Request, work: Work) -> Answer:
         place = _place(path, request)
         commit = _commit(place, at)
         with _back_at(place, commit, request) as folder:
-            text = rendered(name, asked_at(request, folder), work, whole=False).text
+            text = rendered(name, request_at(request, folder), work, whole=False).text
     else:
         place = _place(path, request)
         commits = git.commits(place.top, place.lock)
@@ -397,7 +397,7 @@ def _render_step(
     rendering: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit, request) as folder:
-            rendering = rendered(whole(vm), asked_at(request, folder), work)
+            rendering = rendered(whole(vm), request_at(request, folder), work)
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
     raise _unknown(vm, step)

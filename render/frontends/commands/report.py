@@ -194,7 +194,7 @@ def _beginning(resource: Resource, manifests: Input) -> Place:
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
-    """Nobody wants the objects."""
+    """Leave the objects out: the findings alone count."""
 
 
 def _counts(diagnostic: Diagnostic) -> bool:

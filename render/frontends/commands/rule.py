@@ -71,7 +71,7 @@ def _as_json(code: codes.Code, explained: "Explanation") -> str:
 
 def _options(code: codes.Code) -> str:
     """What ``build`` needs to say *code*: notes on the reading are for ``-v``, guests are looked into on request."""
-    is_hidden = code.severity is codes.INFO and not code.always_said
+    is_hidden = code.severity is codes.INFO and not code.always_reported
     return f"{'-v ' if is_hidden else ''}{'--guest warning ' if code.of_guest else ''}"
 
 

@@ -27,7 +27,7 @@ from render.settings import Settings
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
 
-def asked_at(request: Request, path: str) -> Request:
+def request_at(request: Request, path: str) -> Request:
     """*request* of *path*, with the configuration that counts there. Raises RefusedError where that is wrong."""
     at_path = again(request, path)
     if at_path.faults.diagnostics:
@@ -56,23 +56,23 @@ class Snapshot:
     """What *request* says at one time, rendered once for each form, however many of its VMs are looked at."""
 
     def __init__(self, request: Request, work: Work) -> None:
-        self._asked = request
+        self._request = request
         self._work = work
         self._part = single(request, work)
-        self._given = _machines(self._part.resources)
+        self._resources = _machines(self._part.resources)
         self._forms: dict[str, _Form] = {}
 
     def of(self, name: str, *, whole: bool = True) -> Rendering:
         """The VM *name*; *whole*: also its VM form. Raises RefusedError."""
-        settings = self._asked.settings
-        text, body = self._one(name, "", settings)
+        settings = self._request.settings
+        text, body = self._in_form(name, "", settings)
         source = settings._replace(emit="source", stored=False, pins="ignore", lock=None)
         if not whole:
             return Rendering(text, body, [], source)
         plain = settings._replace(
             emit="vm", stored=False, defaults="manifest", firmware_uuid="none"
         )
-        _, vm = self._one(name, "vm", plain)
+        _, vm = self._in_form(name, "vm", plain)
         supporting = [
             document.body
             for document in self._part.loaded.documents
@@ -85,11 +85,11 @@ class Snapshot:
             source._replace(defaults="manifest", firmware_uuid="none"),
         )
 
-    def _one(self, name: str, form: str, settings: Settings) -> tuple[Tree | str, Tree]:
+    def _in_form(self, name: str, form: str, settings: Settings) -> tuple[Tree | str, Tree]:
         if form not in self._forms:
             outcome = render_part(self._part, self._work, settings=settings)
             self._forms[form] = _Form(self._part, outcome)
-        return _one(name, self._part, self._given, self._forms[form])
+        return _selected(name, self._part, self._resources, self._forms[form])
 
 
 class _Form:
@@ -120,7 +120,7 @@ def _unstamped(vm: Tree) -> Tree:
     return {**vm, "metadata": {**metadata, "annotations": kept}}
 
 
-def _one(
+def _selected(
     name: str, part: FleetPart, machines: Mapping[str, Resource], form: _Form
 ) -> tuple[Tree | str, Tree]:
     diagnostics = form.diagnostics

@@ -60,7 +60,7 @@ class EditorServer(LanguageServer):
         self.is_finished = False
         self.folders: list[Workspace] = []
         self._call, self._environ = call, environ
-        self._said: dict[str, Mapping[str, Sequence[Note]]] = {}
+        self._published: dict[str, Mapping[str, Sequence[Note]]] = {}
         self._uris: dict[str, str] = {}
         self._edited: dict[str, None] = {}
         self._to_read: set[str] = set()
@@ -191,7 +191,7 @@ class EditorServer(LanguageServer):
 
     def tell(self, workspace: Workspace) -> None:
         """Publish the findings of *workspace* in the files of which something else is said than before."""
-        published = self._said.get(workspace.folder, {})
+        published = self._published.get(workspace.folder, {})
         found: Mapping[str, Sequence[Note]] = self.attempt(
             workspace, lambda: notes.by_file(workspace), dict(published)
         )
@@ -200,11 +200,11 @@ class EditorServer(LanguageServer):
             diagnostics = [self._diagnostic(workspace, lines, note) for note in several]
             uri = self.uri(workspace, file)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
-        self._said[workspace.folder] = found
+        self._published[workspace.folder] = found
 
     def notes_at(self, workspace: Workspace, file: str) -> Sequence[Note]:
         """What was said of *file*."""
-        return self._said.get(workspace.folder, {}).get(file, ())
+        return self._published.get(workspace.folder, {}).get(file, ())
 
     def uri(self, workspace: Workspace, file: str) -> str:
         """How the editor calls *file*."""

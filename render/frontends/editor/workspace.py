@@ -45,7 +45,7 @@ class Workspace:
         self.parts: Mapping[tuple[str, bool], RenderedPart] = {}
         self.fault: Finding | None = None
         self._call, self._environ = call, environ
-        self._asked: Request | None = None
+        self._request: Request | None = None
         self._loose = Documents()
         self._built: list[Documents] = []
         self._known = texts.KnownTexts()
@@ -55,14 +55,14 @@ class Workspace:
     @property
     def request(self) -> Request:
         """How the folder is read and rendered: what its configuration says counts when it is read."""
-        if self._asked is None:
-            self._asked = request(self._call, self._environ)
-        return self._asked
+        if self._request is None:
+            self._request = request(self._call, self._environ)
+        return self._request
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         """Paths are seen from the folder, inside of the deadline; each time it is a run of its own."""
-        self._asked = self.request.as_new_run()
+        self._request = self.request.as_new_run()
         with contextlib.chdir(self.folder), signals.deadline(self.request.called.deadline):
             yield
 
@@ -82,7 +82,7 @@ class Workspace:
     def read(self, *, build: bool = True) -> None:
         """Read the folder again, and *build* what is built in it where it is trusted."""
         if build:
-            self._asked = None
+            self._request = None
         known = texts.KnownTexts(self._known)
         inputs = self._loaded(PROGRAMS if build else frozenset({GIT}), known)
         layout, limits = self.request.reading.layout, self.request.reading.limits

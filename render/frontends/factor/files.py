@@ -104,7 +104,7 @@ class _PartWriting:
     ) -> None:
         self._part, self._factoring = factored_part.part, factored_part.factoring
         self._resources = self._part.resources
-        self._asked, self._writability, self._users = request, writability, writability.users
+        self._request, self._writability, self._users = request, writability, writability.users
         rewritten = [
             (file, part.name, data)
             for part in earlier
@@ -290,7 +290,7 @@ class _PartWriting:
                 texts |= rewritten
         for file, numbers in self._gone_by_file().items():
             before = texts[file].encode() if file in texts else self._data(file)
-            without = rewrite.without(before, file, numbers, self._asked.reading.limits)
+            without = rewrite.without(before, file, numbers, self._request.reading.limits)
             if isinstance(without, Unwritten):
                 objections |= {(i, ()): f"{file}: {without.why}" for i in self._gone}
             else:
@@ -327,7 +327,7 @@ class _PartWriting:
             return why
         before = ""
         if os.path.lexists(file):
-            data = files.read(file, file, self._asked.reading.limits.file_bytes)
+            data = files.read(file, file, self._request.reading.limits.file_bytes)
             if not isinstance(data, bytes):
                 return data.message
             try:
@@ -343,7 +343,7 @@ class _PartWriting:
         own = kustomization.find(self._folder)
         if own is None or (why := self._why_not(own)):
             return why if own else f"{self._folder} has no kustomization"
-        documents = reader.read(self._data(own), own, self._asked.reading.limits).documents
+        documents = reader.read(self._data(own), own, self._request.reading.limits).documents
         listed = documents[0].body.get("resources") if documents else None
         if isinstance(listed, list) and DEFINITIONS in listed:
             return ""
@@ -360,7 +360,7 @@ class _PartWriting:
 
     def _data(self, file: str) -> bytes:
         if file not in self._originals:
-            data = files.read(file, file, self._asked.reading.limits.file_bytes)
+            data = files.read(file, file, self._request.reading.limits.file_bytes)
             self._originals[file] = data if isinstance(data, bytes) else b""
         return self._originals[file]
 
@@ -434,7 +434,7 @@ class _PartWriting:
         first, second = ([resource.body for resource in held.resources], _with_stand_ins(after))
         impacts = proof.impacts(first, second, self._part.request.settings)
         by_ref = dict(self._rewritten_machines(held, known))
-        restarts = self._asked.own["restart"]
+        restarts = self._request.own["restart"]
         marks = {APPLIED + preset.resource.name for preset in self._gone.values()}
         users = {ref for preset in self._gone.values() for ref in preset.users}
         found = _Objections()

@@ -66,7 +66,7 @@ def _machine_lines(
     names = (machine.instancetype, machine.preference)
     if any(names):
         yield f"  {', '.join(f'{name.kind} {name.name} ({_HOMES[name.home]})' for name in names if name)}"
-        yield f"  {_given_up(machine)}"
+        yield f"  {_removed_fields(machine)}"
     if machine.restarts:
         yield f"  the guest stays the same; {_restarts(machine)}"
     for preset in machine.presets:
@@ -97,7 +97,7 @@ def _restarts(machine: MachineFactoring) -> str:
     return "KubeVirt asks for a restart if it runs"
 
 
-def _given_up(machine: MachineFactoring) -> str:
+def _removed_fields(machine: MachineFactoring) -> str:
     """The fields that the VM need not have, as seen from the spec of its template."""
     fields = (field.removeprefix(_SPEC) for field in machine.removed)
     return f"which bring {', '.join(fields)}" if machine.removed else "which bring nothing else"

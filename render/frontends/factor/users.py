@@ -48,7 +48,7 @@ class InputUsers:
     """The inputs of the repositories of the paths of a request, by the files that they apply."""
 
     def __init__(self, request: Request) -> None:
-        self._asked = request
+        self._request = request
         self._limits = request.reading.limits
         self._known = kustomization.KnownKustomizations()
 
@@ -113,10 +113,10 @@ class InputUsers:
 
     @cached_property
     def _inputs(self) -> Sequence[AppliedInput]:
-        tops = dict.fromkeys(_top(path) for path in self._asked.paths or (".",))
+        tops = dict.fromkeys(_top(path) for path in self._request.paths or (".",))
         inputs: list[AppliedInput] = []
         for top in tops:
-            unread = loading.inputs_below(top, reading_roots(self._asked, None))
+            unread = loading.inputs_below(top, reading_roots(self._request, None))
             inputs += map(self._kustomized, unread.kustomizations)
             inputs += (
                 self._kustomized(use.folder, use) for use in unread.uses if use.release is None

@@ -64,7 +64,7 @@ def _answer(call: Call, environ: Mapping[str, str], work: Work) -> Exit:
     plugin = is_plugin(call.paths, environ)
     presumed: list[Diagnostic] = []
     if plugin:  # its flags stand in its configuration, in the repository
-        presumed = _presumptuous(call)
+        presumed = _host_only_options_set(call)
         call = _without_flags(call, environ)
     limits = limits_of(host_values(call, environ).values)
     message = Message([], None, is_resource_list=False)
@@ -117,7 +117,7 @@ def _repinned(diagnostic: Diagnostic) -> Diagnostic:
     )
 
 
-def _presumptuous(plugin: Call) -> list[Diagnostic]:
+def _host_only_options_set(plugin: Call) -> list[Diagnostic]:
     """What the configuration of a legacy *plugin* wants to decide by flags and may not."""
     return [
         codes.INVALID_SETTING.at(
@@ -174,11 +174,11 @@ def _configured(body: Any) -> tuple[list[Layer], list[str], list[Diagnostic]]:
 
 def _is_config_map(body: Any) -> bool:
     """Whether *body* is what kpt hands a function whose options stand on its command line, or in a ConfigMap."""
-    is_one = isinstance(body, dict) and (body.get("apiVersion"), body.get("kind")) == (
+    is_named = isinstance(body, dict) and (body.get("apiVersion"), body.get("kind")) == (
         "v1",
         "ConfigMap",
     )
-    return is_one and isinstance(body.get("data"), dict | None)
+    return is_named and isinstance(body.get("data"), dict | None)
 
 
 def _typed(key: str, value: Any) -> Any:

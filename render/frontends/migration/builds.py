@@ -27,10 +27,10 @@ class Builds:
     is why they cannot be built at all, once one of them had to be.
     """
 
-    __slots__ = ("_asked", "_roots", "fault")
+    __slots__ = ("_request", "_roots", "fault")
 
     def __init__(self, request: Request) -> None:
-        self._asked = request
+        self._request = request
         self._roots: list[_Root] | None = None
         self.fault: Diagnostic | None = None
 
@@ -39,26 +39,26 @@ class Builds:
 
         *unsafe*: the files with changes that a VM may show: one that cannot be rendered is an objection to those.
         """
-        if self._asked.reading.kustomize == "never" or self.fault is not None:
+        if self._request.reading.kustomize == "never" or self.fault is not None:
             return ""
         for root in self._all_roots():
             if not texts.keys().isdisjoint(root.reads):
                 program = programs.binary(
-                    programs.KUSTOMIZE, self._asked.reading.kustomize, root.folder
+                    programs.KUSTOMIZE, self._request.reading.kustomize, root.folder
                 )
                 if isinstance(program, Diagnostic):
                     self.fault = program
                     return ""
-                objection = root.objection(texts, unsafe, program, self._asked)
+                objection = root.objection(texts, unsafe, program, self._request)
                 if objection:
                     return objection
         return ""
 
     def _all_roots(self) -> list["_Root"]:
         if self._roots is None:
-            folders = list(_folders(self._asked.paths or (".",)))
-            tops = kustomization.survey(folders, self._asked.reading.limits).tops
-            roots = (_Root(folder, folder in tops, self._asked) for folder in folders)
+            folders = list(_folders(self._request.paths or (".",)))
+            tops = kustomization.survey(folders, self._request.reading.limits).tops
+            roots = (_Root(folder, folder in tops, self._request) for folder in folders)
             self._roots = [root for root in roots if not root.is_component]
         return self._roots
 

@@ -36,7 +36,7 @@ class FilledChart:
     """
 
     __slots__ = (
-        "_built", "_limits", "_lines", "_output", "_parsed", "_printed", "_shown", "_starts",
+        "_built", "_display_name", "_limits", "_lines", "_output", "_parsed", "_printed", "_starts",
         "_stated", "_values",
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ class FilledChart:
         limits: Limits,
     ) -> None:
         self._built = built
-        self._shown = display_name
+        self._display_name = display_name
         self._output = output
         self._values, self._stated = values
         self._limits = limits
@@ -82,7 +82,7 @@ class FilledChart:
         """The document at *index*, if the chart has made it."""
         document = self._built[index] if index < len(self._built) else None
         printed = document.printed if document else None
-        return document if printed and printed.file == self._shown else None
+        return document if printed and printed.file == self._display_name else None
 
     def _value(self, keys: Sequence[str]) -> Position | None:
         from render.yaml import positions
@@ -128,7 +128,7 @@ class FilledChart:
             self._printed = self._output.decode(errors="replace").splitlines()
             origins = (document.printed for document in self._built)
             self._starts = sorted(
-                {origin.line for origin in origins if origin and origin.file == self._shown}
+                {origin.line for origin in origins if origin and origin.file == self._display_name}
             )
         data = files.read(file, file, self._limits.file_bytes)
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()

@@ -332,8 +332,8 @@ def _is_root(path: str, reading: Reading) -> bool:
 
 def _is_chart(path: str, reading: Reading) -> bool:
     """Whether *path* is a folder for helm."""
-    is_asked = reading.helm != "never" and path != "-"
-    return is_asked and not _is_root(path, reading) and discover.is_chart(path)
+    is_enabled = reading.helm != "never" and path != "-"
+    return is_enabled and not _is_root(path, reading) and discover.is_chart(path)
 
 
 def _folder_of(paths: Sequence[str]) -> str:

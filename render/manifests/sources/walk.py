@@ -347,8 +347,10 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
     into.diagnostics += (_note_of(use) for use in uses if not use.is_plain)
     users = {os.path.realpath(use.folder) for use in uses if not use.is_plain}
     plain = {os.path.realpath(use.folder) for use in uses if use.is_plain}
-    is_asked = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
-    charts = [chart for chart in unread.charts if is_asked or os.path.realpath(chart) not in users]
+    has_values = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
+    charts = [
+        chart for chart in unread.charts if has_values or os.path.realpath(chart) not in users
+    ]
     tops = [
         top
         for top in unread.kustomizations

@@ -59,13 +59,15 @@ class Home:
 
     def folder(self, path: str) -> str:
         """The folder *path* of the repository, as it is shown. Raises UnevaluatedError where it is not below."""
-        return self._shown(path, self.top)
+        return self._path_inside(path, self.top)
 
     def file(self, path: str, around: str) -> str:
         """The file *path*, seen from the folder *around*, or from the top where it begins with a slash."""
-        return self._shown(path, self.top if path.startswith("/") else os.path.realpath(around))
+        return self._path_inside(
+            path, self.top if path.startswith("/") else os.path.realpath(around)
+        )
 
-    def _shown(self, path: str, around: str) -> str:
+    def _path_inside(self, path: str, around: str) -> str:
         target = os.path.normpath(f"{around}/{path}")
         is_inside = "\0" not in path and inside(target, [self.top]) and self.is_inside(target)
         if not is_inside:

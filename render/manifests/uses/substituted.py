@@ -21,7 +21,7 @@ _NAME = re.compile(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
 class SubstitutedBuild:
     """The *built* documents that are printed as *display_name*: *output*, once the *variables* were substituted."""
 
-    __slots__ = ("_before", "_built", "_limits", "_output", "_shown", "_variables")
+    __slots__ = ("_before", "_built", "_display_name", "_limits", "_output", "_variables")
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class SubstitutedBuild:
         limits: Limits,
     ) -> None:
         self._built = built
-        self._shown = display_name
+        self._display_name = display_name
         self._output = output
         self._variables = variables
         self._limits = limits
@@ -43,7 +43,7 @@ class SubstitutedBuild:
         from render.yaml import positions
 
         printed = self._built[index].printed if index < len(self._built) else None
-        if printed is None or printed.file != self._shown:
+        if printed is None or printed.file != self._display_name:
             return []
         text = tree.get(self._before().get((printed.document, printed.item)), *path)
         names = set(filter(None, _NAME.findall(text))) if isinstance(text, str) else set()
@@ -59,7 +59,7 @@ class SubstitutedBuild:
 
     def _unsubstituted(self) -> Mapping[tuple[int, tuple[int, ...]], Tree]:
         """What each document was before, by its place in what kustomize printed."""
-        documents = read(self._output, self._shown, self._limits).documents
+        documents = read(self._output, self._display_name, self._limits).documents
         return {
             (document.origin.document, document.origin.item): document.body
             for document in documents

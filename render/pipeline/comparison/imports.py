@@ -66,9 +66,9 @@ def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterato
                 yield from _changes(old.get(key), new.get(key), (*path, key), resource)
         return
     cause = ChangeSource(resource.ref, path, resource.index, "after")
-    values = (_shown(old), _shown(new))
+    values = (_redacted(old), _redacted(new))
     yield FieldChange(fieldpath.text(path), *values, "refused", cause)
 
 
-def _shown(value: Any) -> Any:
+def _redacted(value: Any) -> Any:
     return without_credentials(value) if isinstance(value, str) else value

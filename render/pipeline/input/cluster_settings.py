@@ -45,18 +45,16 @@ def load(
         return builtin(loaded.release), None
     first, *others = candidates
     loaded.diagnostics += _unused(first, others)
-    is_asked = first not in loaded.clusters and first in in_input
+    is_configured = first not in loaded.clusters and first in in_input
     if first.kind == "KubeVirt":
-        config, source = _of_kubevirt(first, loaded, is_reported=not is_asked)
+        config, source = _of_kubevirt(first, loaded, is_reported=not is_configured)
     else:
         for other in others:
             if other.kind == "KubeVirt":  # applied all the same
                 loaded.report(other, schemas.decode_resource(other, loaded.release)[1])
         config, source = _of_hyperconverged(first, loaded)
     if source is not None:
-        text = (
-            f"cluster settings come from {first.ref}{' of the configuration' if is_asked else ''}"
-        )
+        text = f"cluster settings come from {first.ref}{' of the configuration' if is_configured else ''}"
         loaded.diagnostics.append(CLUSTER_SETTINGS.at(at(first), text))
     return config, source
 

@@ -128,7 +128,7 @@ def _is_settled(machine: Machine, edits: _Edits) -> bool:
     What is wrong with its manifest is found before it is a machine, and an error or a warning may hint at any
     definition that would do.
     """
-    if machine.is_doubted or machine.companions or machine.resource.holder is not None:
+    if machine.has_decode_findings or machine.companions or machine.resource.holder is not None:
         return False
     if not unchanged.is_current(machine.resource):
         return False

@@ -89,7 +89,7 @@ def is_current(resource: Resource) -> bool:
 
 def _is_reusable(machine: Machine) -> bool:
     """Whether nothing is to be said of *machine*: a finding has places, and hints at what else is there."""
-    is_silent = not (machine.failed or machine.diagnostics or machine.is_doubted)
+    is_silent = not (machine.failed or machine.diagnostics or machine.has_decode_findings)
     return is_silent and machine.resource.holder is None and is_current(machine.resource)
 
 

@@ -45,14 +45,14 @@ def check_notation(machine: Machine) -> None:
         machine.report(
             OTHER_NOTATION,
             path,
-            f"{fieldpath.text(path)}: {_shown(before)} is {becomes}, which Argo CD takes for a difference after each"
+            f"{fieldpath.text(path)}: {_literal(before)} is {becomes}, which Argo CD takes for a difference after each"
             " sync",
             help=cure,
             fixes=(Fix(cure, (edit,), safe=True),),
         )
 
 
-def _shown(value: Any) -> Any:
+def _literal(value: Any) -> Any:
     return value if value and isinstance(value, str) else json.dumps(value)
 
 

@@ -114,12 +114,12 @@ def _is_of_namespace(figure: QuotaFigure, group: CapacityGroup) -> bool:
 
 def _rows(groups: Sequence[CapacityGroup]) -> tuple[CapacityRow, ...]:
     """A row of each of *groups*: where nothing limits them, their bars are as long as the largest lets them be."""
-    cpu = max((_asked(group.cpu) for group in groups), default=0)
-    memory = max((_asked(group.memory) for group in groups), default=0)
+    cpu = max((_requested(group.cpu) for group in groups), default=0)
+    memory = max((_requested(group.memory) for group in groups), default=0)
     return tuple(_row(group, cpu, memory) for group in groups)
 
 
-def _asked(share: ResourceShare) -> int:
+def _requested(share: ResourceShare) -> int:
     return share.always + share.startable
 
 
@@ -160,7 +160,7 @@ def _share(label: str, share: ResourceShare, most: int) -> Bar:
         text += f", and {written(share.startable)} that may be started"
     if share.limit is not None:
         text += f", of {written(share.limit)}"
-    most = share.limit or most or _asked(share) or 1
+    most = share.limit or most or _requested(share) or 1
     guests = (share.always - share.overhead) / most
     limit = None if share.limit is None else 1.0
     return _bar(label, text, guests, share.overhead / most, share.startable / most, limit)

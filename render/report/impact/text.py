@@ -62,7 +62,7 @@ _COLOURS = {
     "refused": "31", "error": "31", "unrenderable": "31", "stop": "33", "start": "33", "restart": "33",
     "gone": "33", "repaired": "32", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
-_SHOWN = 100
+_LONGEST = 100
 _WARNINGS = 10
 #: So many VMs are named that are stored otherwise, and run as they did.
 _STORED = 10
@@ -283,15 +283,15 @@ def short(change: FieldChange) -> tuple[str, str]:
     )
     pairs = enumerate(zip(before, after, strict=False))
     parting = next((at for at, (old, new) in pairs if old != new), min(len(before), len(after)))
-    begin = max(0, parting - _SHOWN // 3) if max(len(before), len(after)) > _SHOWN else 0
+    begin = max(0, parting - _LONGEST // 3) if max(len(before), len(after)) > _LONGEST else 0
     return _cut(before, begin), _cut(after, begin)
 
 
 def _cut(text: str, begin: int) -> str:
     """What *text* has from *begin* on, or a little before where it ends soon."""
-    begin = max(0, min(begin, len(text) - _SHOWN // 3))
+    begin = max(0, min(begin, len(text) - _LONGEST // 3))
     rest = f"...{text[begin + 3 :]}" if begin else text
-    return rest if len(rest) <= _SHOWN else f"{rest[: _SHOWN - 3]}..."
+    return rest if len(rest) <= _LONGEST else f"{rest[: _LONGEST - 3]}..."
 
 
 def _flow(value: Any, *, nested: bool = True) -> str:

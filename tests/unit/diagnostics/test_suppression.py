@@ -129,6 +129,6 @@ def test_nothing_is_said_of_what_was_not_looked_for(
     idle = suppress(
         found,
         [resource, machine(1)],
-        is_asked=lambda code: asks_admission or not code.of_admission,
+        is_enabled=lambda code: asks_admission or not code.of_admission,
     )[len(found) :]
     assert [one.message.partition(" ")[0] for one in idle] == said

@@ -8,7 +8,7 @@ from render.model.release import Windowed, since, until
 
 _ACPI = ("domain", "firmware", "acpi")
 #: The word ``firmware`` is missing where KubeVirt names the field.
-_SHOWN = ("acpi",)
+_REPORTED = ("acpi",)
 _REFERENCES = ("slicNameRef", "msdmNameRef")
 _HELP = "name a volume of the VM that holds a Secret"
 
@@ -17,12 +17,14 @@ def _references(subject: Subject) -> Iterator[Cause]:
     acpi = subject.get(*_ACPI)
     if not any(acpi.get(key) for key in _REFERENCES):
         message = "ACPI was set but no SLIC nor MSDM volume reference was set"
-        yield Cause("acpi/reference", subject.at(*_SHOWN), message, _HELP, place=subject.at(*_ACPI))
+        yield Cause(
+            "acpi/reference", subject.at(*_REPORTED), message, _HELP, place=subject.at(*_ACPI)
+        )
     for key in _REFERENCES:
         if acpi.get(key):
             fault = _fault(subject, acpi[key])
             if fault:
-                yield _cause(subject, key, fault, reported=(*_SHOWN, key))
+                yield _cause(subject, key, fault, reported=(*_REPORTED, key))
 
 
 def _slic(subject: Subject) -> Iterator[Cause]:
@@ -31,7 +33,10 @@ def _slic(subject: Subject) -> Iterator[Cause]:
         # A missing volume is reported at the whole, another one at the reference.
         missing = fault == _MISSING
         yield _cause(
-            subject, "slicNameRef", fault, reported=_SHOWN if missing else (*_SHOWN, "slicNameRef")
+            subject,
+            "slicNameRef",
+            fault,
+            reported=_REPORTED if missing else (*_REPORTED, "slicNameRef"),
         )
 
 
@@ -51,7 +56,7 @@ def _cause(subject: Subject, key: str, fault: str, *, reported: tuple[str, ...])
     return Cause(
         "acpi/volume",
         subject.at(*reported),
-        f"{subject.text(*_SHOWN)} {fault}",
+        f"{subject.text(*_REPORTED)} {fault}",
         _HELP,
         place=subject.at(*_ACPI, key),
     )

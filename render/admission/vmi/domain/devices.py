@@ -97,7 +97,7 @@ def _persistent(subject: Subject, at: FieldValue) -> str:
     return "VMPersistentState feature gate is not enabled in kubevirt-config"
 
 
-def _has_one(volume: Tree, sources: tuple[str, ...]) -> bool:
+def _has_any(volume: Tree, sources: tuple[str, ...]) -> bool:
     return any(volume.get(source) is not None for source in sources)
 
 
@@ -117,7 +117,7 @@ def _filesystems(
     volumes = {volume.get("name", ""): volume for volume in subject.spec.get("volumes") or ()}
     for index, filesystem in enumerate(subject.get(*_FILESYSTEMS)):
         volume = volumes.get(filesystem.get("name", ""), {})
-        if not _has_one(volume, sources) or _has_one(volume, passed_over):
+        if not _has_any(volume, sources) or _has_any(volume, passed_over):
             continue
         if not any(map(subject.has_gate, gates)):
             yield Cause(

@@ -190,12 +190,11 @@ def _source_of(key: str, source: str, message: str, subject: Subject) -> Iterato
             )
 
 
-def _needs_source(key: str, source: str, message: str) -> Check:
-    name = f"network/{key.removesuffix('Binding')}-{source}"
+def _needs_source(name: str, key: str, source: str, message: str) -> Check:
     return Check(name, partial(_source_of, key, source, message), where=_every(key))
 
 
-def _never_enabled(gate: str) -> Check:
+def _never_enabled(name: str, gate: str) -> Check:
     """A binding whose gate is discontinued: without the gate it is refused here, with it by the gate itself."""
     key = gate.lower()
 
@@ -210,7 +209,7 @@ def _never_enabled(gate: str) -> Check:
             place=(*path, key),
         )
 
-    return Check(f"network/{key}", never, where=_every(key), follows=(f"network/{key}-gate",))
+    return Check(name, never, where=_every(key), follows=(f"{name}-gate",))
 
 
 def _slirp(subject: Subject) -> Iterator[Violation]:
@@ -305,20 +304,26 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     until(
         "1.8",
-        _never_enabled("Macvtap"),
+        _never_enabled("network/macvtap", "Macvtap"),
     ),
     until(
         "1.8",
         _needs_source(
-            "macvtap", "multus", "Macvtap interface only implemented with Multus network"
+            "network/macvtap-multus",
+            "macvtap",
+            "multus",
+            "Macvtap interface only implemented with Multus network",
         ),
     ),
     until(
         "1.8",
-        _never_enabled("Passt"),
+        _never_enabled("network/passt", "Passt"),
     ),
     until(
-        "1.8", _needs_source("passt", "pod", "Passt interface only implemented with pod network")
+        "1.8",
+        _needs_source(
+            "network/passt-pod", "passt", "pod", "Passt interface only implemented with pod network"
+        ),
     ),
     since(
         "1.8",
@@ -333,7 +338,10 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     since(
         "1.8",
         _needs_source(
-            "passtBinding", "pod", "PasstBinding interface only implemented with pod network"
+            "network/passt-pod",
+            "passtBinding",
+            "pod",
+            "PasstBinding interface only implemented with pod network",
         ),
     ),
     until(

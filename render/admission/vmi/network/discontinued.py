@@ -16,7 +16,7 @@ _HELP = "use masquerade, bridge or a network binding plugin instead"
 _CREATED = ("VirtualMachine", "VirtualMachineInstance")
 
 
-def _gate(gate: str) -> Check:
+def _gate(name: str, gate: str) -> Check:
     """The first interface of *gate*, where the cluster still lists it."""
     key = gate.lower()
 
@@ -34,10 +34,10 @@ def _gate(gate: str) -> Check:
                 )
                 return
 
-    return Check(f"network/{key}-gate", discontinued, f"gate {gate}", (*_INTERFACES, EACH, key))
+    return Check(name, discontinued, f"gate {gate}", (*_INTERFACES, EACH, key))
 
 
-def _binding(key: str, message: str, gate: str = "") -> Check:
+def _binding(name: str, key: str, message: str, gate: str = "") -> Check:
     """The interfaces of binding *key*, which once needed *gate*."""
 
     @each(_INTERFACES)
@@ -49,24 +49,34 @@ def _binding(key: str, message: str, gate: str = "") -> Check:
         return Violation((*path, key), message, _HELP)
 
     return Check(
-        f"network/{key}",
+        name,
         discontinued,
         where=(*_INTERFACES, EACH, key),
         only=_CREATED,
-        follows=(f"network/{key}-gate",) if gate else (),
+        follows=(f"{name}-gate",) if gate else (),
     )
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
-    _gate("Passt"),
-    _gate("Macvtap"),
-    _binding("slirp", "Slirp interface support has been discontinued since v1.3"),
+    _gate("network/passt-gate", "Passt"),
+    _gate("network/macvtap-gate", "Macvtap"),
+    _binding("network/slirp", "slirp", "Slirp interface support has been discontinued since v1.3"),
     since(
         "1.8",
-        _binding("passt", "Passt network binding has been discontinued since v1.3", "Passt"),
+        _binding(
+            "network/passt",
+            "passt",
+            "Passt network binding has been discontinued since v1.3",
+            "Passt",
+        ),
     ),
     since(
         "1.8",
-        _binding("macvtap", "Macvtap network binding has been discontinued since v1.3", "Macvtap"),
+        _binding(
+            "network/macvtap",
+            "macvtap",
+            "Macvtap network binding has been discontinued since v1.3",
+            "Macvtap",
+        ),
     ),
 )

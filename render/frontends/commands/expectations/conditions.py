@@ -117,7 +117,7 @@ def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMa
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
-    """Nobody wants the objects."""
+    """Leave the objects out: the findings alone count."""
 
 
 def with_effects(

@@ -24,7 +24,7 @@ KIND = "Test"
 FORMS = ("vm", "vmi", "pod")
 _TOP = ("apiVersion", "kind", "metadata", "spec")
 _SPEC = ("given", "expect")
-_GIVEN = ("paths", "before", "settings")
+_CONDITIONS = ("paths", "before", "settings")
 _EXPECTED = ("name", "vms", *FORMS, "findings", "change")
 _SUBJECTS = (*FORMS, "findings", "change")
 
@@ -168,30 +168,32 @@ def _misshapen(file: ExpectationsFile, body: Mapping[str, Any]) -> Iterator[Diag
     if not isinstance(spec, dict):
         return
     if conditions is not None:
-        yield from _given(file, conditions)
+        yield from _condition_faults(file, conditions)
     expect = spec.get("expect")
     if not isinstance(expect, list) or not expect:
-        yield _said(file, ("spec", "expect") if "expect" in spec else ("spec",),
+        yield _invalid(file, ("spec", "expect") if "expect" in spec else ("spec",),
                     "expect should be a list of what is expected, and have something in it")  # fmt: skip
         return
     for index, expectation in enumerate(expect):
         yield from _misshapen_item(file, ("spec", "expect", index), expectation)
 
 
-def _given(file: ExpectationsFile, conditions: Any) -> Iterator[Diagnostic]:
+def _condition_faults(file: ExpectationsFile, conditions: Any) -> Iterator[Diagnostic]:
     at = ("spec", "given")
-    yield from _mapping(file, at, conditions, _GIVEN)
+    yield from _mapping(file, at, conditions, _CONDITIONS)
     if not isinstance(conditions, dict):
         return
     if not _is_paths(conditions.get("paths", ".")):
-        yield _said(file, (*at, "paths"), "should be files and folders, as seen from this file")
+        yield _invalid(file, (*at, "paths"), "should be files and folders, as seen from this file")
     before = conditions.get("before", "HEAD")
     if not isinstance(before, str) or not _is_paths(before) or before.startswith("-"):
-        yield _said(file, (*at, "before"), "should be a revision of git, or a folder")
+        yield _invalid(file, (*at, "before"), "should be a revision of git, or a folder")
     elif "before" in conditions and len(_texts(conditions.get("paths", "."))) != 1:
-        yield _said(file, (*at, "paths"), "one path alone is compared with what was before")
+        yield _invalid(file, (*at, "paths"), "one path alone is compared with what was before")
     if not isinstance(conditions.get("settings"), dict | None):
-        yield _said(file, (*at, "settings"), f"should be options, as below spec of {config.NAME}")
+        yield _invalid(
+            file, (*at, "settings"), f"should be options, as below spec of {config.NAME}"
+        )
 
 
 def _misshapen_item(
@@ -201,14 +203,14 @@ def _misshapen_item(
     if not isinstance(expectation, dict):
         return
     if expectation.keys().isdisjoint(_SUBJECTS) and expectation.keys() <= set(_EXPECTED):
-        yield _said(file, at, f"expects nothing: say one of {', '.join(_SUBJECTS)}")
+        yield _invalid(file, at, f"expects nothing: say one of {', '.join(_SUBJECTS)}")
     if not isinstance(expectation.get("name", "a"), str):
-        yield _said(file, (*at, "name"), "should be a text")
+        yield _invalid(file, (*at, "name"), "should be a text")
     if not _is_texts(expectation.get("vms", "*")):
-        yield _said(file, (*at, "vms"), "should name VMs: web, prod/web, prod/db-*, prod/")
+        yield _invalid(file, (*at, "vms"), "should name VMs: web, prod/web, prod/db-*, prod/")
     for form in FORMS:
         if form in expectation and not isinstance(expectation[form], dict):
-            yield _said(file, (*at, form), f"should be fields of the {form}")
+            yield _invalid(file, (*at, form), f"should be fields of the {form}")
     yield from _words(file, (*at, "findings"), expectation.get("findings", []), codes.CODES)
     if "change" in expectation:
         yield from _words(file, (*at, "change"), expectation["change"] or "", RANKED)
@@ -220,17 +222,17 @@ def _words(
     """What of *value* is none of the words *known*."""
     for word in value if isinstance(value, list) else [value]:
         if not isinstance(word, str) or word not in known:
-            yield _said(file, at, f"{word!r} is not known here", _nearest(word, known))
+            yield _invalid(file, at, f"{word!r} is not known here", _nearest(word, known))
 
 
 def _mapping(
     file: ExpectationsFile, at: FieldPath, value: Any, known: Sequence[str]
 ) -> Iterator[Diagnostic]:
     if not isinstance(value, dict):
-        yield _said(file, at, f"should be a mapping of {', '.join(known)}")
+        yield _invalid(file, at, f"should be a mapping of {', '.join(known)}")
         return
     for key in value.keys() - set(known):
-        yield _said(file, (*at, key), f"unknown key {key}", _nearest(key, known))
+        yield _invalid(file, (*at, key), f"unknown key {key}", _nearest(key, known))
 
 
 def _nearest(word: object, known: Iterable[str]) -> str:
@@ -238,7 +240,7 @@ def _nearest(word: object, known: Iterable[str]) -> str:
     return did_you_mean(str(word), known, f"known: {', '.join(known)}")
 
 
-def _said(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -> Diagnostic:
+def _invalid(file: ExpectationsFile, at: FieldPath, message: str, cure: str = "") -> Diagnostic:
     return codes.INVALID_SETTING.at(file.at(*at), message, help=cure)
 
 

@@ -61,7 +61,7 @@ class _Trial:
     """What is given in several files, rendered once where it is the same; the expectations *tried* on *machines*."""
 
     def __init__(self, request: Request, work: Work) -> None:
-        self._asked = request
+        self._request = request
         self._work = work
         self.fleets: dict[object, GivenFleet] = {}
         self.tried: list[TriedExpectation] = []
@@ -92,7 +92,7 @@ class _Trial:
 
     def _fleet(self, file: ExpectationsFile) -> GivenFleet:
         """What is given in *file*, in the forms that it has expectations of."""
-        flags = {**file.flags, **self._asked.called.call.flags}
+        flags = {**file.flags, **self._request.called.call.flags}
         forms = tuple(
             form
             for form in FORMS
@@ -101,8 +101,8 @@ class _Trial:
         before = file.before if any(expectation.change for expectation in file.expectations) else ""
         key = (file.paths, before, tuple(sorted(map(repr, flags.items()))), forms)
         if key not in self.fleets:
-            fleet = conditions.fleet(self._asked, self._work, file.paths, flags, forms)
+            fleet = conditions.fleet(self._request, self._work, file.paths, flags, forms)
             if before:
-                fleet = conditions.with_effects(fleet, file, self._asked, self._work, flags)
+                fleet = conditions.with_effects(fleet, file, self._request, self._work, flags)
             self.fleets[key] = fleet
         return self.fleets[key]

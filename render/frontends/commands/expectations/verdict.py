@@ -26,7 +26,7 @@ def meant(
     """The VMs that *expectation* is about, all without a name; and the names that mean none: nothing is tested then."""
     if not expectation.patterns:
         faults = (
-            [] if machines else [_said(file, expectation.at(), "there is no VM in what is given")]
+            [] if machines else [_unmet(file, expectation.at(), "there is no VM in what is given")]
         )
         return list(machines), faults
     known = {machine.name for machine in machines}
@@ -40,7 +40,7 @@ def meant(
             is_hinted = not is_pattern and len(faults) < _HINTS  # they take milliseconds each
             cure = did_you_mean(pattern, naming.spellings(known)) if is_hinted else ""
             message = f"no VM {pattern} in what is given"
-            faults.append(_said(file, expectation.at("vms"), message, cure))
+            faults.append(_unmet(file, expectation.at("vms"), message, cure))
     return [machine for machine in machines if machine.name in chosen], faults
 
 
@@ -53,17 +53,19 @@ def unmet(
     for form, fields in expectation.forms.items():
         if form not in machine.forms:
             if not findings:
-                yield _said(file, expectation.at(form), f"{machine.name}: there is no {form} of it")
+                yield _unmet(
+                    file, expectation.at(form), f"{machine.name}: there is no {form} of it"
+                )
             continue
         for found in expected.unmet(fields, machine.forms[form]):
             place = expectation.at(form, *found.written)
             message = f"{machine.name}: {form}.{fieldpath.text(found.path)} {_difference(found)}"
             cure = _misspelt(found, machine.forms[form])
-            yield _said(file, place, message, cure or _explaining(machine, form, found.path, file))
+            yield _unmet(file, place, message, cure or _explaining(machine, form, found.path, file))
     if expectation.change and machine.effect not in expectation.change:
         became = machine.effect or "what the change does is not known"
         message = f"{machine.name}: {became}, and not {' or '.join(expectation.change)}"
-        yield _said(file, expectation.at("change"), message, _reviewing(file))
+        yield _unmet(file, expectation.at("change"), message, _reviewing(file))
 
 
 def _misspelt(found: Unmet, actual: Tree) -> str:
@@ -75,7 +77,7 @@ def _misspelt(found: Unmet, actual: Tree) -> str:
     return did_you_mean(str(found.path[-1]), known)
 
 
-def _said(file: ExpectationsFile, path: FieldPath, message: str, cure: str = "") -> Diagnostic:
+def _unmet(file: ExpectationsFile, path: FieldPath, message: str, cure: str = "") -> Diagnostic:
     found = codes.UNMET_EXPECTATION.at(file.at(), message, help=cure)
     return found._replace(position=file.at(*path))
 
@@ -102,17 +104,17 @@ def _difference(found: Unmet) -> str:
     if found.actual is ABSENT or found.actual is None:
         return "is not there"
     if found.expected is None:
-        return f"is there: {_shown(found.actual)}"
+        return f"is there: {_excerpt(found.actual)}"
     if isinstance(found.expected, list) and isinstance(found.actual, list):
         return f"has {counted(len(found.actual), 'item')}, and not {len(found.expected)}"
-    actual, wanted = (_shown(value) for value in (found.actual, found.expected))
+    actual, wanted = (_excerpt(value) for value in (found.actual, found.expected))
     return f"is {actual}, and not {wanted}"
 
 
 _LONGEST = 60
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     """*value* without what is secret, in a line that is not too long to read."""
     redacted = secrets.redacted(value)
     text = redacted if isinstance(redacted, str) else json.dumps(redacted)
@@ -130,10 +132,10 @@ def _unmet_findings(
     for found in counting:
         if found.code not in (expectation.findings or ()):
             named = f"{found.field}: " if found.field and found.field not in found.message else ""
-            yield _said(
+            yield _unmet(
                 file, place, f"{machine.name}: {found.code}: {named}{found.message}", found.help
             )
     present = {found.code for found in machine.diagnostics}
     for code in expectation.findings or ():
         if code not in present:
-            yield _said(file, place, f"{machine.name}: no {code} {codes.CODES[code].slug}")
+            yield _unmet(file, place, f"{machine.name}: no {code} {codes.CODES[code].slug}")

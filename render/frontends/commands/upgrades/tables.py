@@ -32,7 +32,7 @@ def row(move: PinMove) -> MoveRow:
         return MoveRow(move.vm, "-", "no longer in the input")
     number = str(move.new.revision)
     if move.old is None:
-        entries = (f"{word} {_shown(entry)}" for word, entry in move.new.entries.items())
+        entries = (f"{word} {_entry_text(entry)}" for word, entry in move.new.entries.items())
         return MoveRow(move.vm, number, ", ".join(["new", *entries]))
     if move.new.revision != move.old.revision:
         number = f"{move.old.revision} -> {number}"
@@ -46,11 +46,11 @@ def changes(old: Pin, new: Pin) -> list[str]:
     for word in lockfile.CLASSES:
         was, now = (pin.entries.get(word, Entry()) for pin in (old, new))
         if was._replace(before=None) != now._replace(before=None):
-            lines.append(f"{word} {_shown(was)} -> {_shown(now)}")
+            lines.append(f"{word} {_entry_text(was)} -> {_entry_text(now)}")
     return lines or ["rendered"]
 
 
-def _shown(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     if entry.ref is None:
         return "none"
     named = f" of ControllerRevision {entry.revision_name}" if entry.revision_name else ""
@@ -75,7 +75,7 @@ def preview(
     pinned: Pinned, resources: Sequence[Resource], settings: Settings, *, each: bool
 ) -> str:
     """What the moves of *pinned* do to the VMs of *resources*: by what changes of pins, then by what comes of it."""
-    effects = _said(pinned, resources, settings)
+    effects = _effects(pinned, resources, settings)
     groups: dict[str, dict[tuple[str, ...], list[MoveRow]]] = {}
     for move in pinned.moves:
         told = tuple(effects.get(move.vm, ())) if move.old and move.new else ()
@@ -109,7 +109,7 @@ def _named(rows: Sequence[MoveRow], *, each: bool) -> str:
     return f"{names}, and {rest:,} more (-v)" if rest else names
 
 
-def _said(
+def _effects(
     pinned: Pinned, resources: Sequence[Resource], settings: Settings
 ) -> Mapping[str, list[str]]:
     """What KubeVirt does with each VM that gets the new lock, by its name."""
