@@ -65,6 +65,8 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     admitted = _newly_admitted(before, after)
     if admitted is not None:
         return admitted
+    if not is_rewritten and _is_refused_alike(before, after):
+        return MachineImpact(resource.ref, ("same",))
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
@@ -95,9 +97,7 @@ def _newly_admitted(before: Machine, after: Machine) -> MachineImpact | None:
 
     None for any other, and where the release changes; what only a new VM is refused for, an older one may have taken.
     """
-    is_upgrade = before.context.release != after.context.release
-    is_suspect = _has_errors(before) and before.template and not is_upgrade
-    refused = _verdict_anew(before).refused if is_suspect else ()
+    refused = _refused_before(before, after)
     if not refused:
         return None
     verdict = _verdict_anew(after) if _has_errors(after) else None
@@ -110,6 +110,19 @@ def _newly_admitted(before: Machine, after: Machine) -> MachineImpact | None:
         later or refused,
         unrendered=() if later else ("before",),
     )
+
+
+def _is_refused_alike(before: Machine, after: Machine) -> bool:
+    """Whether KubeVirt refuses a VM in both states, and in the same words: nothing of it runs, whatever it reads."""
+    refused = _refused_before(before, after)
+    return bool(refused) and _has_errors(after) and _verdict_anew(after).refused == refused
+
+
+def _refused_before(before: Machine, after: Machine) -> tuple[str, ...]:
+    """Why KubeVirt refuses the VM *before*, whether it is new or not; nothing where *after* is of another release."""
+    is_upgrade = before.context.release != after.context.release
+    is_suspect = _has_errors(before) and before.template and not is_upgrade
+    return _verdict_anew(before).refused if is_suspect else ()
 
 
 def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact:

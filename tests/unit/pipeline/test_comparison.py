@@ -90,6 +90,27 @@ def test_a_vm_that_was_refused_never_ran(settings: Settings) -> None:
     assert "restart" not in machine.effects
 
 
+@pytest.mark.parametrize("settings", [SOURCE, Settings()])
+@pytest.mark.parametrize("more", ["claim", "cluster"])
+def test_a_vm_that_was_refused_and_is_left_as_it_is_stays_the_same(
+    settings: Settings, more: str
+) -> None:
+    """A claim beside it, of whomever, or a setting is no update of it."""
+    beside = {
+        "claim": {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "other", "namespace": "prod"},
+            "spec": {"accessModes": ["ReadWriteOnce"]},
+        },
+        "cluster": cluster(evictionStrategy="LiveMigrate"),
+    }[more]
+    found = only([NO_VOLUME, SMALL], [NO_VOLUME, SMALL, beside], settings)
+    assert (found.effects, found.messages) == (("same",), ())
+    healed = edited(VM, "x", "spec", "template", "spec", "hostname")
+    assert only([healed, SMALL], [NO_VOLUME, SMALL, beside], settings).effects == ("refused",)
+
+
 def test_an_unknown_field_is_no_reason_of_a_refusal() -> None:
     """The API server drops it; where nothing else is wrong the VM is not refused."""
     unknown = edited(VM, "x", "spec", "template", "spec", "hostnam")
