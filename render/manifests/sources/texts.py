@@ -9,6 +9,7 @@ from render.manifests.relevance import KIND_OF_MACHINE
 from render.system import files
 from render.yaml.budget import Limits
 
+_ANY_VERSION = rb"apiVersion[\"']?\s*:[^\n]{0,200}\{\{"
 #: Fields that a template of Helm's puts together, other than by a helper, as charts for several versions do.
 _COMPOSED = rb"%b[\"']?\s*:[^\n]{0,200}\{\{(?!-?\s*(?:include|template)\s)"
 _COMPOSED_VERSION, _COMPOSED_KIND = _COMPOSED % b"apiVersion", _COMPOSED % b"kind"
@@ -87,6 +88,8 @@ class Texts:
         if any(map(relevance.may_hold, unpacked)):
             return True
         texts = [*map(self._read, templates), *unpacked]
+        if not any(re.search(_ANY_VERSION, text) for text in texts):
+            return False
         if any(re.search(_OF_MACHINE_ALONE, text) for text in texts):
             return True
         is_composed = any(re.search(_COMPOSED_VERSION, text) for text in texts)
