@@ -272,15 +272,19 @@ def of_unused_components(
 ) -> set[str]:
     """The resolved names of the resources that components among *folders* alone lead to, which none of these uses."""
     used = listed(folders, limits, known)
+    unused = [folder for folder in folders if known.resolve(folder) not in used]
+    components = {
+        folder
+        for folder in unused
+        for document in known.load(find(folder) or folder, limits).documents
+        if is_component(document.body)
+    }
     of_components: set[str] = set()
     of_others: set[str] = set()
-    for folder in folders:
-        if known.resolve(folder) in used:
-            continue
-        reached = reach(folder, limits, allow_remote=True, known=known)
-        loaded = known.load(find(folder) or folder, limits)
-        is_unused = any(is_component(document.body) for document in loaded.documents)
-        (of_components if is_unused else of_others).update(map(known.resolve, reached.resources))
+    for folder in unused if components else ():
+        resources = reach(folder, limits, allow_remote=True, known=known).resources
+        names = of_components if folder in components else of_others
+        names.update(map(known.resolve, resources))
     return of_components - of_others
 
 

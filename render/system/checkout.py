@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -65,13 +65,14 @@ def checkout(
         tree = os.path.join(folder, "tree")
         os.makedirs(os.path.join(tree, ".git"))  # by this others see where the repository begins
         listed = _listed(top, revision)
-        _mark_submodules(tree, listed)
+        submodules, entries = _submodules_apart(_entries(listed))
+        _mark_submodules(tree, submodules)
         with open(os.path.join(folder, _LISTING), "xb") as listing:
             listing.write(listed)
         with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
             addresses.write("\n".join(remotes(top)))
         named = [os.fsencode(os.path.normpath(path)) for path in scope.paths]
-        entries, missing = _but_for_missing(_files(listed), named, top, scope.beside)
+        entries, missing = _but_for_missing(entries, named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:
             names.write(b"\0".join(entry.name for entry in missing if entry.is_text))
         words = _lay_out(top, entries, tree, most, scope.other, named)
@@ -133,11 +134,6 @@ def _listed(top: str, revision: str) -> bytes:
     return listed
 
 
-def _files(listed: bytes) -> list[_TreeEntry]:
-    """The files in what git *listed*, but for submodules. Raises GitError for a name that leads out of the folder."""
-    return [entry for entry in _entries(listed) if entry.mode != git.SUBMODULE]
-
-
 def _entries(listed: bytes) -> Iterator[_TreeEntry]:
     """All that git *listed*. Raises GitError for a name that leads out of the folder."""
     for line in filter(None, listed.split(b"\0")):
@@ -149,20 +145,30 @@ def _entries(listed: bytes) -> Iterator[_TreeEntry]:
         yield _TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name)
 
 
-def _mark_submodules(tree: str, listed: bytes) -> None:
-    """Make the empty folders in *tree* that git makes of submodules, by their ``.git`` to be known as such.
+def _submodules_apart(
+    entries: Iterable[_TreeEntry],
+) -> tuple[list[_TreeEntry], list[_TreeEntry]]:
+    """The submodules among *entries*, and the files."""
+    submodules: list[_TreeEntry] = []
+    others: list[_TreeEntry] = []
+    for entry in entries:
+        (submodules if entry.mode == git.SUBMODULE else others).append(entry)
+    return submodules, others
+
+
+def _mark_submodules(tree: str, submodules: Iterable[_TreeEntry]) -> None:
+    """Make the empty folders in *tree* that git makes of *submodules*, by their ``.git`` to be known as such.
 
     Raises GitError.
     """
-    for entry in _entries(listed):
-        if entry.mode == git.SUBMODULE:
-            folder = os.path.join(os.fsencode(tree), entry.name)
-            try:
-                os.makedirs(folder, exist_ok=True)
-                with open(os.path.join(folder, b".git"), "xb"):
-                    pass
-            except OSError as error:
-                raise _unwritable(os.fsdecode(entry.name), error) from error
+    for entry in submodules:
+        folder = os.path.join(os.fsencode(tree), entry.name)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, b".git"), "xb"):
+                pass
+        except OSError as error:
+            raise _unwritable(os.fsdecode(entry.name), error) from error
 
 
 def _but_for_missing(
@@ -175,7 +181,7 @@ def _but_for_missing(
     missing = [entry for entry in entries if entry.size == _NO_SIZE]
     if not missing:
         return [*entries], missing
-    alike = frozenset(_files(_listed(top, beside))) if beside else frozenset()
+    alike = frozenset(_entries(_listed(top, beside))) if beside else frozenset()
     charts = {os.path.dirname(entry.name) for entry in entries if _is_named(entry, _CHART)}
     for entry in missing:
         if entry not in alike and _counts(entry, charts, paths):
@@ -263,7 +269,7 @@ class _Writing:
         if other:
             beside = os.path.dirname(other)
             with open(os.path.join(beside, _LISTING), "rb") as listing:
-                self._known = frozenset(_files(listing.read()))
+                self._known = frozenset(_entries(listing.read()))
             with open(os.path.join(beside, _WORDS), "rb") as words:
                 self._words = frozenset(words.read().split(b"\n"))
 

@@ -93,10 +93,15 @@ def run(
     *most* bytes it is stopped, and the answer is a byte longer than that. Raises TimeoutExpired after
     *seconds*.
     """
-    around = {} if "GIT_DIR" in os.environ.keys() - set(without) else _repository(folder)
     return _run(
-        folder, words, around=around, without=without, stdin=stdin, most=most, seconds=seconds
-    )
+        folder, words, around=_around(folder, without), without=without, stdin=stdin, most=most,
+        seconds=seconds,
+    )  # fmt: skip
+
+
+def _around(folder: str, without: Collection[str] = ()) -> dict[str, str]:
+    """The variables by which git knows the repository around *folder*, unless ours say which. Raises GitError."""
+    return {} if "GIT_DIR" in os.environ.keys() - set(without) else _repository(folder)
 
 
 def _repository(folder: str) -> dict[str, str]:
@@ -377,7 +382,7 @@ def is_edited(folder: str) -> bool:
         environ[f"GIT_CONFIG_KEY_{number}"] = key
         environ[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
     words = ("status", "--porcelain", "--untracked-files=no")
-    return bool(_run(folder, words, around={**_repository(folder), **environ}, most=1))
+    return bool(_run(folder, words, around={**_around(folder), **environ}, most=1))
 
 
 def is_submodule(folder: str) -> bool:

@@ -15,7 +15,7 @@ from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 from render.yaml.reader import read as parsed
 from tests.support import process
-from tests.support.manifests import put
+from tests.support.manifests import NAMESPACED, instancetype, put, vm
 
 CHART = "apiVersion: v2\nname: vm\nversion: 1.0.0\n"
 VM = """\
@@ -1099,21 +1099,8 @@ def test_a_vm_of_two_uses_that_differs_has_no_lock_there(helm: str) -> None:
     assert not Path("charts/vm/virt-render.lock.yaml").exists()
 
 
-TYPED = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: web}
-spec:
-  runStrategy: Always
-  instancetype: {kind: VirtualMachineInstancetype, name: small}
-  template: {spec: {domain: {devices: {}}}}
-"""
-SMALL = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineInstancetype
-metadata: {name: small, namespace: prod}
-spec: {cpu: {guest: 2}, memory: {guest: 1Gi}}
-"""
+TYPED = vm(instancetype="small", kind=NAMESPACED)
+SMALL = instancetype(namespace="prod", kind=NAMESPACED, cpus=2)
 
 
 def deployed(path: str, name: str = "vms", namespace: str = "prod") -> str:

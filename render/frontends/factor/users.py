@@ -36,7 +36,7 @@ class AppliedInput(NamedTuple):
         real = os.path.realpath(file)
         if self.reads is not None:
             return real in self.reads
-        return self.use is not None and self.use.applies(real)
+        return self.use is not None and self.use.applying()(real)
 
     def builds(self, folder: str) -> bool:
         """Whether it takes what the kustomization in *folder* is built to."""

@@ -181,13 +181,10 @@ def _name_destinations(unread: Unread, loose: Documents) -> None:
     """Say in *loose* where its files are applied."""
     if not any(use.namespace for use in unread.plain):
         return
-    from render.manifests.uses.destinations import destination
+    from render.manifests.uses.destinations import destinations
 
-    files = {document.origin.file for document in loose.documents}
-    loose.destinations = {
-        **loose.destinations,
-        **{file: found for file in files if (found := destination(file, unread.plain)).namespace},
-    }
+    names = {document.origin.file for document in loose.documents}
+    loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
 
 
 def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:

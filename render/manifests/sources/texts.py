@@ -27,11 +27,12 @@ _PACKED, _GZIP = ".tgz", 31
 class Texts:
     """Whether files may hold an object of KubeVirt's, each looked at once."""
 
-    __slots__ = ("_known", "_limits")
+    __slots__ = ("_charts", "_known", "_limits")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[str, tuple[bool, bool, bool]] = {}
+        self._charts: dict[str, bool] = {}
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
@@ -80,6 +81,11 @@ class Texts:
 
     def in_chart(self, chart: str) -> bool:
         """Whether the templates of *chart* may, also where they put group or kind of an object together."""
+        if chart not in self._charts:
+            self._charts[chart] = self._is_in_chart(chart)
+        return self._charts[chart]
+
+    def _is_in_chart(self, chart: str) -> bool:
         templates = list(_below(os.path.join(chart, "templates")))
         if self.any(templates):
             return True

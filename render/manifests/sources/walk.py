@@ -369,10 +369,11 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
 
 def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
     """The files below kustomizations that are applied as they are with the folder of *use*."""
+    applies = use.applying()
     return [
         file
         for file, real in asking.discovered.owned
-        if file.endswith(discover.YAML) and real not in asking.patches and use.applies(real)
+        if file.endswith(discover.YAML) and real not in asking.patches and applies(real)
     ]
 
 

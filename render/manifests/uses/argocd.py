@@ -110,18 +110,13 @@ class _Application(NamedTuple):
         revision = text_at(source, "targetRevision")
         if revision not in _BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
-        if plugin or not self.home.is_chart_of_machines(folder):
-            edit = None if plugin else self._edit(source, folder)
-            use = FolderUse(
-                self.title, self.document, folder, assumptions=assumptions, edit=edit,
-                namespace=self._namespace,
-            )  # fmt: skip
-            return use if edit else self._plain(use, source)
-        release = self._release((*path, "helm"), folder, source.get("helm"))
-        return FolderUse(
-            self.title, self.document, folder, release, assumptions=assumptions,
-            namespace=self._namespace,
-        )  # fmt: skip
+        use = FolderUse(
+            self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace
+        )
+        if not plugin and self.home.is_chart_of_machines(folder):
+            return use._replace(release=self._release((*path, "helm"), folder, source.get("helm")))
+        edit = None if plugin else self._edit(source, folder)
+        return use._replace(edit=edit) if edit else self._plain(use, source)
 
     @property
     def _namespace(self) -> str:

@@ -28,18 +28,24 @@ def agreed_namespace(uses: Iterable[FolderUse]) -> str:
     return namespaces.pop() if len(namespaces) == 1 else ""
 
 
-def destination(file: str, uses: Iterable[FolderUse]) -> Destination:
-    """Where *uses* of folders apply *file* as it is written."""
-    real = os.path.realpath(file)
-    applying = [use for use in uses if use.applies(real)]
-    folder = max((use.folder for use in applying), key=len, default="")
-    return Destination(folder.removeprefix("."), agreed_namespace(applying))
+def destinations(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, Destination]:
+    """Where *uses* of folders apply the files *names* as they are written, for those in whose namespace they agree."""
+    known = [(use, use.applying()) for use in uses]
+    found: dict[str, Destination] = {}
+    for file in names:
+        real = os.path.realpath(file)
+        applying = [use for use, applies in known if applies(real)]
+        namespace = agreed_namespace(applying)
+        if namespace:
+            folder = max((use.folder for use in applying), key=len)
+            found[file] = Destination(folder.removeprefix("."), namespace)
+    return found
 
 
-def namespace_of(documents: Iterable[Document], destinations: Mapping[str, Destination]) -> str:
-    """The namespace in which *destinations* have what names none of *documents*, where that is the same for all."""
+def namespace_of(documents: Iterable[Document], known: Mapping[str, Destination]) -> str:
+    """The namespace in which what names none of *documents* is applied, where that is *known* and the same for all."""
     namespaces = {
-        destinations[document.origin.file].namespace if document.origin.file in destinations else ""
+        known[document.origin.file].namespace if document.origin.file in known else ""
         for document in documents
         if _is_named_without_namespace(document)
     }

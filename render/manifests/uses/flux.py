@@ -147,22 +147,26 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
     if not home.is_read(folder):
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
-    is_kustomization = kustomization.find(folder) is not None
-    if home.is_built_of_machines(folder):
+    if (namespace or _changes(spec)) and home.is_built_of_machines(folder):
         _refuse_changes(spec)
-    if home.is_part(folder) and namespace and not is_kustomization:
-        raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
-    if namespace and is_kustomization and home.is_built_of_machines(folder):
-        edit = KustomizationEdit({"namespace": namespace})
+        if kustomization.find(folder) is not None:
+            edit = KustomizationEdit({"namespace": namespace})
+        elif home.is_part(folder):
+            raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
     return FolderUse(
         named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True,
         namespace=namespace,
     )  # fmt: skip
 
 
+def _changes(spec: Any) -> list[str]:
+    """The fields by which *spec* changes the build in a way that is not looked at."""
+    return [name for name in _OF_BUILD if get(spec, name)]
+
+
 def _refuse_changes(spec: Any) -> None:
-    """Raise UnevaluatedError where *spec* changes the build in a way that is not looked at."""
-    changed = [name for name in _OF_BUILD if get(spec, name)]
+    """Raise UnevaluatedError where *spec* changes the build in such a way."""
+    changed = _changes(spec)
     if changed:
         raise UnevaluatedError(f"Flux Kustomization with {', '.join(changed)}")
 

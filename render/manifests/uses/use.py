@@ -1,7 +1,7 @@
 """A use of a chart or a folder: the object that asks for it, and what it fills in."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,10 +53,12 @@ class FolderUse(NamedTuple):
     is_deep: bool = False
     namespace: str = ""
 
-    def applies(self, real: str) -> bool:
-        """Whether the resolved file *real* is applied with the folder, where nothing builds that."""
+    def applying(self) -> Callable[[str], bool]:
+        """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""
         around = os.path.realpath(self.folder)
-        return files.is_below(real, around) if self.is_deep else os.path.dirname(real) == around
+        if self.is_deep:
+            return lambda real: files.is_below(real, around)
+        return lambda real: os.path.dirname(real) == around
 
     @property
     def is_plain(self) -> bool:
