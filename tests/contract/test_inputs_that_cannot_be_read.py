@@ -109,6 +109,20 @@ def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
     assert "VR606" not in checked.stderr
 
 
+def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
+    """What installs an operator pins nothing, unless a lock says that there was something."""
+    operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml]\n"
+    put(repository / "infra/kustomization.yaml", operator)
+    put(repository / "infra/kubevirt.yaml", "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n")
+    done = run(repository, "pin", ".")
+    assert done.returncode == Exit.OK
+    assert "1 kustomization of a remote base without VMs" in done.stderr
+    put(repository / "infra" / LOCK, "")
+    done = run(repository, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert "not pinned: infra (VR122)" in done.stdout.splitlines()
+
+
 def test_pin_accepts_what_a_baseline_has(repository: Path) -> None:
     put(repository / "test/kustomization.yaml", "namespace: test\nresources: [../base, bad.yaml]\n")
     text = vm(name="bad", memory="1Gi").replace("  runStrategy", "  nonsense: 1\n  runStrategy")

@@ -67,7 +67,7 @@ def pin(request: Request, work: Work) -> Answer:
     if request.own["resolve"]:
         return _resolve_all(request)
     targets = _targets(request, work)
-    makers = _makers(work.parts)
+    everywhere = [*work.parts]
     for target in targets:
         written = not request.own["check"]
         locks.choose(target.part.loaded, target.part.request, new=True, written=written)
@@ -91,7 +91,7 @@ def pin(request: Request, work: Work) -> Answer:
         target.part.diagnostics = [*target.part.diagnostics, *_found(target)]
         target.part.is_rendered = True
     work.parts = [target.part for target in pinned]
-    return _answer(_joined(pinned), faults, told, request, makers)
+    return _answer(_joined(pinned), faults, told, request, everywhere)
 
 
 def _makers(parts: Iterable[FleetPart]) -> Counter[str]:
@@ -185,18 +185,18 @@ def _answer(
     faults: Sequence[Diagnostic],
     told: str,
     request: Request,
-    makers: Counter[str],
+    everywhere: Sequence[FleetPart],
 ) -> Answer:
     """The locks of what has no error, or what would be written; the others are named; and what is *told* of a wave.
 
-    *makers* have VMs too that no lock pins.
+    *everywhere* is all that was read, also where nothing is to be pinned.
     """
-    judged = _judged(targets, request)
+    judged = _judged(targets, everywhere, request)
     sound = [target for target in targets if target.part not in judged.unsound]
     found = [*faults, *(finding.diagnostic for finding in judged.findings)]
     if not any(target.pinned.lock.pins for target in targets) and not request.settings.allow_empty:
         if not status(found):
-            faults = [_nothing_to_pin(makers)]
+            faults = [_nothing_to_pin(_makers(everywhere))]
         sound = []
     answer = Answer(findings=judged.findings, tally=judged.tally, faults=faults, for_people=True)
     unpinned = "".join(f"{printable(line)}\n" for line in (*judged.unsound.values(), *judged.left))
@@ -271,9 +271,15 @@ def _faults(part: FleetPart, errors: Collection[tuple[object, ...]]) -> list[Dia
     return [*unread, *others]
 
 
-def _judged(targets: Sequence[_PinTarget], request: Request) -> _Judged:
-    """What is wrong with *targets*. Who writes a lock must know of every VM, and so what cannot be read."""
+def _judged(
+    targets: Sequence[_PinTarget], everywhere: Sequence[FleetPart], request: Request
+) -> _Judged:
+    """What is wrong with *targets*. Who writes a lock must know of every VM, and so what cannot be read.
+
+    What was not looked at is said of all that was read, *everywhere*.
+    """
     parts = [target.part for target in targets]
+    parts += [part for part in everywhere if part not in parts]
     known = (
         accepted_by(request.own["baseline"], request) if request.own["baseline"] else frozenset()
     )

@@ -31,7 +31,8 @@ def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
     """Run helm on the chart in *folder*; the answer reads what it printed into *into*."""
     if intake.is_repeated(os.path.realpath(folder)):
         return read_nothing
-    return (yield from _filling(intake, _Installation(folder, intake.reading.chart), into))
+    filled = yield from _filling(intake, _Installation(folder, intake.reading.chart), into)
+    return lambda: _read_named(filled, into)
 
 
 def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
@@ -52,11 +53,12 @@ def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOut
     if not intake.texts.in_chart(folder):
         return read_nothing
     filled: ReadOutput = read_nothing
-    if intake.reading.helm != "never":
-        filled = yield from filling(intake, folder, into)
+    if intake.reading.helm != "never" and not intake.is_repeated(os.path.realpath(folder)):
+        filled = yield from _filling(intake, _Installation(folder, intake.reading.chart), into)
     return lambda: _read_tried(intake, folder, filled, into)
 
 
+_WITHOUT_MACHINES = "Helm chart without a VM by default"
 _ABSENT = (
     "correct the path, or have files that are missing ignored (ignoreMissingValueFiles of Argo CD)"
 )
@@ -187,6 +189,12 @@ def _read_filled(
     intake.lock_of(folder, into)
 
 
+def _read_named(filled: ReadOutput, into: Documents) -> None:
+    filled()
+    if not into.documents and not into.unbuilt and not into.diagnostics:
+        into.unseen[_WITHOUT_MACHINES] += 1
+
+
 def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Documents) -> None:
     if intake.reading.helm != "never":
         filled()
@@ -198,4 +206,4 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
         into.diagnostics = [fault for fault in into.diagnostics if fault.location.file != printed]
     if not into.documents and not into.unbuilt:
         is_rendered = intake.reading.helm != "never" and not into.diagnostics
-        into.unseen["Helm chart without a VM by default" if is_rendered else "Helm chart"] += 1
+        into.unseen[_WITHOUT_MACHINES if is_rendered else "Helm chart"] += 1

@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
-from render.manifests.kustomization import Reach, find, load, reach
+from render.manifests.kustomization import LOCK, Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
@@ -111,15 +111,20 @@ def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
 
 def is_for_plugin(intake: SourceIntake, tried: Documents) -> bool:
     """Whether the kustomization *tried* is one that others build, with programs of their own, and holds no VM."""
-    wants = intake.is_lenient and any(map(kustomize.wants_plugin, tried.unbuilt))
-    return wants and not intake.texts.any_of_machines(tried.data.files())
+    return any(map(kustomize.wants_plugin, tried.unbuilt)) and _is_without_vms(intake, tried)
 
 
 def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
     """Whether the kustomization *tried* only wants for a remote base, and no file of its own has a VM."""
     is_remote = {fault.code for fault in tried.unbuilt} == {codes.REMOTE_BASE.number}
-    files = tried.data.files()
-    return intake.is_lenient and is_remote and not intake.texts.any_of_machines(files)
+    return is_remote and _is_without_vms(intake, tried)
+
+
+def _is_without_vms(intake: SourceIntake, tried: Documents) -> bool:
+    """Whether no file of *tried* has a VM, and nothing pins what it was built to once."""
+    if not intake.is_lenient and os.path.lexists(os.path.join(tried.folder, LOCK)):
+        return False
+    return intake.scope is not None and not intake.texts.any_of_machines(tried.data.files())
 
 
 def _built(
