@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import jsonschema
@@ -577,3 +578,14 @@ def test_machines_of_every_time_are_explained(
     repository.write("older.yaml", OLDER)
     (line,) = repository.fine("explain", vm, field, "older.yaml").splitlines()[1:]
     assert line.endswith(f"  {said}")
+
+
+def test_a_template_is_said_to_be_none(repository: Repository) -> None:
+    vm = indent(manifests.vm("made"), "    ").lstrip()
+    repository.write(
+        "vms/template.yaml",
+        "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: recipe}\n"
+        f"objects:\n  - {vm}",
+    )
+    done = repository.run("explain", "recipe")
+    assert "help: Template recipe is no VM yet: " in done.stderr

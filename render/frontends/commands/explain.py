@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from render.diagnostics import codes
@@ -14,6 +14,7 @@ from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.snapshots import request_at
+from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
@@ -183,12 +184,22 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
         name, names
     ):  # it is there, and these say why nothing more can be told of it
         return RefusedError(merge(findings))
-    cure = did_you_mean(name, spellings(names), _some(sorted(names)))
+    cure = _of_template(name, parts_) or did_you_mean(name, spellings(names), _some(sorted(names)))
     if findings:
         message = f"no VirtualMachine {name} in what can be read"
         known = codes.USAGE.at(Location(), message, severity=Severity.WARNING, help=cure)
         return RefusedError(merge([*findings, *(refused(known).findings if names else ())]))
     return refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
+
+
+def _of_template(name: str, parts_: Iterable[FleetPart]) -> str:
+    """What to do where *name* is that of an object which VMs are made of; nothing if it is not."""
+    plain = name.rpartition("/")[2]
+    for part in parts_:
+        for resource in part.resources:
+            if resource.name == plain and machines_in(resource.body):
+                return f"{resource.kind} {plain} is no VM yet: explain tells of what is made of it, once that is in a file"
+    return ""
 
 
 def _some(names: Sequence[str]) -> str:
