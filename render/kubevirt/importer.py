@@ -29,6 +29,7 @@ from render.model.tree import Tree
 
 _NEVER_MADE = "the VM is admitted, but its disk is never made"
 _GATE = "the feature gate DataVolumeClaimAdoption of CDI decides, and nothing in the input says what it is"
+_CRON = "cdi.kubevirt.io/dataImportCron"
 _HYPERCONVERGED = "HyperConverged"
 _SCHEMA, _UNKNOWN = "cdi/schema", "cdi/unknown-field"
 
@@ -86,7 +87,9 @@ def _check_template(machine: Machine, template: Tree, place: FieldPath) -> None:
 
     def find(namespace: str, name: str) -> Tree | None:
         known = context.catalogue.find(CDI, "DataSource", namespace, name)
-        return None if known is None else known.spec
+        if known is None or _is_filled_by_cron(known):
+            return None
+        return known.spec
 
     made = templates.datavolume(template, machine.namespace, priority, find)
 
@@ -110,6 +113,13 @@ def _check_template(machine: Machine, template: Tree, place: FieldPath) -> None:
         for cause in refused.causes
     )
     machine.diagnostics += _findings(machine.resource, refused._replace(causes=causes))
+
+
+def _is_filled_by_cron(source: Resource) -> bool:
+    """Whether a DataImportCron writes what the DataSource *source* names (CDI, dataimportcron-controller.go)."""
+    if any(tree.get(source.spec, "source", key) for key in ("pvc", "snapshot", "dataSource")):
+        return False
+    return bool(tree.get(source.body, "metadata", "labels", _CRON))
 
 
 def _judged(made: Tree, version: Version) -> _ImporterAnswer:

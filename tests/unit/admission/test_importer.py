@@ -147,6 +147,13 @@ def test_a_clone_of_what_is_known_needs_no_size() -> None:
     assert not found(vm(template), elsewhere)
 
 
+def test_a_data_source_of_a_cron_is_filled_in_by_it() -> None:
+    template = {"sourceRef": {"kind": "DataSource", "name": "fedora"}, "storage": {}}
+    managed = obj("DataSource", {"source": {}}, name="fedora")
+    managed["metadata"]["labels"] = {"cdi.kubevirt.io/dataImportCron": "fedora"}
+    assert not found(vm(template), managed)
+
+
 def test_a_pool_whose_vms_get_no_disk() -> None:
     inner = vm({"source": {"blank": {}}, "storage": {}})["spec"]
     labels = {"labels": {"app": "web"}}
