@@ -198,7 +198,8 @@ def _of_template(name: str, parts_: Iterable[FleetPart]) -> str:
     for part in parts_:
         for resource in part.resources:
             if resource.name == plain and machines_in(resource.body):
-                return f"{resource.kind} {plain} is no VM yet: explain tells of what is made of it, once that is in a file"
+                title = f"{resource.kind} {plain}"
+                return f"{title} is no VM yet: explain tells of what is made of it, once that is in a file"
     return ""
 
 
