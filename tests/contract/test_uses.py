@@ -964,7 +964,7 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
         (
             KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
             + "  postBuild: {substitute: {MEMORY: 1Gi}}\n",
-            "patches: [{patch: '{}'}]", "Flux Kustomization with patches",
+            "patchesJson6902: [{patch: []}]", "Flux Kustomization with patchesJson6902",
         ),
     ],
     ids=["HelmRelease", "Kustomization"],
@@ -982,6 +982,62 @@ def test_an_object_of_flux_that_is_not_evaluated_any_more_deletes_nothing(
     done = virt_render(helm, "diff", "HEAD")
     assert "gone" not in done.stdout
     assert reason in done.stdout
+
+
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+OF_CORES = "patches: [{target: {kind: VirtualMachine}, path: cores.yaml}]\n"
+EDITED_BY_FLUX = """\
+  targetNamespace: prod
+  namePrefix: p-
+  nameSuffix: -s
+  images: [{name: nginx, newTag: "1"}]
+  components: [../parts/large]
+  commonMetadata: {labels: {team: shop}, annotations: {owner: flux}}
+  patches:
+    - target: {kind: VirtualMachine}
+      patch: |-
+        - {op: replace, path: /spec/template/spec/domain/memory/guest, value: 3Gi}
+"""
+
+
+def test_a_kustomization_of_flux_edits_the_one_that_it_builds(helm: str, kustomize: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\ncommonAnnotations: {owner: us}\n")
+    put("vms/vm.yaml", PLAIN.replace("bus: ide", "bus: sata"))
+    put("parts/large/kustomization.yaml", f"{COMPONENT}{OF_CORES}")
+    put("parts/large/cores.yaml", CORES)
+    plain = KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
+    for text in (plain, f"{plain}  postBuild: {{substitute: {{A: b}}}}\n"):
+        put("flux/web.yaml", f"{text}{EDITED_BY_FLUX}")
+        inputs = read(helm, kustomize)
+        assert sizes(inputs) == {"vms (Kustomization flux-system/web): prod/p-vm-s": (2, "3Gi")}
+        (vm,) = (document for loaded in inputs if loaded.user for document in loaded.documents)
+        assert vm.body["metadata"]["labels"] == {"team": "shop"}
+        assert vm.body["metadata"]["annotations"] == {"owner": "flux"}
+        assert vm.origin.file == "vms/vm.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("../parts/large", "https://example.com/c", "a component from elsewhere"),
+        ("../parts/large", "../parts/none", "a component that is not there"),
+        ("../parts/large", "../../../../etc", "path out of the repository"),
+        ("  patches:", "  patchesStrategicMerge:", "patchesStrategicMerge"),
+    ],
+)
+def test_what_of_an_edit_of_flux_is_not_evaluated_is_counted(
+    helm: str, kustomize: str, old: str, new: str, reason: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", PLAIN)
+    put("parts/large/kustomization.yaml", COMPONENT)
+    plain = KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
+    put("flux/web.yaml", f"{plain}{EDITED_BY_FLUX.replace(old, new)}")
+    assert reason in " ".join(unseen(read(helm, kustomize)))
+    ignoring = "  ignoreMissingComponents: true\n"
+    put("flux/web.yaml", f"{plain}{ignoring}{EDITED_BY_FLUX.replace(old, new)}")
+    counted = reason in " ".join(unseen(read(helm, kustomize)))
+    assert counted is ("not there" not in reason)
 
 
 @pytest.mark.usefixtures("kustomize")
@@ -1156,11 +1212,8 @@ def test_files_below_a_kustomization_are_applied_in_the_namespace_of_the_destina
     assert "1 VM" in done.stderr
 
 
-@pytest.mark.parametrize("kustomization", ["", "resources: [vm.yaml]\n"])
-def test_patches_of_flux_for_a_folder_at_the_top_are_counted(helm: str, kustomization: str) -> None:
+def test_patches_of_flux_for_a_folder_that_nothing_builds_are_counted(helm: str) -> None:
     put("vms/vm.yaml", PLAIN.replace("bus: ide", "bus: sata"))
-    if kustomization:
-        put("vms/kustomization.yaml", kustomization)
     put(
         "clusters/vms.yaml",
         "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: vms}\n"

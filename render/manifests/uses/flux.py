@@ -12,7 +12,7 @@ from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.roots import distance
 from render.manifests.uses import values
-from render.manifests.uses.kustomize_edit import KustomizationEdit
+from render.manifests.uses.kustomize_edit import KustomizationEdit, edit_of_flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     ElsewhereError,
@@ -34,7 +34,8 @@ SOURCE_GROUP = "source.toolkit.fluxcd.io"
 _BOOTSTRAP = "flux-system"
 """What ``flux bootstrap`` calls the repository that it is told of."""
 #: What changes a build in ways of its own.
-_OF_BUILD = ("patches", "components", "images", "namePrefix", "nameSuffix", "commonMetadata")
+_OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadata")
+_OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
 
 
 class Referents(NamedTuple):
@@ -101,9 +102,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         return None
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
-    _refuse_changes(spec)
     variables = _variables(document, build, around)
-    namespace = text_at(spec, "targetNamespace")
     return FolderUse(
         named(document),
         document,
@@ -111,8 +110,8 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         variables=variables,
         is_complete=variables.is_complete,
         assumptions=assumptions,
-        edit=KustomizationEdit({"namespace": namespace}) if namespace else None,
-        namespace=namespace,
+        edit=_edit(spec, folder, home),
+        namespace=text_at(spec, "targetNamespace"),
     )
 
 
@@ -140,7 +139,7 @@ def _variables(document: Document, build: Mapping[str, Any], around: Referents) 
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:
-    """The folder that *document* applies as it is written, but for a namespace. Raises as `_kustomization`."""
+    """The folder that *document* applies without variables. Raises as `_kustomization`."""
     spec = document.body.get("spec")
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
     folder = _folder(home, text_at(spec, "path"))
@@ -148,24 +147,34 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
     if (namespace or _changes(spec)) and home.is_built_of_machines(folder):
-        _refuse_changes(spec)
         if kustomization.find(folder) is not None:
-            edit = KustomizationEdit({"namespace": namespace})
-        elif home.is_part(folder):
-            raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
+            edit = _edit(spec, folder, home)
+        else:
+            _refuse_changes(spec)
+            if home.is_part(folder):
+                reason = "Flux Kustomization of a folder without a kustomization"
+                raise UnevaluatedError(reason, folder)
     return FolderUse(
         named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True,
         namespace=namespace,
     )  # fmt: skip
 
 
+def _edit(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
+    """What *spec* edits in the kustomization of *folder*. Raises UnevaluatedError where it is of a way of long ago."""
+    old = [name for name in _OF_OLD_BUILDS if get(spec, name)]
+    if old:
+        raise UnevaluatedError(f"Flux Kustomization with {', '.join(old)}")
+    return edit_of_flux(spec, folder, home)
+
+
 def _changes(spec: Any) -> list[str]:
-    """The fields by which *spec* changes the build in a way that is not looked at."""
-    return [name for name in _OF_BUILD if get(spec, name)]
+    """The fields by which *spec* changes the build."""
+    return [name for name in (*_OF_BUILD, *_OF_OLD_BUILDS) if get(spec, name)]
 
 
 def _refuse_changes(spec: Any) -> None:
-    """Raise UnevaluatedError where *spec* changes the build in such a way."""
+    """Raise UnevaluatedError where *spec* changes the build: nobody makes the kustomization that it changes."""
     changed = _changes(spec)
     if changed:
         raise UnevaluatedError(f"Flux Kustomization with {', '.join(changed)}")

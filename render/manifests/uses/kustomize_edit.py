@@ -1,6 +1,7 @@
-"""What Argo CD says of a kustomization beside it: `kustomize edit` and patches, before kustomize builds it.
+"""What Argo CD and Flux say of a kustomization beside it: `kustomize edit` and patches, before kustomize builds it.
 
-Upstream: argo-cd util/kustomize/kustomize.go (Build); kustomize/commands/edit of kustomize.
+Upstream: argo-cd util/kustomize/kustomize.go (Build); kustomize/commands/edit of kustomize; fluxcd/pkg
+kustomize/kustomize_generator.go (GenerateManifest), ssa/utils/meta.go (SetCommonMetadata).
 """
 
 import os
@@ -11,7 +12,7 @@ from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import UnevaluatedError, mappings, texts
 from render.model.resource import text_at
-from render.model.tree import Tree
+from render.model.tree import Tree, get
 
 #: What makes a path a pattern for ``kustomize edit``.
 _PATTERN = frozenset("*?[")
@@ -27,9 +28,9 @@ _WITHOUT_EFFECT = frozenset(
 
 
 class KustomizationEdit(NamedTuple):
-    """What an Application edits in a kustomization: its *options*, and the *files* that its patches stand in.
+    """What an Application or a Kustomization of Flux edits in a kustomization: its *options*.
 
-    *components* are the folders that it adds.
+    *files* are those that its patches stand in, *components* are the folders that it adds.
     """
 
     options: Mapping[str, Any]
@@ -69,6 +70,48 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
         elif not text_at(patch, "patch"):
             raise UnevaluatedError("Application with a patch that says nothing")
     return KustomizationEdit(options, tuple(files), tuple(_components(options, folder, home)))
+
+
+def edit_of_flux(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
+    """What the *spec* of a Kustomization of Flux edits in the kustomization of *folder*, None for nothing that counts.
+
+    Its images reach no object of KubeVirt's. Raises UnevaluatedError.
+    """
+    options: Tree = {key: text_at(spec, key) for key in _AFFIXES if text_at(spec, key)}
+    if text_at(spec, "targetNamespace"):
+        options["namespace"] = text_at(spec, "targetNamespace")
+    # That which Flux adds when kustomize and substitution are done ends up on the same objects, and wins as here.
+    if _is_filled(get(spec, "commonMetadata", "labels")):
+        options |= {"commonLabels": spec["commonMetadata"]["labels"], "labelWithoutSelector": True}
+    if _is_filled(get(spec, "commonMetadata", "annotations")):
+        options |= {
+            "commonAnnotations": spec["commonMetadata"]["annotations"],
+            "forceCommonAnnotations": True,
+        }
+    patches = [patch for _, patch in mappings(spec, "patches")]
+    if patches:
+        options["patches"] = [
+            {key: value for key, value in patch.items() if key in ("patch", "target")}
+            for patch in patches
+        ]
+    components = tuple(_components_of_flux(spec, folder, home))
+    return KustomizationEdit(options, components=components) if options or components else None
+
+
+def _is_filled(declared: Any) -> bool:
+    return isinstance(declared, dict) and bool(declared)
+
+
+def _components_of_flux(spec: Any, folder: str, home: Home) -> Iterator[str]:
+    """The folders of the components that *spec* adds; whether those that are not there count, it says."""
+    for path in texts(spec, "components"):
+        if is_remote(path) or os.path.isabs(path):
+            raise UnevaluatedError("Flux Kustomization with a component from elsewhere", path)
+        component = home.file(path, folder)
+        if os.path.isdir(component):
+            yield component
+        elif not get(spec, "ignoreMissingComponents"):
+            raise UnevaluatedError("Flux Kustomization with a component that is not there", path)
 
 
 def _components(options: Any, folder: str, home: Home) -> Iterator[str]:

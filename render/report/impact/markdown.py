@@ -282,10 +282,11 @@ def _why(entry: MachineEntry) -> str:
         text = code(machine.messages[0], cell=True)
         return f"{reason}: {text}" if reason else text
     if not differences:
-        return "; ".join(
+        amounts_ = "; ".join(
             f"{text.ours} {code(text.quoted, cell=True)}" if text.quoted else text.ours
             for text in sizes(machine)
         )
+        return amounts_ or MEANINGS[worst(machine)]
     change = differences[0]
     old, new = (code(value, cell=True) for value in short(change))
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
