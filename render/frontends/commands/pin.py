@@ -280,15 +280,7 @@ def _judged(
     """
     parts = [target.part for target in targets]
     parts += [part for part in everywhere if part not in parts]
-    known = (
-        accepted_by(request.own["baseline"], request) if request.own["baseline"] else frozenset()
-    )
-    whole = merge(
-        finding
-        for part in parts
-        for finding in findings_of(part.loaded, part.diagnostics, part.request)
-    )
-    findings, accepted = without(whole, known) if known else (whole, 0)
+    findings, accepted = _unaccepted(parts, request)
     errors = {_identity(finding.diagnostic) for finding in findings if finding.diagnostic.is_error}
     unsound = {}
     left: list[str] = []
@@ -312,6 +304,18 @@ def _judged(
                 f"not pinned: {other.part.loaded.name}: {broken[other.target]} has the same lock"
             )
     return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
+
+
+def _unaccepted(parts: Iterable[FleetPart], request: Request) -> tuple[list[Finding], int]:
+    """What was found in *parts* but for what the baseline has; and how much that is."""
+    found = merge(
+        finding
+        for part in parts
+        for finding in findings_of(part.loaded, part.diagnostics, part.request)
+    )
+    if not request.own["baseline"]:
+        return found, 0
+    return without(found, accepted_by(request.own["baseline"], request))
 
 
 def _left(target: _PinTarget) -> Iterator[str]:
