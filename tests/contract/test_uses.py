@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,24 @@ def test_what_of_a_set_is_not_evaluated_is_counted(
     assert unseen(inputs)[reason] == 1
     assert "ApplicationSet argocd/many is not evaluated" in notes(inputs)
     assert not [one for loaded in inputs for one in loaded.diagnostics if one.is_error]
+
+
+def test_a_set_that_edits_kustomizations_of_vms_is_counted(helm: str) -> None:
+    """One that asks a cluster, and says more than where the folder is; also where there is no chart of VMs."""
+    shutil.rmtree("charts")
+    text = APPLIED_BY_SET.partition("  generators:")[0] + (
+        "  generators: [{clusters: {}}]\n"
+        "  template: {metadata: {name: a}, spec: {source: {repoURL: x, path: vms, OPTIONS}}}\n"
+    )
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("apps/set.yaml", text.replace("OPTIONS", "kustomize: {namespace: prod}"))
+    put("vms/vm.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n")
+    assert unseen(read(helm)) == {}
+    put("vms/vm.yaml", PLAIN)
+    reason = "ApplicationSet whose generator asks elsewhere (clusters)"
+    assert unseen(read(helm))[reason] == 1
+    put("apps/set.yaml", text.replace("OPTIONS", "targetRevision: main"))
+    assert reason not in unseen(read(helm))
 
 
 def test_of_a_set_that_makes_too_many_nothing_is_filled_in(helm: str) -> None:

@@ -75,3 +75,14 @@ def test_nothing_else_differs_between_a_vm_and_what_the_webhook_makes_of_it(fami
         assert ("spec", "instancetype", "inferFromVolume") in needed
     if family in ("apply", "defaults"):
         assert ("spec", "template", "spec", "domain", "machine") in needed
+
+
+def test_vms_of_one_name_have_an_entry_together() -> None:
+    body = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web"},
+        "spec": {"preference": {"inferFromVolume": "root"}},
+    }
+    entries = differences([from_body(body, 0), from_body(body, 1)])
+    assert [entry.get("name") for entry in entries] == [None, "web"]

@@ -29,14 +29,20 @@ _MEMORY = "/spec/template/spec/domain/memory"
 
 
 def differences(resources: Iterable[Resource]) -> list[Tree]:
-    """The entries for the VMs among *resources*: one for all of them, and one for each VM that infers."""
+    """The entries for the VMs among *resources*: one for all of them, and one for each VM that infers.
+
+    VMs of one name and namespace, in several overlays say, have an entry together where it is the same.
+    """
     every: Tree = {
         "group": KUBEVIRT,
         "kind": "VirtualMachine",
         "jsonPointers": list(SEEDED),
         "jqPathExpressions": list(SEEDED_IN_LISTS),
     }
-    return [every, *(entry for resource in resources for entry in _inferring(resource))]
+    entries = [every]
+    for resource in resources:
+        entries += (entry for entry in _inferring(resource) if entry not in entries)
+    return entries
 
 
 def _inferring(resource: Resource) -> Iterable[Tree]:

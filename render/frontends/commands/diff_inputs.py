@@ -46,7 +46,8 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
 
     An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be.
     """
-    comparison = _InputComparison(before, after, asks_other_way=asks_other_way)
+    limits = request.reading.limits
+    comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
         comparison.add(name, old, new)
@@ -56,8 +57,9 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
 class _InputComparison:
     """The inputs of both sides that are compared already."""
 
-    def __init__(self, before: Side, after: Side, *, asks_other_way: bool) -> None:
+    def __init__(self, before: Side, after: Side, limits: Limits, *, asks_other_way: bool) -> None:
         self._sides = before, after
+        self._limits = limits
         self._unread = _unread(before), _unread(after)
         self._asks_other_way = asks_other_way
         self._inputs: list[ComparedInput] = []
@@ -104,7 +106,7 @@ class _InputComparison:
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
         parts = [
-            _part(each.name, without(each.impact, moved, each.name, entire), *states)
+            self._part(each.name, without(each.impact, moved, each.name, entire), *states)
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
@@ -117,11 +119,11 @@ class _InputComparison:
         new = _without_others(after[move.after], move.new)
         impact = of(compare(old.objects, new.objects, old.settings, new.settings), move, entire)
         self._count(impact, old, new)
-        return _part(move.after, impact, old, new)._replace(moved_from=move.before)
+        return self._part(move.after, impact, old, new)._replace(moved_from=move.before)
 
-
-def _part(name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
-    return ReviewPart(name, impact, _locator(old, new), (old.places, new.places))
+    def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
+        locate = _locator(old, new, self._limits)
+        return ReviewPart(name, impact, locate, (old.places, new.places))
 
 
 class _UnreadableFiles(NamedTuple):
@@ -381,7 +383,7 @@ def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
     )
 
 
-def _locator(old: NamedState, new: NamedState) -> Locate:
+def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     """What says where a cause stands in either state.
 
     Of a chart whose template is the same in both that is the value with which it was filled in, where that is known.
@@ -402,7 +404,7 @@ def _locator(old: NamedState, new: NamedState) -> Locate:
     @cache
     def is_edited(file: str) -> bool:
         texts = [
-            files.read(state.places.path(file), file, Limits().file_bytes) for state in (old, new)
+            files.read(state.places.path(file), file, limits.file_bytes) for state in (old, new)
         ]
         return texts[0] != texts[1]
 

@@ -65,6 +65,15 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
                 }
 
 
+def edits_kustomizations(body: Tree) -> bool:
+    """Whether Applications that the ApplicationSet *body* makes may say more of a kustomization than where it is."""
+    spec = get(body, "spec", "template", "spec")
+    sources = [get(spec, "source"), *(source for _, source in mappings(spec, "sources"))]
+    return bool(get(body, "spec", "templatePatch")) or any(
+        get(source, "kustomize") for source in sources
+    )
+
+
 def _texts(tree: Any) -> Iterator[str]:
     """The texts in *tree*."""
     if isinstance(tree, str):

@@ -151,7 +151,10 @@ class _Evaluation:
                 title = f"Application {name} of {named(document)}"
                 yield from argocd.uses(document, self._home, self._base, body, title)
         except UnevaluatedError as error:
-            if self._home.has_charts_of_machines:
+            if self._home.has_charts_of_machines or (
+                applicationset.edits_kustomizations(document.body)
+                and self._home.has_kustomizations_of_machines
+            ):
                 yield error
 
 

@@ -97,6 +97,11 @@ class Home:
         """Whether an object of KubeVirt's may stand in a chart below what is read."""
         return any(map(self.is_chart_of_machines, self._layout.charts))
 
+    @cached_property
+    def has_kustomizations_of_machines(self) -> bool:
+        """Whether an object of KubeVirt's may stand in what a kustomization below what is read makes."""
+        return any(map(self.is_built_of_machines, sorted(self._layout.kustomizations)))
+
     def is_built_of_machines(self, folder: str) -> bool:
         """Whether what Flux builds of *folder* may hold an object of KubeVirt's."""
         if kustomization.find(folder) is None:
