@@ -1059,6 +1059,26 @@ def test_what_of_an_edit_of_flux_is_not_evaluated_is_counted(
     assert counted is ("not there" not in reason)
 
 
+def test_what_flux_takes_from_a_repository_that_nobody_knows_is_counted(
+    helm: str, kustomize: str
+) -> None:
+    """If this one has VMs at that place, which are filled in otherwise then as they are written."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", PLAIN)
+    plain = KUSTOMIZATION.partition("  postBuild:")[0].replace("USER", "web")
+    elsewhere = plain.replace("name: flux-system}\n", "name: shop}\n")
+    put("flux/web.yaml", elsewhere)
+    reason = "Kustomization of a GitRepository that is not in the input"
+    assert reason not in unseen(read(helm, kustomize))
+    put("flux/web.yaml", f"{elsewhere}  namePrefix: p-\n")
+    assert unseen(read(helm, kustomize))[reason] == 1
+    put("flux/web.yaml", f"{elsewhere}  namePrefix: p-\n".replace("./vms", "./none"))
+    assert reason not in unseen(read(helm, kustomize))
+    release = FLUX_RELEASE.replace("name: flux-system}", "name: shop}")
+    put("flux/web.yaml", f"{release}  values: {{memory: 1Gi}}\n")
+    assert unseen(read(helm))["HelmRelease of a GitRepository that is not in the input"] == 1
+
+
 @pytest.mark.usefixtures("kustomize")
 @pytest.mark.parametrize("path", ["../../vms", "./../vms", "/vms"])
 def test_a_path_of_flux_ends_at_the_top(helm: str, path: str) -> None:

@@ -31,7 +31,7 @@ from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.formats import FLEET_FORMATS
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
-from render.report.text import table
+from render.report.text import printable, table
 from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
@@ -80,7 +80,7 @@ def used_by(request: Request, work: Work) -> Answer:
         from render.report.fleet import data
 
         return Answer([data.users_as_json(name, users)], (), Exit.OK)
-    lines = _users(users) if users else [f"no VM uses {name}\n"]
+    lines = _users(users) if users else [f"no VM uses {printable(name)}\n"]
     return Answer(lines, (), Exit.OK, for_people=True)
 
 
