@@ -316,6 +316,128 @@ def mended_disks(count: int) -> Mapping[str, str]:
     return {"vm.yaml": mended("web", count)}
 
 
+def patches(count: int) -> Mapping[str, str]:
+    """Patches of one VM, each of a label of its own."""
+    patch = "- {{op: add, path: /metadata/labels/l{0}, value: x}}"
+    entry = f"- patch: |-\n    {patch}\n  target: {{{{kind: VirtualMachine}}}}\n"
+    entries = "".join(entry.format(number) for number in range(count))
+    return {
+        "kustomization.yaml": f"resources: [vm.yaml]\npatches:\n{entries}",
+        "vm.yaml": vm(memory="much").replace("metadata:\n", "metadata:\n  labels: {a: b}\n", 1),
+    }
+
+
+def flux_kustomizations(count: int) -> Mapping[str, str]:
+    """Kustomizations of Flux, of which each fills in one folder."""
+    objects = [
+        {
+            "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": f"k{number}"},
+            "spec": {
+                "path": "./vms", "sourceRef": {"kind": "GitRepository", "name": "flux-system"},
+                "postBuild": {"substitute": {"NAME": f"n{number}"}},
+            },
+        }
+        for number in range(count // 10)
+    ]  # fmt: skip
+    return {
+        "flux/all.yaml": lines(objects),
+        "vms/kustomization.yaml": "resources: [vm.yaml]\n",
+        "vms/vm.yaml": vm("${NAME}", memory="1Gi"),
+    }
+
+
+def pools(count: int) -> Mapping[str, str]:
+    """Pools, in each of which something is wrong."""
+    inner = json.loads(machine())["spec"]
+    inner["template"]["spec"]["domain"]["memory"]["guest"] = "much"
+    labelled = {"labels": {"a": "b"}}
+    return {
+        "pools.yaml": lines(
+            {
+                "apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool",
+                "metadata": {"name": f"p{number}"},
+                "spec": {
+                    "selector": {"matchLabels": {"a": "b"}},
+                    "virtualMachineTemplate": {"metadata": labelled, "spec": inner},
+                },
+            }
+            for number in range(count)
+        )
+    }  # fmt: skip
+
+
+def parameters(count: int) -> Mapping[str, str]:
+    """Parameters of a template, each a label of a VM in it."""
+    body = json.loads(machine("a"))
+    names = [f"P{number}" for number in range(count)]
+    body["metadata"]["labels"] = {f"l{name.lower()}": f"${{{name}}}" for name in names}
+    template = {
+        "apiVersion": "template.openshift.io/v1", "kind": "Template", "metadata": {"name": "a"},
+        "parameters": [{"name": name, "value": "x"} for name in names], "objects": [body],
+    }  # fmt: skip
+    return {"template.yaml": lines([template])}
+
+
+def data_volumes(count: int) -> Mapping[str, str]:
+    """DataVolume templates of one VM, and DataVolumes beside it; CDI has something against each."""
+    body = json.loads(machine("a"))
+    specs = [
+        {"metadata": {"name": f"d{number}"}, "spec": {"source": {}, "pvc": {}}}
+        for number in range(count)
+    ]
+    body["spec"]["dataVolumeTemplates"] = specs
+    loose = (
+        {"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": "DataVolume", **spec} for spec in specs
+    )
+    return {"vm.yaml": lines([body]), "disks.yaml": lines(loose)}
+
+
+def cloud_config(count: int) -> Mapping[str, str]:
+    """Users of a cloud-config, each with a key that cloud-init does not know."""
+    users = "".join(f"- {{name: u{number}, nonsense: x}}\n" for number in range(count))
+    seed = {"name": "seed", "cloudInitNoCloud": {"userData": f"#cloud-config\nusers:\n{users}"}}
+    disks = {"disks": [{"name": "seed", "disk": {"bus": "virtio"}}]}
+    return {"vm.yaml": machine(devices=disks, volumes=[seed])}
+
+
+def terms(count: int) -> Mapping[str, str]:
+    """Terms of an affinity for nodes, each with an expression that the API server refuses."""
+    expression = {"key": "a", "operator": "In", "values": []}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [expression]}] * count}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return {"vm.yaml": machine(affinity=affinity)}
+
+
+def claims_one_slip_away(count: int) -> Mapping[str, str]:
+    """Claims, and volumes that name others which are called almost alike."""
+    names = [f"claim-{number:04}" for number in range(count)]
+    claims = (
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}}
+        for name in names
+    )
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": f"{name}x"}} for name in names]
+    disks = {"disks": [{"name": name, "disk": {"bus": "virtio"}} for name in names]}
+    return {"claims.yaml": lines(claims), "vm.yaml": machine(devices=disks, volumes=volumes)}
+
+
+def components(count: int) -> Mapping[str, str]:
+    """Components of one kustomization, each with a patch."""
+    files = {"vm.yaml": vm(memory="1Gi")}
+    names = [f"c{number}" for number in range(count // 5)]
+    for name in names:
+        files[f"{name}/kustomization.yaml"] = (
+            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: p.yaml}]\n"
+        )
+        files[f"{name}/p.yaml"] = (
+            "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n"
+            f"metadata: {{name: web, labels: {{{name}: x}}}}\n"
+        )
+    return {
+        **files,
+        "kustomization.yaml": f"resources: [vm.yaml]\ncomponents: [{', '.join(names)}]\n",
+    }
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -330,7 +452,8 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 """Where so much work is done for each item that twice as much for each shows late."""
 
 SHAPES: tuple[Shape, ...] = (
-    networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
+    patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
+    components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     files_of_expectations, baseline, mended_machines, mended_disks,
     machines, in_one_file, disks, disks_of_one_order, interfaces, interfaces_called_alike, volumes_without_disks,
     disks_without_volumes, disks_beside_volumes, interfaces_without_networks, interfaces_beside_networks,
