@@ -96,9 +96,13 @@ def report(review: Review, style: ImpactStyle) -> str:
 
 def _with_unrendered(machines: Sequence[MachineImpact]) -> Totals:
     """The totals of all: a VM that cannot be rendered in a state is there, though nobody knows how large."""
+    lost = [machine for machine in machines if machine.unrendered]
     before, after = (
-        size._replace(machines=size.machines + sum(side in vm.unrendered for vm in machines))
-        for side, size in zip(("before", "after"), total(machines), strict=True)
+        sums._replace(
+            machines=sums.machines
+            + sum(name in machine.unrendered or machine.sizes[side] is not None for machine in lost)
+        )
+        for side, (name, sums) in enumerate(zip(("before", "after"), total(machines), strict=True))
     )
     return before, after
 

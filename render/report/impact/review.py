@@ -741,8 +741,13 @@ def causes(
 
 
 def total(machines: Iterable[MachineImpact]) -> Totals:
-    """What all *machines* ask for, before and after."""
-    return _sum(size for machine in machines for size in enumerate(machine.sizes))
+    """What *machines* ask for, before and after; of one that a state cannot render, nothing counts in either."""
+    return _sum(
+        size
+        for machine in machines
+        if not machine.unrendered
+        for size in enumerate(machine.sizes)
+    )
 
 
 def by_namespace(machines: Iterable[MachineImpact]) -> dict[str, Totals]:
@@ -754,9 +759,11 @@ def by_namespace(machines: Iterable[MachineImpact]) -> dict[str, Totals]:
 
 
 def by_instancetype(machines: Iterable[MachineImpact]) -> dict[str, Totals]:
-    """The totals of each instancetype, by its name; ``""`` are VMs without one."""
+    """The totals of each instancetype, by its name; ``""`` are VMs without one. What counts: as in `total`."""
     groups: dict[str, list[tuple[int, Size | None]]] = {}
     for machine in machines:
+        if machine.unrendered:
+            continue
         for side, size in enumerate(machine.sizes):
             if size is not None:
                 groups.setdefault(size.instancetype, []).append((side, size))
