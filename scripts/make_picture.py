@@ -2,7 +2,7 @@
 
 Usage: python -m scripts.make_picture
 
-Text on a terminal, light or dark as the reader's page is; what does not fit is cut.
+Text on a terminal, light or dark as the reader's page is; as narrow as a telephone, what does not fit is cut.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 from scripts import demo
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "diff.svg"
-COLUMNS, WIDTH, HEIGHT, MARGIN = 104, 8.43, 20, 18
+COLUMNS, WIDTH, HEIGHT, MARGIN = 62, 8.43, 20, 18
 STYLE = """\
   text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre; fill: #1f2328 }
   .page { fill: #ffffff; stroke: #d1d9e0 }
@@ -62,17 +62,28 @@ def kind(line: str) -> str:
     return ""
 
 
+def folded(line: str) -> list[str]:
+    """*line* on as many as it takes: where a change ends and its place begins; what is too long still is cut."""
+    change, _, place = line.rstrip().rpartition("  ")
+    is_placed = len(line) > COLUMNS and re.search(r":\d+", place) and change.strip()
+    parts = [change, f"    {place}"] if is_placed else [line]
+    return [
+        part if len(part) <= COLUMNS else f"{part[: COLUMNS - 1].rpartition(' ')[0]} …"
+        for part in parts
+    ]
+
+
 def drawn(lines: list[str]) -> str:
     """*lines* as an SVG."""
+    lines = [part for line in lines for part in folded(line)]
     wide, high = round(COLUMNS * WIDTH + 2 * MARGIN), len(lines) * HEIGHT + 2 * MARGIN
     rows = []
     for number, line in enumerate(lines):
-        text = line if len(line) <= COLUMNS else line[: COLUMNS - 1].rpartition(" ")[0] + " …"
         described = f' class="{kind(line)}"' if kind(line) else ""
         place = f'x="{MARGIN}" y="{MARGIN + HEIGHT * number + 14}"'
-        rows.append(f"<text {place}{described}>{escape(text)}</text>")
+        rows.append(f"<text {place}{described}>{escape(line)}</text>")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" viewBox="0 0 {wide} {high}" role="img">\n'
         "<title>virt-render diff names the VM that an edited instancetype restarts</title>\n"
         f"<style>\n{STYLE}</style>\n"
         f'<rect class="page" x=".5" y=".5" width="{wide - 1}" height="{high - 1}" rx="8"/>\n'
