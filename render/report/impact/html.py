@@ -140,6 +140,7 @@ def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
 def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     """The objects behind the changes, each with its fields: what one does to the VMI, if that is the same for all.
 
+    And to how many of the VMs, if not to all that the object reaches.
     The field has a name where it is called otherwise there: an instancetype says ``guest`` of what becomes sockets.
     """
     values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str, str]]] = {}
@@ -154,12 +155,16 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     for cause in causes(machines):
         done = _same(values[cause.place, cause.resource, cause.field])
         fields.setdefault((cause.place.file, cause.resource), []).append(
-            {"place": cause.place, "field": cause.field, "change": done}
-        )
+            {
+                "place": cause.place, "field": cause.field, "change": done,
+                "machines": sum(cause.effects.values()),
+            }
+        )  # fmt: skip
     objects = [
         {
             "name": str(cause.resource),
             "effects": cause.effects,
+            "machines": sum(cause.effects.values()),
             "worst": next(iter(cause.effects), "same"),
             "faults": (),
             "fields": fields[cause.place.file, cause.resource],

@@ -743,10 +743,7 @@ def causes(
 def total(machines: Iterable[MachineImpact]) -> Totals:
     """What *machines* ask for, before and after; of one that a state cannot render, nothing counts in either."""
     return _sum(
-        size
-        for machine in machines
-        if not machine.unrendered
-        for size in enumerate(machine.sizes)
+        size for machine in machines if not machine.unrendered for size in enumerate(machine.sizes)
     )
 
 

@@ -266,6 +266,37 @@ def test_the_page_has_the_worst_cause_first_and_a_box_an_object() -> None:
     assert "<strong>2</strong>VMs" in text, "a VM that cannot be rendered is still there"
 
 
+def preference(bus: str, model: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePreference",
+        "metadata": {"name": "linux", "namespace": "prod"},
+        "spec": {"devices": {"preferredDiskBus": bus, "preferredInterfaceModel": model}},
+    }
+
+
+def test_a_box_says_how_many_vms_a_field_reaches_if_not_all() -> None:
+    machines = []
+    for name, own in (("both", {}), ("model", {"bus": "virtio"})):
+        machine = vm(
+            name,
+            networks=[{"name": "default", "pod": {}}],
+            volumes=[{"name": "root", "emptyDisk": {"capacity": "1Gi"}}],
+        )
+        machine["spec"]["preference"] = {"kind": "VirtualMachinePreference", "name": "linux"}
+        machine["spec"]["template"]["spec"]["domain"]["devices"] = {
+            "disks": [{"name": "root", "disk": own}],
+            "interfaces": [{"name": "default", "masquerade": {}}],
+        }
+        machines.append(machine)
+    before, after = preference("virtio", "virtio"), preference("sata", "e1000e")
+    text = written("html", review([before, *machines], [after, *machines]))
+    (box,) = (box for box in pages.parse(text).iter("div") if "cause" in box.get("class", ""))
+    told = " ".join("".join(box.itertext()).split())
+    assert "spec.devices.preferredDiskBus: bus virtio → sata in 1 of 2 VMs" in told
+    assert told.count(" VMs") == 1
+
+
 def test_the_policy_allows_only_what_is_ours() -> None:
     text = written("html", SAMPLES["fleet"]())
     stated, only_ours = pages.policies(text)
