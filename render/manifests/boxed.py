@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from render.manifests.kustomization import Reach
@@ -111,9 +111,13 @@ def words(output: str) -> str:
     return output.replace(os.path.realpath(".") + "/", "").strip()
 
 
-def concealed(text: str, reach: Reach, limits: Limits) -> str:
-    """The *text* of a program as it is passed on: not too long, and without what is secret in *reach*."""
+def concealed(text: str, reach: Reach, limits: Limits, names: Collection[str] = ()) -> str:
+    """The *text* of a program as it is passed on: not too long, and without what is secret in *reach*.
+
+    *names* are those of more files, which may have a part of that in them.
+    """
     from render.manifests import concealment
 
-    parts, names = concealment.secret_parts(reach, limits), concealment.file_names(reach)
+    parts = concealment.secret_parts(reach, limits)
+    names = {*names, *concealment.file_names(reach)}
     return concealment.shortened(text, parts, _LONGEST_MESSAGE, names)

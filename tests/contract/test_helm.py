@@ -115,6 +115,16 @@ def test_helm_says_why_not(helm: str) -> None:
     assert "--values" in found.diagnostics[0].help
 
 
+def test_the_name_of_a_template_stays_where_a_value_is_part_of_it(helm: str) -> None:
+    """Every value may be a secret, and none is said; what a file is called is no secret."""
+    put("chart/Chart.yaml", CHART.replace("shop", "kubevirt-vm"))
+    put("chart/values.yaml", "namespace: kubevirt\n")
+    put("chart/templates/vm.yaml", "{{ if }}\n")
+    assert "(kubevirt-vm/templates/vm.yaml:1)" in texts(fill(helm))[0]
+    put("chart/templates/vm.yaml", '{{ fail (printf "%s-vm" .Values.namespace) }}\n')
+    assert "[redacted]-vm" in texts(fill(helm))[0]
+
+
 def test_dependencies_are_vendored_or_missing(helm: str) -> None:
     dependency = (
         "dependencies: [{name: sub, version: 1.0.0, repository: 'https://example.invalid'}]\n"

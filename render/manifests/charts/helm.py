@@ -229,7 +229,8 @@ def _ended(
         words = words.replace(copy, file)
     reach = Reach()
     reach.others += [discover.join(folder, "values.yaml"), *release.values]
-    words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits)
+    names = layout.names_of_templates(folder, limits)
+    words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
     return _failure(folder, words or f"exit status {done.returncode}")
 
 

@@ -121,6 +121,13 @@ def chart_files(folder: str) -> Iterator[str]:
                 yield os.path.join(above, name)
 
 
+def names_of_templates(folder: str, limits: Limits) -> set[str]:
+    """What helm calls the templates of the chart in *folder*: by the chart's name."""
+    above = text_at(_chart(folder, limits), "name")
+    inner = (os.path.relpath(file, folder) for file in chart_files(folder))
+    return {f"{above}/{name}" for name in inner if name.startswith("templates/")}
+
+
 def _is_new(folder: str, seen: set[str]) -> bool:
     real = os.path.realpath(folder)
     if real in seen or os.path.basename(folder) == files.GIT:
