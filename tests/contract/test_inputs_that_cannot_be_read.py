@@ -94,6 +94,39 @@ def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
     assert done.stdout == ""
 
 
+def test_a_vm_that_moves_into_what_can_be_read_now_is_the_same(repository: Path) -> None:
+    """Nobody knows that the kustomization had it before, and it was elsewhere."""
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
+    (repository / "infra/vm.yaml").unlink()
+    put(repository / "loose/vm.yaml", vm(name="infra", memory="1Gi"))
+    commit(repository)
+    put(repository / "infra/vm.yaml", vm(name="infra", memory="2Gi"))
+    (repository / "loose/vm.yaml").unlink()
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
+    done = run(repository, "diff", "HEAD")
+    assert done.stdout.startswith("3 VMs: 1 restart, 2 same\n")
+    assert "guest: 1Gi -> 2Gi (restart)  infra/vm.yaml:" in done.stdout
+
+
+def test_a_change_that_mends_or_breaks_all_there_is_has_an_answer(
+    tmp_path: Path, helm: str
+) -> None:
+    """A chart at the top, of a pool alone."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "Chart.yaml", "apiVersion: v2\nname: pool\nversion: 1.0.0\n")
+    put(tmp_path / "templates/vm.yaml", "{{ if }}\n# kubevirt.io\n")
+    commit(tmp_path)
+    put(tmp_path / "templates/vm.yaml", "# kubevirt.io\n")
+    commit(tmp_path)
+    mended, broken = (
+        process.run("diff", words, cwd=tmp_path, VIRT_RENDER_HELM=helm)
+        for words in ("HEAD~1..HEAD", "HEAD..HEAD~1")
+    )
+    assert (mended.returncode, broken.returncode) == (Exit.OK, Exit.FINDINGS)
+    assert "1 error gone" in mended.stdout.splitlines()
+    assert "after: 1 error (new), build prints nothing" in broken.stdout.splitlines()
+
+
 def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
     dry = run(repository, "pin", "--dry-run", ".")
     assert dry.stdout.startswith("not pinned: infra (VR122)\n")
@@ -111,7 +144,7 @@ def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
 
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     """What installs an operator pins nothing, unless a lock says that there was something."""
-    operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml]\n"
+    operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml, gone.yaml]\n"
     put(repository / "infra/kustomization.yaml", operator)
     put(repository / "infra/kubevirt.yaml", "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n")
     done = run(repository, "pin", ".")

@@ -44,7 +44,8 @@ class ComparedSides(NamedTuple):
 def compared(before: Side, after: Side, request: Request, *, asks_other_way: bool) -> ComparedSides:
     """Both sides, compared input by input.
 
-    An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be.
+    An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be in
+    either state.
     """
     limits = request.reading.limits
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
@@ -86,9 +87,9 @@ class _InputComparison:
                 self._uncompared.append(_uncompared(name, old, new))
             if old.fault and new.fault:
                 return
-        self._is_anything_known |= is_read or bool(impact.machines)
+        self._is_anything_known = True
         namespaces = (old.settings.namespace, new.settings.namespace)
-        self._inputs.append(ComparedInput(name, impact, namespaces))
+        self._inputs.append(ComparedInput(name, impact, namespaces, old.fault is not None))
         self._states.append((old, new))
         if is_read:
             self._count(impact, old, new)
@@ -98,7 +99,7 @@ class _InputComparison:
             self._other_way += _differing(impact, old, new)
 
     def outcome(self) -> ComparedSides:
-        """What came of all of them. Raises RefusedError where none can be read."""
+        """What came of all of them. Raises RefusedError where none can be read in either state."""
         before, after = self._sides
         faults = [state.fault for side in (after, before) for state in side.values() if state.fault]
         if faults and not self._is_anything_known:
@@ -106,7 +107,7 @@ class _InputComparison:
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
         parts = [
-            self._part(each.name, without(each.impact, moved, each.name, entire), *states)
+            self._part(each.name, without(each, moved, entire), *states)
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]

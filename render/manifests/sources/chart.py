@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
-from render.manifests import discover
+from render.manifests import discover, relevance
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.charts.templating import FilledChart
@@ -191,7 +191,9 @@ def _read_filled(
 
 def _read_named(filled: ReadOutput, into: Documents) -> None:
     filled()
-    if not into.documents and not into.unbuilt and not into.diagnostics:
+    if into.unbuilt or into.diagnostics:
+        return
+    if not any(relevance.concerns(document.body) for document in into.documents):
         into.unseen[_WITHOUT_MACHINES] += 1
 
 

@@ -412,7 +412,7 @@ def _is_reached(
         )
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     if gone:
-        into.unseen["kustomization that lists what is not there"] += 1
+        into.unseen["kustomization with missing resources"] += 1
         into.unfilled[top, ""] = [skipped(top, f"it lists {', '.join(gone)}, which is not there")]
         into.diagnostics += into.unfilled[top, ""]
     return False

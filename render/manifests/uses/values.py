@@ -82,8 +82,9 @@ def _merge(whole: Tree, tree: Tree) -> None:
 
 
 def may_hold_machines(tree: Any) -> bool:
-    """Whether objects of KubeVirt's may stand in the values *tree*."""
-    return bool(tree) and relevance.may_hold(as_text(tree))
+    """Whether VMs, or what makes some, may stand in the values *tree*."""
+    text = as_text(tree) if tree else b""
+    return relevance.may_hold(text) and relevance.may_be_of_machine(text)
 
 
 def as_text(tree: Any) -> bytes:

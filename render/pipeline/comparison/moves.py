@@ -3,18 +3,28 @@
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from render.diff.impact import HolderImpact, Impact
+from render.diff.impact import HolderImpact, Impact, MachineImpact
 from render.model.resource import ResourceRef
 
-_GONE, _NEW = "gone", "new"
+_GONE, _NEW, _REPAIRED = "gone", "new", "repaired"
 
 
 class ComparedInput(NamedTuple):
-    """What becomes of the VMs of the input *name*, and the namespaces in which those without one are, per state."""
+    """What becomes of the VMs of the input *name*, and the namespaces in which those without one are, per state.
+
+    *is_repaired*: nobody could read it in the first state, so that none of its VMs is known to have been there.
+    """
 
     name: str
     impact: Impact
     namespaces: tuple[str, str] = ("default", "default")
+    is_repaired: bool = False
+
+    def marks(self, machine: MachineImpact) -> frozenset[str]:
+        """``gone`` or ``new`` if *machine* is that, as far as anybody knows."""
+        if self.is_repaired and _REPAIRED in machine.effects:
+            return frozenset((_NEW,))
+        return frozenset((_GONE, _NEW)).intersection(machine.effects)
 
 
 class Relocation(NamedTuple):
@@ -62,11 +72,10 @@ def moves(inputs: Sequence[ComparedInput]) -> list[Relocation]:
 
 def _states(compared_input: ComparedInput) -> Iterator[tuple[ResourceRef, frozenset[str]]]:
     """Every VM, pool and replica set of an input, with ``gone`` or ``new`` if it is that."""
-    marks = frozenset((_GONE, _NEW))
     for machine in compared_input.impact.machines:
-        yield machine.resource, marks.intersection(machine.effects)
+        yield machine.resource, compared_input.marks(machine)
     for holder in compared_input.impact.holders:
-        yield holder.resource, marks.intersection((_mark(holder),))
+        yield holder.resource, frozenset((_GONE, _NEW)).intersection((_mark(holder),))
 
 
 def _mark(holder: HolderImpact) -> str:
@@ -146,12 +155,15 @@ def whole(inputs: Iterable[ComparedInput], moved: Iterable[Relocation]) -> froze
 
 
 def without(
-    impact: Impact, moved: Iterable[Relocation], name: str, entire: Container[Relocation] = ()
+    compared_input: ComparedInput,
+    moved: Iterable[Relocation],
+    entire: Container[Relocation] = (),
 ) -> Impact:
-    """The *impact* of the input *name* but for what *moved* away from it, or came to it from elsewhere.
+    """The impact of an input but for what *moved* away from it, or came to it from elsewhere.
 
     What is said of the room for pods goes with the *entire* ones.
     """
+    impact, name = compared_input.impact, compared_input.name
     moved = [relocation for relocation in moved if name in {relocation.before, relocation.after}]
     if any(relocation in entire for relocation in moved):
         impact = impact._replace(requests=(), quotas=())
@@ -163,7 +175,9 @@ def without(
 
     return impact._replace(
         machines=tuple(
-            machine for machine in impact.machines if stays(machine.resource, machine.effects)
+            machine
+            for machine in impact.machines
+            if stays(machine.resource, compared_input.marks(machine))
         ),
         holders=tuple(
             holder for holder in impact.holders if stays(holder.resource, (_mark(holder),))

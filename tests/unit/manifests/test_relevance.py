@@ -50,6 +50,9 @@ def test_what_a_vm_may_refer_to(api_version: str, kind: str, *, counts: bool) ->
         b"apiVersion: !<tag:yaml.org,2002:binary> a3ViZXZpcnQuaW8vdjE=",
         b"%TAG !b! tag:yaml.org,2002:\n---\napiVersion: !b!binary a3ViZXZpcnQuaW8vdjE=",
         "apiVersion: kubevirt.io/v1".encode("utf-16"),
+        b"apiVersion: ${GROUP}/v1",
+        b"apiVersion: >-\n  ${GROUP}/v1",
+        b"apiVersion:\n  ${GROUP:=a,b}/v1",
     ],
 )
 def test_a_word_counts_however_it_is_written(text: bytes) -> None:
@@ -57,7 +60,14 @@ def test_a_word_counts_however_it_is_written(text: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [rb"path: C:\users\x2\u00zz", b"kind: List", rb'"kubevirt\u002fio"']
+    "text",
+    [
+        rb"path: C:\users\x2\u00zz",
+        b"kind: List",
+        rb'"kubevirt\u002fio"',
+        b'{"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "${B}"}}',
+        b"apiVersion: v1\nkind: ${KIND}\n",
+    ],
 )
 def test_other_escapes_are_no_word_of_kubevirts(text: bytes) -> None:
     assert not relevance.may_hold(text)
