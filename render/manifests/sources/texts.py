@@ -48,8 +48,8 @@ class Texts:
 
     def any_of_machines(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one; no file that is not there does."""
-        there = filter(os.path.lexists, paths)
-        read = (files.read(path, path, self._limits.file_bytes) for path in there)
+        present = filter(os.path.lexists, paths)
+        read = (files.read(path, path, self._limits.file_bytes) for path in present)
         return any(
             not isinstance(data, bytes) or relevance.may_be_of_machine(data) for data in read
         )
