@@ -2,9 +2,11 @@
 
 import contextlib
 from collections import Counter
+from collections.abc import Sequence
 
+from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
-from render.frontends.answer import Answer
+from render.frontends.answer import Answer, RefusedError
 from render.frontends.commands.diff_inputs import compared, other_emit
 from render.frontends.commands.diff_states import (
     Clusters,
@@ -16,6 +18,7 @@ from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.report import terminal
+from render.report.findings import Finding
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
@@ -41,15 +44,29 @@ def diff(request: Request, work: Work) -> Answer:
 
 
 def _diff(request: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
-    review = reviewed(request, work, trees)
+    review, faults = _reviewed(request, work, trees)
     style = _style(request)
     work.begin("write", "writing the answer")
     written = formats.report(request.own["format"], review, style)
-    return Answer([written], (), _status(review, request))
+    worst_fault = status(finding.diagnostic for finding in faults)
+    return Answer([written], faults, worst_fault or _status(review, request))
 
 
 def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Review:
-    """What becomes of each VM, and where that was written: as long as *trees* are there. Raises RefusedError."""
+    """What becomes of each VM, and where that was written: as long as *trees* are there.
+
+    Raises RefusedError, also where no input can be read in either state.
+    """
+    review, faults = _reviewed(request, work, trees)
+    if faults:
+        raise RefusedError(faults)
+    return review
+
+
+def _reviewed(
+    request: Request, work: Work, trees: contextlib.ExitStack
+) -> tuple[Review, Sequence[Finding]]:
+    """What becomes of each VM; and why nobody knows, where no input can be read in either state."""
     work.begin("read", "reading both states")
     clusters = clusters_of(request)
     before, after = sides_of(request, clusters, trees)
@@ -59,10 +76,11 @@ def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Revie
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
     otherwise = OtherEmit(other_emit(emitted), sides.other_way) if asks_other_way else None
-    return Review(
+    review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), _unseen(after),
     )  # fmt: skip
+    return review, sides.faults
 
 
 def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState, ReviewedState]:

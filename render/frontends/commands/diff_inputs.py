@@ -15,6 +15,7 @@ from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
 from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, of, whole, without
 from render.pipeline.input import definitions
+from render.report.findings import Finding, merge
 from render.report.impact.review import QUIET, Locate, ReviewPart, UncomparedInput, is_shown
 from render.report.places import Place, Sources
 from render.system import files
@@ -33,19 +34,20 @@ _MACHINES = frozenset(
 class ComparedSides(NamedTuple):
     """What becomes of the VMs, input by input, and which inputs nobody can compare.
 
-    *other_way*: to how many VMs something else would happen, synced the other way; 0 where nobody asks.
+    *other_way*: to how many VMs something else would happen, synced the other way; 0 where nobody asks. *faults* say
+    why nothing can be compared, where no input can be read in either state.
     """
 
     parts: Sequence[ReviewPart]
     uncompared: Sequence[UncomparedInput]
     other_way: int
+    faults: Sequence[Finding] = ()
 
 
 def compared(before: Side, after: Side, request: Request, *, asks_other_way: bool) -> ComparedSides:
     """Both sides, compared input by input.
 
-    An input that cannot be read takes away itself alone: it is named instead. Raises RefusedError where none can be in
-    either state.
+    An input that cannot be read takes away itself alone: it is named instead.
     """
     limits = request.reading.limits
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
@@ -60,6 +62,7 @@ class _InputComparison:
 
     def __init__(self, before: Side, after: Side, limits: Limits, *, asks_other_way: bool) -> None:
         self._sides = before, after
+        self._is_alone = {*before, *after} == {""}
         self._limits = limits
         self._unread = _unread(before), _unread(after)
         self._asks_other_way = asks_other_way
@@ -84,7 +87,8 @@ class _InputComparison:
         else:
             impact = _lost(old, new)
             if not impact.machines:
-                self._uncompared.append(_uncompared(name, old, new))
+                title = "." if self._is_alone else name
+                self._uncompared.append(_uncompared(title, old, new))
             if old.fault and new.fault:
                 return
         self._is_anything_known = True
@@ -99,11 +103,9 @@ class _InputComparison:
             self._other_way += _differing(impact, old, new)
 
     def outcome(self) -> ComparedSides:
-        """What came of all of them. Raises RefusedError where none can be read in either state."""
+        """What came of all of them."""
         before, after = self._sides
-        faults = [state.fault for side in (after, before) for state in side.values() if state.fault]
-        if faults and not self._is_anything_known:
-            raise faults[0]
+        faults = [] if self._is_anything_known else _faults(after) or _faults(before)
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
         parts = [
@@ -111,7 +113,7 @@ class _InputComparison:
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
-        return ComparedSides(parts, self._uncompared, self._other_way)
+        return ComparedSides(parts, self._uncompared, self._other_way, faults)
 
     def _moved(self, move: Relocation, entire: Collection[Relocation]) -> ReviewPart:
         """What becomes of the VMs that another input has now."""
@@ -132,6 +134,13 @@ class _UnreadableFiles(NamedTuple):
 
     uncompared: tuple[UncomparedInput, ...] = ()
     lost: tuple[Impact, ...] = ()
+
+
+def _faults(side: Side) -> list[Finding]:
+    """Why inputs of *side* cannot be read."""
+    return merge(
+        finding for state in side.values() if state.fault for finding in state.fault.findings
+    )
 
 
 def _unread(side: Side) -> frozenset[str]:
