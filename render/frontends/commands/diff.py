@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.diff_inputs import compared, other_emit
-from render.frontends.commands.diff_states import (
+from render.frontends.commands.compare.inputs import compared, other_emit
+from render.frontends.commands.compare.states import (
     Clusters,
     Side,
     clusters_of,

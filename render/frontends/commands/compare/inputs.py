@@ -8,7 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
-from render.frontends.commands.diff_states import NamedState, Side
+from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
