@@ -176,6 +176,22 @@ def test_vms_of_one_name_move_with_folders_of_one_name(repository: Repository, d
     assert sorted(effects) == [["gone"], ["new"], ["same"]]
 
 
+def test_a_vm_that_is_copied_on_its_way_is_not_gone(repository: Repository, diff: Run) -> None:
+    repository.write("machines/web/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("machines/web/web.yaml", vm())
+    repository.commit("A VM")
+    repository.git("mv", "machines", "old")
+    for folder in ("new/machines/web", "old/web"):
+        repository.write(f"{folder}/kustomization.yaml", "resources: [web.yaml]\n")
+        repository.write(f"{folder}/web.yaml", vm())
+    repository.commit("Moved, and copied")
+    machines = diff("--format", "json").json["machines"]
+    assert [(machine["kustomization"], machine["effects"]) for machine in machines] == [
+        ("old/web", ["new"]),
+        ("new/machines/web", ["same"]),
+    ]
+
+
 BASE = manifests.vm("web", memory="1Gi")
 PATCHED = """\
 apiVersion: kubevirt.io/v1

@@ -49,17 +49,17 @@ class _Occurrence(NamedTuple):
 def moves(inputs: Sequence[ComparedInput]) -> list[Relocation]:
     """What moved between the *inputs*, as far as that is certain.
 
-    An object that is gone from one input and new in another has moved where both states have one of that identity.
-    Where they have several, its way must lead to a folder of the same name: ``overlays/prod``, ``clusters/prod``.
+    An object that is gone from one input and new in another has moved where the first state has one of that identity: to
+    the nearest where the second has several, the others are copies. Where the first has several, its way must lead to a
+    folder of the same name: ``overlays/prod``, ``clusters/prod``.
     """
     present = _counted(inputs)
     gone, new = _by_identity(inputs, _GONE, 0), _by_identity(inputs, _NEW, 1)
     ways: dict[tuple[str, str], list[tuple[ResourceRef, ResourceRef]]] = {}
     for identity in gone.keys() & new.keys():
-        is_unique = present[identity] == (1, 1)
         pairs = (
-            [(gone[identity][0], new[identity][0])]
-            if is_unique
+            [(gone[identity][0], _ranked(gone[identity][0], new[identity])[0])]
+            if present[identity][0] == 1
             else _alike(gone[identity], new[identity])
         )
         for old, now in pairs:
@@ -124,10 +124,17 @@ def _alike(
 
 def _nearest(occurrence: _Occurrence, others: Sequence[_Occurrence]) -> _Occurrence | None:
     """The only one of *others* with most of its last folders in common with *occurrence*, if it has any."""
-    ranked = sorted(others, key=lambda other: -_shared_end(occurrence.input, other.input))
+    ranked = _ranked(occurrence, others)
     most = _shared_end(occurrence.input, ranked[0].input)
     is_only = len(ranked) == 1 or _shared_end(occurrence.input, ranked[1].input) < most
     return ranked[0] if most and is_only else None
+
+
+def _ranked(occurrence: _Occurrence, others: Sequence[_Occurrence]) -> list[_Occurrence]:
+    """*others*, those first that have most of their last folders in common with *occurrence*, then by name."""
+    return sorted(
+        others, key=lambda other: (-_shared_end(occurrence.input, other.input), other.input)
+    )
 
 
 def _shared_end(path: str, other: str) -> int:
