@@ -129,6 +129,7 @@ def test_a_change_that_mends_or_breaks_all_there_is_has_an_answer(
 
 
 def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
+    """E3."""
     dry = run(repository, "pin", "--dry-run", ".")
     assert dry.stdout.startswith("not pinned: infra (VR122)\n")
     done = run(repository, "pin", ".")
@@ -177,6 +178,7 @@ def test_pin_accepts_what_a_baseline_has(repository: Path) -> None:
 
 @pytest.mark.parametrize("name", ["prod/web", "VirtualMachine/prod/web"])
 def test_explain_finds_a_vm_in_the_kustomization_that_has_it(name: str, repository: Path) -> None:
+    """E12."""
     done = run(repository, "explain", name, "spec.domain.memory.guest")
     assert done.returncode == Exit.OK
     assert "spec.domain.memory.guest: 1Gi  base/vm.yaml:" in done.stdout
