@@ -106,7 +106,8 @@ def _reach(intake: SourceIntake, top: str, components: Sequence[str] = ()) -> Re
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
     """Whether the kustomization *tried* is one that others build, with helm, and that this is no error."""
-    return intake.is_lenient and any(map(kustomize.wants_helm, tried.unbuilt))
+    wants = any(map(kustomize.wants_helm, tried.unbuilt))
+    return wants and (intake.is_lenient or _is_without_vms(intake, tried))
 
 
 def is_for_plugin(intake: SourceIntake, tried: Documents) -> bool:
