@@ -49,9 +49,9 @@ class _Occurrence(NamedTuple):
 def moves(inputs: Sequence[ComparedInput]) -> list[Relocation]:
     """What moved between the *inputs*, as far as that is certain.
 
-    An object that is gone from one input and new in another has moved where the first state has one of that identity: to
-    the nearest where the second has several, the others are copies. Where the first has several, its way must lead to a
-    folder of the same name: ``overlays/prod``, ``clusters/prod``.
+    An object that is gone from one input and new in another has moved where the first state has one of that identity:
+    to the nearest where the second has several, the others are copies. Where the first has several, its way must lead
+    to a folder of the same name: ``overlays/prod``, ``clusters/prod``.
     """
     present = _counted(inputs)
     gone, new = _by_identity(inputs, _GONE, 0), _by_identity(inputs, _NEW, 1)
