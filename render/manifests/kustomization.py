@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
+from render.model.resource import Origin
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
@@ -47,17 +48,26 @@ class Reference(NamedTuple):
     is_resource: bool
 
 
+class AddedPatch(NamedTuple):
+    """The *entry* of a patch that an object beside a kustomization adds to it: at *path* of the one of *origin*."""
+
+    origin: Origin
+    path: FieldPath
+    entry: Tree
+
+
 class Reach:
     """All that the build of one folder reads from disk, and why it should not be started.
 
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
-    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere.
+    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere. *edited* is the kustomization
+    of the folder as others edit it, *patches* those of them that they add.
     """
 
     __slots__ = (
-        "diagnostics", "folders", "inflates", "kustomizations", "others", "prefixes", "remotes", "resources",
-        "suffixes",
+        "diagnostics", "edited", "folders", "inflates", "kustomizations", "others", "patches", "prefixes", "remotes",
+        "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -70,6 +80,8 @@ class Reach:
         self.diagnostics: list[Diagnostic] = []
         self.inflates = False
         self.remotes: list[str] = []
+        self.edited: Tree | None = None
+        self.patches: list[AddedPatch] = []
 
 
 def find(folder: str) -> str | None:

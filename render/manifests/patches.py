@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization, origins
-from render.manifests.kustomization import Reach
+from render.manifests.kustomization import AddedPatch, Reach
 from render.model import patterns
 from render.model.fieldpath import FieldPath
 from render.model.resource import Resource, from_body, text_at
@@ -110,6 +110,8 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
     """Every patch that *reach* applies, the one that comes last first: what is built from is patched before."""
     from render.yaml import positions
 
+    for added in reversed(reach.patches):
+        yield from _added(added, reach.kustomizations[0], limits)
     for file in reach.kustomizations:
         loaded = kustomization.load(file, limits)
         for document in loaded.documents:
@@ -124,6 +126,22 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
                         line, _ = positions.locate(loaded.data, document.origin, inner)
                     for patch in reversed(_entry(loaded.data, file, line, entry, limits)):
                         yield patch._replace(owner=file)
+
+
+def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[_Patch]:
+    """The documents of a patch that an object adds to the kustomization *owner*, the last first."""
+    from render.yaml import positions
+
+    file, line, data = owner, 1, b""
+    if "patch" in added.entry:
+        file = added.origin.file
+        found = files.read(file, file, limits.file_bytes)
+        if isinstance(found, Diagnostic):
+            return
+        data = found
+        line, _ = positions.locate(data, added.origin, (*added.path, "patch"))
+    for patch in reversed(_entry(data, file, line, added.entry, limits)):
+        yield patch._replace(owner=owner)
 
 
 class _Renaming(NamedTuple):
@@ -166,7 +184,8 @@ def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
         file, above = pending.pop()
         loaded = kustomization.load(file, limits)
         for document, named in zip(loaded.documents, loaded.references, strict=True):
-            here = above.below(document.body)
+            is_edited = reach.edited is not None and file == reach.kustomizations[0]
+            here = above.below(reach.edited if is_edited and reach.edited else document.body)
             if here in ways[file] or len(ways[file]) >= _MOST_WAYS:
                 continue
             ways[file].add(here)

@@ -589,3 +589,4 @@ def test_a_template_is_said_to_be_none(repository: Repository) -> None:
     )
     done = repository.run("explain", "recipe")
     assert "help: Template recipe is no VM yet: " in done.stderr
+    assert "no VM yet" not in repository.run("explain", "elsewhere/web").stderr

@@ -373,6 +373,11 @@ def test_an_application_edits_a_kustomization(helm: str, kustomize: str) -> None
     done = virt_render(helm, "check", ".")
     assert "vms/vm.yaml:8:" in done.stdout
     assert "disks/ide-bus: VirtualMachine prod/p-vm" in done.stdout
+    for field, place in (
+        ("memory.guest", "3Gi  apps/web.yaml:16:76"),
+        ("cpu.cores", "2  vms/cores.yaml:1:61"),
+    ):
+        assert place in virt_render(helm, "explain", "p-vm", field).stdout
     # The lock of the folder has the VMs of both.
     Path("vms/vm.yaml").write_text(PLAIN.replace("bus: ide", "bus: sata"), encoding="utf-8")
     assert virt_render(helm, "pin", ".").returncode == 0
@@ -1005,6 +1010,7 @@ def test_an_object_of_flux_that_is_not_evaluated_any_more_deletes_nothing(
 
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OF_CORES = "patches: [{target: {kind: VirtualMachine}, path: cores.yaml}]\n"
+MEMORY_3GI = "        - {op: replace, path: /spec/template/spec/domain/memory/guest, value: 3Gi}"
 EDITED_BY_FLUX = """\
   targetNamespace: prod
   namePrefix: p-
@@ -1033,6 +1039,9 @@ def test_a_kustomization_of_flux_edits_the_one_that_it_builds(helm: str, kustomi
         assert vm.body["metadata"]["labels"] == {"team": "shop"}
         assert vm.body["metadata"]["annotations"] == {"owner": "flux"}
         assert vm.origin.file == "vms/vm.yaml"
+    words = ("explain", "p-vm-s", "memory.guest")
+    line = Path("flux/web.yaml").read_text(encoding="utf-8").split("\n").index(MEMORY_3GI) + 1
+    assert f"3Gi  flux/web.yaml:{line}:72\n" in virt_render(helm, *words).stdout
 
 
 @pytest.mark.parametrize(

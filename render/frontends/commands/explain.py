@@ -197,7 +197,8 @@ def _of_template(name: str, parts_: Iterable[FleetPart]) -> str:
     plain = name.rpartition("/")[2]
     for part in parts_:
         for resource in part.resources:
-            if resource.name == plain and machines_in(resource.body):
+            is_named = resource.name == plain and not definitions.is_machine(resource)
+            if is_named and machines_in(resource.body):
                 title = f"{resource.kind} {plain}"
                 return f"{title} is no VM yet: explain tells of what is made of it, once that is in a file"
     return ""

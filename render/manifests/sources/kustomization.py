@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
-from render.manifests.kustomization import LOCK, Reach, find, load, reach
+from render.manifests.kustomization import LOCK, AddedPatch, Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
@@ -18,7 +18,7 @@ from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.substituted import SubstitutedBuild
-from render.manifests.uses.use import FolderUse
+from render.manifests.uses.use import FolderUse, mappings
 from render.model.tree import get
 from render.yaml import writer
 from render.yaml.budget import Limits
@@ -50,8 +50,8 @@ def _building(
     for file in (*reached.kustomizations, *reached.resources, *reached.others):
         into.data.add_file(file, intake.limits.file_bytes)
     changed: Mapping[str, bytes] = {}
-    if edit is not None:
-        changed = _edited(edit, top, reached, intake.limits)
+    if use is not None and edit is not None:
+        changed = _edited(use.document, edit, top, reached, intake.limits)
     if reached.diagnostics:
         return lambda: _read_built(intake, top, reached, reached.diagnostics, into, use)
     key = programs.KUSTOMIZE, top, tuple(changed.items())
@@ -60,9 +60,12 @@ def _building(
 
 
 def _edited(
-    edit: KustomizationEdit, top: str, reached: Reach, limits: Limits
+    user: Document, edit: KustomizationEdit, top: str, reached: Reach, limits: Limits
 ) -> Mapping[str, bytes]:
-    """What the kustomization of *top* says after *edit*, by its resolved name; *reached* learns what that adds."""
+    """What the kustomization of *top* says after the *edit* of *user*, by its resolved name.
+
+    *reached* learns what that adds.
+    """
     file = find(top)
     documents = load(file, limits).documents if file else []
     if file is None or len(documents) != 1:
@@ -72,6 +75,12 @@ def _edited(
     reached.suffixes.append(after)
     reached.others += edit.files
     body = kustomize_edit.edited(documents[0].body, edit, top)
+    reached.edited = body
+    if edit.place:
+        reached.patches += (
+            AddedPatch(user.origin, (*edit.place, *path), dict(entry))
+            for path, entry in mappings(edit.options, "patches")
+        )
     return {os.path.realpath(file): writer.dump(body).encode()}
 
 

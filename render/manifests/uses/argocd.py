@@ -106,6 +106,7 @@ class _Application(NamedTuple):
     ) -> FolderUse | None:
         """What *source*, at *path*, makes of *folder*, which is read. Raises UnevaluatedError."""
         plugin = source.get("plugin")
+        stated = source.get("kustomize")
         source = self._overridden(source, folder)
         revision = text_at(source, "targetRevision")
         if revision not in _BRANCHES:
@@ -116,7 +117,11 @@ class _Application(NamedTuple):
         if not plugin and self.home.is_chart_of_machines(folder):
             return use._replace(release=self._release((*path, "helm"), folder, source.get("helm")))
         edit = None if plugin else self._edit(source, folder)
-        return use._replace(edit=edit) if edit else self._plain(use, source)
+        if edit is None:
+            return self._plain(use, source)
+        is_written_so = self.body is self.document.body and source.get("kustomize") == stated
+        place = (*path, "kustomize") if is_written_so else ()
+        return use._replace(edit=edit._replace(place=place))
 
     @property
     def _namespace(self) -> str:

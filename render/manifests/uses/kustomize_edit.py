@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import UnevaluatedError, mappings, texts
+from render.model.fieldpath import FieldPath
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 
@@ -30,12 +31,14 @@ _WITHOUT_EFFECT = frozenset(
 class KustomizationEdit(NamedTuple):
     """What an Application or a Kustomization of Flux edits in a kustomization: its *options*.
 
-    *files* are those that its patches stand in, *components* are the folders that it adds.
+    *files* are those that its patches stand in, *components* are the folders that it adds. *place* is the
+    path of what has its patches in the object that says so, empty where that is not known.
     """
 
     options: Mapping[str, Any]
     files: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
+    place: FieldPath = ()
 
     def affixes(self) -> tuple[str, str]:
         """What is put before and behind names."""
@@ -95,7 +98,9 @@ def edit_of_flux(spec: Any, folder: str, home: Home) -> KustomizationEdit | None
             for patch in patches
         ]
     components = tuple(_components_of_flux(spec, folder, home))
-    return KustomizationEdit(options, components=components) if options or components else None
+    if not options and not components:
+        return None
+    return KustomizationEdit(options, components=components, place=("spec",))
 
 
 def _is_filled(declared: Any) -> bool:
