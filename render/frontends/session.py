@@ -273,9 +273,9 @@ def _has_original(
     return any(other.origin.file not in files and other.body == copy.body for _, other in same)
 
 
-def include(loaded: Documents, neighbours: "Neighbours") -> None:
-    """Count what the VMs of *loaded* find in other folders of the repository among its documents."""
-    shared, _ = neighbours.of(loaded)
+def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:
+    """Count what the VMs of *loaded*, as *request* has it, find in other folders among its documents."""
+    shared, _ = neighbours.of(loaded, settings_for(loaded, request).namespace)
     start = len(loaded.documents)
     for place, neighbour in enumerate(shared, start):
         loaded.borrowed[place] = neighbour.loaded, neighbour.index
@@ -285,7 +285,7 @@ def include(loaded: Documents, neighbours: "Neighbours") -> None:
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
     request = request._replace(settings=settings_for(loaded, request))
-    shared, unclear = neighbours.of(loaded)
+    shared, unclear = neighbours.of(loaded, request.settings.namespace)
     loaded.diagnostics.extend(unclear)
     limits = request.reading.limits
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)

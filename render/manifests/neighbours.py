@@ -115,18 +115,21 @@ class Neighbours:
             self._allowed.match(os.path.realpath(document.origin.file))
         )
 
-    def of(self, loaded: Documents) -> tuple[list[Shared], list[Diagnostic]]:
+    def of(self, loaded: Documents, namespace: str) -> tuple[list[Shared], list[Diagnostic]]:
         """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear to a VM.
 
-        Settings of the cluster count without a VM too: they say of which release the definitions are.
+        What names no namespace counts in *namespace*: of two objects that are one there, the own one is meant. Settings
+        of the cluster count without a VM too: they say of which release the definitions are.
         """
         if not self._by_name and not self._settings and not self._limiting:
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
-        present = {(resource.group, resource.ref) for resource in own}
-        groups = {
-            identity: same for identity, same in self._meant(own, loaded) if identity not in present
-        }
+        present = {_in_namespace((resource.group, resource.ref), namespace) for resource in own}
+        groups: dict[_Identity, list[Shared]] = {}
+        for shared in self._meant(own, loaded):
+            identity = _in_namespace(shared.identity, namespace)
+            if identity not in present:
+                groups.setdefault(identity, []).append(shared)
         if not any((resource.group, resource.kind) in SETTINGS_HOLDERS for resource in own):
             for shared in self._settings:
                 kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
@@ -141,7 +144,8 @@ class Neighbours:
             diagnostics += _ambiguous(first, same[1:], loaded)
         for same in self._limits_of(own, loaded):
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
-            if same[0].identity not in present and not any(_ambiguous(same[0], same[1:], loaded)):
+            is_present = _in_namespace(same[0].identity, namespace) in present
+            if not is_present and not any(_ambiguous(same[0], same[1:], loaded)):
                 nearest.append(same[0])
                 same[0].loaded.data.share(same[0].document.origin.file, loaded.data)
         return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
@@ -161,11 +165,8 @@ class Neighbours:
                 groups.setdefault(shared.identity, []).append(shared)
         yield from groups.values()
 
-    def _meant(
-        self, own: Iterable[Resource], loaded: Documents
-    ) -> Iterator[tuple[_Identity, list[Shared]]]:
-        """The objects elsewhere that something in *own* names, and those that these name, by identity."""
-        groups: dict[_Identity, list[Shared]] = {}
+    def _meant(self, own: Iterable[Resource], loaded: Documents) -> Iterator[Shared]:
+        """The objects elsewhere that something in *own* names, and those that these name."""
         pending = [name for resource in own for name in _named_by(resource)]
         seen: set[str] = set()
         while pending:
@@ -175,9 +176,14 @@ class Neighbours:
             seen.add(name)
             for shared in self._by_name.get(name, ()):
                 if shared.loaded is not loaded:
-                    groups.setdefault(shared.identity, []).append(shared)
+                    yield shared
                     pending += shared.names
-        yield from groups.items()
+
+
+def _in_namespace(identity: _Identity, namespace: str) -> _Identity:
+    """*identity*, in *namespace* if it names none."""
+    group, ref = identity
+    return group, ref._replace(namespace=ref.namespace or namespace)
 
 
 def _may_define(remote: str) -> bool:

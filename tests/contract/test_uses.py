@@ -1068,6 +1068,26 @@ def test_what_of_an_edit_of_flux_is_not_evaluated_is_counted(
     assert counted is ("not there" not in reason)
 
 
+def test_definitions_that_are_one_in_a_namespace_are_no_two(helm: str, kustomize: str) -> None:
+    """One folder, applied in a namespace and without one: each VM has the definition of its own."""
+    put("vms/kustomization.yaml", "resources: [vm.yaml, small.yaml]\n")
+    put("vms/vm.yaml", vm("${NAME}", instancetype="small"))
+    put("vms/small.yaml", instancetype("small"))
+    for name, namespace in (("a", "  targetNamespace: prod\n"), ("b", "")):
+        text = (
+            KUSTOMIZATION.replace("USER", name)
+            .replace("SECRET", "")
+            .partition("    substituteFrom")[0]
+        )
+        put(f"flux/{name}.yaml", f"{text}{namespace}")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    done = virt_render(helm, "diff", "HEAD")
+    assert done.stdout.startswith("2 VMs: 2 same\n"), done.stdout
+    assert "error" not in done.stdout
+    assert "more than once" not in done.stdout
+
+
 def test_what_flux_takes_from_a_repository_that_nobody_knows_is_counted(
     helm: str, kustomize: str
 ) -> None:

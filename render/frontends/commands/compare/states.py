@@ -142,7 +142,7 @@ class _LoadedSide(NamedTuple):
             leave_out_rendered(parts, self.request.settings.namespace)
             neighbours = Neighbours(parts, self.request.reading.layout.shared)
             for part in parts:
-                include(part, neighbours)
+                include(part, self.request, neighbours)
             return {
                 _seen_from(self.path, part.folder, part.user): _state(self, part, cluster)
                 for part in parts
