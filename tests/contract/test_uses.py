@@ -1068,11 +1068,12 @@ def test_what_of_an_edit_of_flux_is_not_evaluated_is_counted(
     assert counted is ("not there" not in reason)
 
 
-def test_definitions_that_are_one_in_a_namespace_are_no_two(helm: str, kustomize: str) -> None:
+@pytest.mark.usefixtures("kustomize")
+def test_definitions_that_are_one_in_a_namespace_are_no_two(helm: str) -> None:
     """One folder, applied in a namespace and without one: each VM has the definition of its own."""
     put("vms/kustomization.yaml", "resources: [vm.yaml, small.yaml]\n")
-    put("vms/vm.yaml", vm("${NAME}", instancetype="small"))
-    put("vms/small.yaml", instancetype("small"))
+    put("vms/vm.yaml", vm("${NAME}", instancetype="small", kind=NAMESPACED))
+    put("vms/small.yaml", instancetype("small", kind=NAMESPACED))
     for name, namespace in (("a", "  targetNamespace: prod\n"), ("b", "")):
         text = (
             KUSTOMIZATION.replace("USER", name)
@@ -1082,7 +1083,7 @@ def test_definitions_that_are_one_in_a_namespace_are_no_two(helm: str, kustomize
         put(f"flux/{name}.yaml", f"{text}{namespace}")
     git("add", "-A")
     git("commit", "-qm", "one")
-    done = virt_render(helm, "diff", "HEAD")
+    done = virt_render(helm, "diff", "HEAD", "--emit", "vm")
     assert done.stdout.startswith("2 VMs: 2 same\n"), done.stdout
     assert "error" not in done.stdout
     assert "more than once" not in done.stdout
