@@ -49,10 +49,11 @@ class PinDrift:
             names = ", ".join(sorted(map(pins.name_of, vms))[:_MAX_LISTED])
             if len(vms) > _MAX_LISTED:
                 names += f" and {len(vms) - _MAX_LISTED} more"
-            definition = self._context.catalogue.definitions.get(key)
+            definition = self._context.catalogue.definition(key)
             place = Location(resource=ResourceRef(*key))
-            if definition and definition.resource:
-                place = at(definition.resource, ("spec",))
+            resource = definition and (definition.resource or definition.elsewhere)
+            if resource:
+                place = at(resource, ("spec",))
             if current:
                 keeps = "it keeps" if len(vms) == 1 else "they keep"
                 message = f"{ResourceRef(*key)} differs from what {names} {_are(vms)} pinned to;"

@@ -178,3 +178,23 @@ def test_the_lock_of_the_only_chart_of_a_folder_counts_for_the_folder(
     found.fine("pin")
     assert locks(found) == {"c"}
     assert "virt-render.dev/revision" in found.fine("build", "--pins", "require")
+
+
+def test_history_names_the_folders_of_locks(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("Pinned")
+    done = repository.run("history")
+    assert done.returncode == Exit.FINDINGS
+    assert "name its folder, overlays/prod, overlays/test, " in done.stderr
+
+
+def test_a_shared_definition_that_a_pin_keeps_out_has_a_place(repository: Repository) -> None:
+    """VR608, of what another root brings."""
+    settings = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['vms/*']}\n"
+    repository.write(".virt-render.yaml", settings)
+    (repository.folder / "vms/team-a/own.yaml").rename(repository.folder / "own.yaml")
+    (repository.folder / "vms/team-b/own.yaml").unlink()
+    repository.fine("pin")
+    own = type_of("own", namespace="vms", kind=NAMESPACED, cpus=4)
+    repository.write("own.yaml", own)
+    assert "own.yaml:6:1: warning VR608" in repository.run("check", ".").stdout

@@ -16,6 +16,7 @@ from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.manifests.kustomization import LOCK
+from render.manifests.sources import walk
 from render.model.counting import counted
 from render.model.naming import ambiguity, fitting, is_pattern, matching, whole
 from render.report import terminal
@@ -34,6 +35,8 @@ from render.yaml.reader import read
 
 if TYPE_CHECKING:
     from render.diff.impact import MachineImpact
+
+_FEW = 5
 
 
 class _RepositoryPath(NamedTuple):
@@ -323,10 +326,21 @@ def _meant_vms(
     what = name or "a VM"
     message = f"no lock in the history of {place.lock} pins {what}"
     cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+    below = [] if known else _folders_of_locks(place)
+    if below:
+        cure = f"a lock has a history of its own: name its folder, {', '.join(below)}"
     if vms:
         message, cure = ambiguity(name, vms)
     found = codes.HISTORY_UNREADABLE.at(Location(), message, help=cure)
     raise refused(found, *_ends(place, commits))
+
+
+def _folders_of_locks(place: _RepositoryPath) -> list[str]:
+    """Where locks are below the folder of the lock of *place* today, the first few."""
+    folder = os.path.join(place.top, os.path.dirname(place.lock))
+    found = walk.locks(os.path.relpath(folder)) if os.path.isdir(folder) else []
+    more = ["..."] if len(found) > _FEW else []
+    return [*(os.path.dirname(file) or "." for file in found[:_FEW]), *more]
 
 
 def _steps(

@@ -488,7 +488,7 @@ def _resolve_all(request: Request) -> Answer:
     below = (
         []
         if request.reading.lock or os.path.lexists(target)
-        else walk.locks(folder, request.reading.limits)
+        else walk.torn_locks(folder, request.reading.limits)
     )
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []

@@ -62,10 +62,15 @@ def patch_files(path: str, limits: Limits) -> list[str]:
     return sorted({*filter(None, map(kustomization.find, folders)), *used})
 
 
-def locks(path: str, limits: Limits) -> list[str]:
-    """The locks below the folder *path* that have git's conflict markers, sorted."""
+def locks(path: str) -> list[str]:
+    """The locks below the folder *path*, sorted."""
     discovered = discover.walk(path, (os.path.realpath(path),), plain=True)
-    names = (file for file, _ in discovered.files if os.path.basename(file) == LOCK)
+    return [file for file, _ in discovered.files if os.path.basename(file) == LOCK]
+
+
+def torn_locks(path: str, limits: Limits) -> list[str]:
+    """The locks below the folder *path* that have git's conflict markers, sorted."""
+    names = locks(path)
     texts = ((name, files.read(name, name, limits.file_bytes)) for name in names)
     return [
         name for name, data in texts if isinstance(data, bytes) and b"\n<<<<<<< " in b"\n" + data
