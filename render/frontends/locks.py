@@ -16,7 +16,6 @@ from render.system import files
 from render.system.files import repository
 from render.yaml.reader import read
 
-_UNBUILT = frozenset({codes.KUSTOMIZE_FAILED.number, codes.KUSTOMIZE_MISSING.number})
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
@@ -102,8 +101,8 @@ def _strangers(loaded: Documents) -> list[Diagnostic]:
     called = {file for file in loaded.files if _is_lock(file)}
     if not called:
         return []
-    if any(fault.code in _UNBUILT for fault in loaded.diagnostics):
-        return []  # kustomize printed nothing, and so nothing of a lock either
+    if loaded.unbuilt:
+        return []  # nothing was printed, and so nothing of a lock either
     inside = {(d.origin.file, _is_own(d.body)) for d in loaded.documents if d.origin.file in called}
     unread = {fault.location.file for fault in loaded.diagnostics if fault.is_error}
     return [

@@ -118,6 +118,16 @@ def virt_render(helm: str, *words: str) -> subprocess.CompletedProcess[str]:
     return process.run(*words, VIRT_RENDER_HELM=helm)
 
 
+def test_a_lock_beside_a_chart_that_is_not_filled_in_is_no_other_object(helm: str) -> None:
+    put("apps/web.yaml", application("valueFiles: [more.yaml]"))
+    put("charts/vm/more.yaml", "memory: 1Gi\n")
+    assert virt_render(helm, "pin", ".").returncode == 0
+    Path("charts/vm/more.yaml").unlink()
+    done = virt_render(helm, "check", ".")
+    assert "asks for values that cannot be read" in done.stdout
+    assert "1 error" in done.stderr
+
+
 def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:
     """E15: the last word is the parameters', before them the values, before them the files, in their order."""
     put("values/a.yaml", "memory: 1Gi\ncores: 2\n")
