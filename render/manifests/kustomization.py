@@ -203,9 +203,29 @@ def load(file: str, limits: Limits) -> LoadedKustomization:
         return LoadedKustomization([], [data], b"", [])
     documents, diagnostics = read(data, file, limits)
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.is_error]
+    if documents and not data.endswith(b"\n"):
+        last_line = data.decode(errors="replace").rpartition("\n")[2].strip()
+        body = _without_added_break(documents[-1].body, last_line)
+        documents = [*documents[:-1], documents[-1]._replace(body=body)]
     return LoadedKustomization(
         documents, errors, data, [[*references(document.body)] for document in documents]
     )
+
+
+def _without_added_break(value: Any, last_line: str) -> Any:
+    """*value* as kustomize reads it from a file that ends in *last_line*, without a line break.
+
+    A block that ends there has none, which kubectl adds to manifests, and the reader therefore to all that is read.
+    """
+    if isinstance(value, dict) and value:
+        key = next(reversed(value))
+        return {**value, key: _without_added_break(value[key], last_line)}
+    if isinstance(value, list) and value:
+        return [*value[:-1], _without_added_break(value[-1], last_line)]
+    if not isinstance(value, str) or not last_line:
+        return value
+    text = value.removesuffix("\n")
+    return text if last_line.endswith(text.rpartition("\n")[2]) else value
 
 
 class Survey(NamedTuple):

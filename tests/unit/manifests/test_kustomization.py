@@ -173,6 +173,19 @@ def test_a_folder_that_makes_the_configuration_of_a_plugin_is_refused(root: Path
     assert kustomization.reach(".", Limits(), allow_remote=False).diagnostics == []
 
 
+@pytest.mark.parametrize("key", ["resources", "transformers", "generators", "validators"])
+@pytest.mark.parametrize("mark", ["|", ">", "|+"])
+def test_a_block_that_ends_the_file_is_a_whole_entry(root: Path, key: str, mark: str) -> None:
+    """Without a line break it is all of the entry, for kustomize as for us."""
+    write(root, f"{key}:\n- {mark}\n  https://example.invalid/x")
+    (fault,) = kustomization.reach(".", Limits(), allow_remote=False).diagnostics
+    assert fault.code == "VR122"
+    write(root, f"{key}:\n- {mark}\n  a.yaml")
+    write(root, "kind: x\n", "a.yaml")
+    found = kustomization.reach(".", Limits(), allow_remote=False)
+    assert "a.yaml" in (*found.resources, *found.others)
+
+
 def test_a_kustomization_that_is_no_yaml_is_an_error(root: Path) -> None:
     write(root, "resources: [vm.yaml\n")
     (found,) = kustomization.reach(".", Limits(), allow_remote=False).diagnostics
