@@ -190,7 +190,9 @@ def test_history_names_the_folders_of_locks(repository: Repository) -> None:
 
 def test_a_shared_definition_that_a_pin_keeps_out_has_a_place(repository: Repository) -> None:
     """VR608, of what another root brings."""
-    settings = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['vms/*']}\n"
+    settings = (
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['vms/*']}\n"
+    )
     repository.write(".virt-render.yaml", settings)
     (repository.folder / "vms/team-a/own.yaml").rename(repository.folder / "own.yaml")
     (repository.folder / "vms/team-b/own.yaml").unlink()
