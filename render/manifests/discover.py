@@ -31,13 +31,14 @@ EXPECTATIONS = ".virt-test.yaml"
 class ValuesText(NamedTuple):
     """Values that stand in an object: as helm reads them, and the *origin* of that object, with the *path* there.
 
-    *has_places*: each key of them has a place in that object, as a mapping has.
+    *has_places*: each key of them has a place in that object, as a mapping has; *is_text*: they are a text there.
     """
 
     text: bytes
     origin: Origin
     path: FieldPath
-    has_places: bool
+    has_places: bool = False
+    is_text: bool = False
 
 
 class HelmRelease(NamedTuple):

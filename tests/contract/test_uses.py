@@ -956,11 +956,11 @@ data:
     ("file", "text", "line"),
     [
         ("values/web.yaml", "cores: 1\nmemory: 1Gi\n", 2),
-        ("apps/web.yaml", application("values: |\n  memory: 1Gi"), 10),
+        ("apps/web.yaml", application("values: |\n  memory: 1Gi"), 11),
         ("apps/web.yaml", application("valuesObject:\n  memory: 1Gi"), 11),
         ("apps/web.yaml", application("parameters: [{name: memory, value: 1Gi}]"), 10),
         ("apps/web.yaml", f"{FLUX_RELEASE}  values:\n    memory: 1Gi\n", 7),
-        ("apps/web.yaml", f"{BY_REFERENCE}  values.yaml: |\n    memory: 1Gi\n", 12),
+        ("apps/web.yaml", f"{BY_REFERENCE}  values.yaml: |\n    memory: 1Gi\n", 13),
     ],
     ids=["valueFiles", "values", "valuesObject", "parameters", "HelmRelease", "ConfigMap"],
 )

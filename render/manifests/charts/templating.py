@@ -88,12 +88,15 @@ class FilledChart:
         from render.yaml import positions
 
         for stated in reversed(self._stated):
-            bodies = [document.body for document in read(stated.text, "", self._limits).documents]
-            above = tree.get(bodies[0], *keys[:-1]) if bodies else None
+            documents = read(stated.text, "", self._limits).documents
+            above = tree.get(documents[0].body, *keys[:-1]) if documents else None
             if isinstance(above, dict) and keys[-1] in above:
                 data, _ = self._parsed(stated.origin.file)
                 path = (*stated.path, *(keys if stated.has_places else ()))
-                return stated.origin.file, *positions.locate(data, stated.origin, path)
+                within = (0, 0)
+                if stated.is_text:
+                    within = positions.locate(stated.text, documents[0].origin, tuple(keys))
+                return stated.origin.file, *positions.locate(data, stated.origin, path, within)
         for file in reversed(self._values):
             data, documents = self._parsed(file)
             for document in documents:

@@ -217,7 +217,7 @@ class _Application(NamedTuple):
             yield ValuesText(values.as_text(tree), origin, (*path, "valuesObject"), is_whole)
         elif text_at(helm, "values"):
             text = text_at(helm, "values").encode("utf-8", "replace")
-            yield ValuesText(text, origin, (*path, "values"), has_places=False)
+            yield ValuesText(text, origin, (*path, "values"), is_text=is_whole)
         parameters: Tree = {}
         for is_text in (False, True):
             for _, parameter in mappings(helm, "parameters"):
@@ -230,4 +230,4 @@ class _Application(NamedTuple):
                     )
         if parameters:
             text = values.as_text(parameters)
-            yield ValuesText(text, origin, (*path, "parameters"), has_places=False)
+            yield ValuesText(text, origin, (*path, "parameters"))

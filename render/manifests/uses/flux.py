@@ -263,7 +263,7 @@ def _values(document: Document, around: Referents) -> tuple[tuple[ValuesText, ..
             tree: Tree = {}
             values.put_parameter(tree, target, data[key], is_text=False)
             text = values.as_text(tree)
-        found.append(ValuesText(text, config_map.origin, ("data", key), has_places=False))
+        found.append(ValuesText(text, config_map.origin, ("data", key), is_text=not target))
     stated = get(document.body, "spec", "values")
     if isinstance(stated, dict) and stated:
         text = values.as_text(stated)
