@@ -452,10 +452,14 @@ def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnos
 
 def _moved(locks_: Sequence[tuple[str, Pinned]], request: Request, *, titled: bool) -> str:
     """A table of what moved, one each for several locks."""
-    moved = [(target, pinned.moves) for target, pinned in locks_ if pinned.moves]
+    moved: dict[str, list[PinMove]] = {}
+    for target, pinned in locks_:
+        if pinned.moves:
+            moved.setdefault(target, []).extend(pinned.moves)
     each = request.reporting.verbose
     texts = [
-        f"{printable(name)}\n" * titled + tables.moved(moves, each=each) for name, moves in moved
+        f"{printable(name)}\n" * titled + tables.moved(moves, each=each)
+        for name, moves in moved.items()
     ]
     return "\n".join(texts) or "nothing moved\n"
 
