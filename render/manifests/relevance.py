@@ -68,7 +68,8 @@ _ESCAPE = rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\
 #: Text in base64, by its tag, by the tag's own name, or by a name that a directive gives it.
 _BINARY = rb"!!binary|2002:binary|(?m:^%TAG)"
 #: A version with a variable: on its line, as a block or below; in JSON the other fields of the line are none of it.
-_VARIABLE_VERSION = rb"apiVersion[\"']?\s*:\s*(?:[>|][^\n]{0,20}\n\s*)?[^\n,]{0,200}\$\{"
+#: Nothing is tried twice, however many blanks there are.
+_VARIABLE_VERSION = rb"apiVersion[\"']?+\s*+:\s*+(?:[>|][^\n]{0,20}+\n\s*+)?+[^\n,]{0,200}?\$\{"
 _NEAR = 3
 
 
