@@ -192,6 +192,7 @@ class Scope(NamedTuple):
     In *shared* that may also be what says whether there is room for pods: others are meant by it.
     *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
     other objects in a file that counts nothing is known afterwards. *has_submodules*: what stands in one counts too.
+    *apart*: the resolved folders of kustomizations that are not built; what they gather is read by itself.
     """
 
     exclude: Globs = Globs()
@@ -199,6 +200,7 @@ class Scope(NamedTuple):
     drop: bool = True
     shared: Globs = Globs()
     has_submodules: bool = True
+    apart: frozenset[str] = frozenset()
 
 
 def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:

@@ -293,6 +293,26 @@ def test_a_chart_that_may_want_for_values_is_passed_over(helm: str, text: str) -
     assert virt_render(helm, "check", "chart").returncode == 3
 
 
+@pytest.mark.parametrize("version", ["1.0.0", "^1.2", "~2", ">= 1.0.0", "1.x"])
+@pytest.mark.parametrize("switch", ["condition: sub.enabled, other.enabled", "tags: [extra]"])
+def test_a_dependency_that_values_switch_off_need_not_be_there(
+    switch: str, version: str, helm: str
+) -> None:
+    """Argo CD and Flux fetch it, and helm leaves it out: what is printed is the same."""
+    put(
+        "chart/Chart.yaml",
+        f"{CHART}dependencies:\n- name: sub\n  alias: other\n  version: '{version}'\n"
+        f"  repository: https://example.invalid\n  {switch}\n",
+    )
+    put("chart/values.yaml", "memory: 1Gi\nsub: {enabled: false}\ntags: {extra: false}\n")
+    filled = fill(helm)
+    assert filled.diagnostics == []
+    assert {one.origin.file for one in filled.documents} == {"chart/templates/vm.yaml"}
+    put("chart/values.yaml", "memory: 1Gi\nsub: {enabled: true}\ntags: {extra: true}\n")
+    (found,) = fill(helm).diagnostics
+    assert "missing in charts/ directory: sub" in found.message
+
+
 def test_a_chart_whose_dependencies_are_fetched_elsewhere_is_passed_over(helm: str) -> None:
     """Argo CD and Flux run ``helm dependency build`` themselves, so that hardly anybody commits charts/."""
     dependency = (

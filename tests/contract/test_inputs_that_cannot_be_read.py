@@ -109,6 +109,109 @@ def test_a_vm_that_moves_into_what_can_be_read_now_is_the_same(repository: Path)
     assert "guest: 1Gi -> 2Gi (restart)  infra/vm.yaml:" in done.stdout
 
 
+@pytest.fixture
+def gathered(tmp_path: Path) -> Path:
+    """A kustomization that gathers two others and a file, by way of one more; one of them cannot be built."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "all/kustomization.yaml", "resources: [../vms, claim.yaml]\n")
+    put(tmp_path / "all/claim.yaml", claim("data"))
+    put(tmp_path / "vms/kustomization.yaml", "resources: [good, bad]\n")
+    for name in ("good", "bad"):
+        put(tmp_path / f"vms/{name}/kustomization.yaml", "resources: [vm.yaml, other.yaml]\n")
+        put(tmp_path / f"vms/{name}/vm.yaml", vm(name=name, memory="1Gi"))
+    put(tmp_path / "vms/good/other.yaml", vm(name="other", memory="1Gi"))
+    commit(tmp_path)
+    return tmp_path
+
+
+def claim(name: str) -> str:
+    return f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\nspec: {{}}\n"
+
+
+def test_what_a_broken_kustomization_only_gathers_is_compared(gathered: Path) -> None:
+    """As if each part of it had been applied: what another part lacks says nothing of it."""
+    put(gathered / "vms/good/vm.yaml", vm(name="good", memory="2Gi"))
+    put(gathered / "vms/good/other.yaml", vm(name="new", memory="1Gi"))
+    done = run(gathered, "diff", "HEAD")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "3 VMs: 1 gone, 1 restart, 1 new"
+    assert second.endswith("; not compared: vms/bad (VR116)")
+    assert "after: 1 error (as before), build prints nothing" in done.stdout
+    put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
+    mended = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
+    effects = {one["resource"]["name"]: one["effects"] for one in mended["machines"]}
+    assert effects == {
+        "good": ["restart"],
+        "other": ["gone"],
+        "new": ["new"],
+        "bad": ["repaired"],
+        "third": ["repaired"],
+    }
+    assert [len(mended["errors"][when]) for when in ("new", "remaining", "gone")] == [0, 0, 1]
+
+
+def test_a_kustomization_that_a_change_breaks_takes_along_all_that_it_gathers(
+    gathered: Path,
+) -> None:
+    """Nothing of it is synced."""
+    put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
+    commit(gathered)
+    (gathered / "vms/bad/other.yaml").unlink()
+    done = run(gathered, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("4 VMs: 4 unrenderable\n")
+
+
+def test_a_kustomization_says_itself_what_is_wrong_where_none_of_its_parts_does(
+    gathered: Path,
+) -> None:
+    put(gathered / "vms/bad/other.yaml", vm(name="other", memory="1Gi"))
+    put(gathered / "all/kustomization.yaml", "resources: [../vms, claim.yaml, absent.yaml]\n")
+    commit(gathered)
+    put(gathered / "vms/good/vm.yaml", vm(name="good", memory="2Gi"))
+    said = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
+    (error,) = said["errors"]["remaining"]
+    assert error["code"] == "VR116"
+    assert "all" in error["message"]
+    assert [one["name"] for one in said["uncompared"]] == ["all"]
+    assert [one["effects"] for one in said["machines"] if one["resource"]["name"] == "good"] == [
+        ["restart"]
+    ]
+
+
+@pytest.mark.parametrize("state", ["before", "after"])
+def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
+    state: str, tmp_path: Path
+) -> None:
+    """It stands for itself in one state alone, where nothing can be said of the overlay."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "base/vm.yaml", vm(name="web", memory="1Gi"))
+    overlays = ["resources: [../base]\npatches: [patch.yaml]\n", "resources: [../bases]\n"]
+    first, second = overlays if state == "before" else reversed(overlays)
+    put(tmp_path / "overlay/kustomization.yaml", f"{first}# kubevirt.io\n")
+    put(tmp_path / "overlay/patch.yaml", "# kubevirt.io\n")
+    commit(tmp_path)
+    put(tmp_path / "overlay/kustomization.yaml", f"{second}# kubevirt.io\n")
+    done = run(tmp_path, "diff", "HEAD")
+    assert "web" not in done.stdout
+    assert "not compared: overlay (VR116)" in done.stdout
+
+
+def test_the_base_that_a_broken_overlay_took_is_not_new(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "base/vm.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "overlay/kustomization.yaml", "resources: [../base, more.yaml]\n")
+    put(tmp_path / "overlay/more.yaml", "# kubevirt.io\n")
+    commit(tmp_path)
+    put(tmp_path / "overlay/kustomization.yaml", "resources: [../bases, more.yaml]\n")
+    done = run(tmp_path, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("1 VM: 1 unrenderable\n")
+
+
 def test_a_change_that_mends_or_breaks_all_there_is_has_an_answer(
     tmp_path: Path, helm: str
 ) -> None:

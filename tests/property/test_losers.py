@@ -16,6 +16,7 @@ from tests.support.generated import MACHINES, repositories
 
 Json = dict[str, Any]
 _SPEC = ("spec", "template", "spec")
+_ANNOTATIONS = ("metadata", "annotations")
 _CONSIDERED = ("preference", "cluster")
 
 
@@ -48,6 +49,8 @@ def test_the_first_of_the_losers_is_the_next_to_decide(
                 tree.get(_started(objects, winner.position, one, found, settings), *field)
                 for one in blocks
             ]
+            if field[:2] == _ANNOTATIONS and values[0] == winner.value:
+                continue  # the instancetype agrees with the VM, and comes before all others
             assert first.value in values, (field, winner, losers)
 
 

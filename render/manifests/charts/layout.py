@@ -1,6 +1,7 @@
 """A chart with what it depends on, where that lies in the repository and not in its ``charts/``."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,10 +10,13 @@ from render.manifests.discover import CHART_FILE, boundary, inside, is_chart
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
+from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
 _LOCAL = "file://"
+#: A version that most ranges which begin with it allow.
+_VERSION = re.compile(r"\d+(?:\.\d+){0,2}(?:[-+][\w.+-]+)?")
 _DEEPEST = 4
 _MOST = 32
 
@@ -20,18 +24,21 @@ _MOST = 32
 class Dependency(NamedTuple):
     """A chart on which another one depends: it is called *name*, lies in *folder* and belongs *below* that one.
 
-    *below* are the steps from the chart that is filled in.
+    *below* are the steps from the chart that is filled in. *folder* is ``""`` where the repository does not have the
+    chart, of that *version*, and values may switch it off.
     """
 
     name: str
     folder: str
     below: str
+    version: str = ""
 
 
 def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dependency]:
     """What the chart in *folder* wants of the repository, and what that wants.
 
-    It is named by its folder, or is one of *charts* with the name and the version that are asked for.
+    It is named by its folder, or is one of *charts* with the name and the version that are asked for. What is neither
+    is among them where values may switch it off: helm asks for it even then.
     """
     real = os.path.realpath(folder)
     return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
@@ -56,9 +63,11 @@ def _wanted(  # noqa: PLR0913, PLR0917 - a way down
             if address.startswith(_LOCAL)
             else _called(name, text_at(entry, "version"), charts, limits)
         )
-        if not found or not is_chart(found) or not inside(os.path.realpath(found), allowed):
-            continue
         place = os.path.join(below, "charts", name)
+        if not found or not is_chart(found) or not inside(os.path.realpath(found), allowed):
+            if text_at(entry, "condition") or get(entry, "tags"):
+                yield Dependency(name, "", place, text_at(entry, "version"))
+            continue
         yield Dependency(name, found, place)
         yield from _wanted(found, place, limits, charts, allowed, depth + 1)
 
@@ -100,12 +109,35 @@ def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bo
     _lay(folder, to)
     for dependency in wanted:
         target = os.path.join(to, dependency.below)
-        if not os.path.lexists(target):
+        if os.path.lexists(target):
+            continue
+        if dependency.folder:
             _lay(dependency.folder, target)
+        else:
+            _stand_in(dependency, target)
     if not has_defaults:
         values = os.path.join(to, "values.yaml")
         if os.path.lexists(values):
             os.remove(values)
+
+
+def _stand_in(dependency: Dependency, to: str) -> None:
+    """Lay out in the new folder *to* a chart for the *dependency*, which nobody has: it fails where it is switched on.
+
+    Helm itself says whether it is, by condition and tags (processDependencyEnabled in pkg/chartutil/dependencies.go).
+    Raises OSError.
+    """
+    os.makedirs(os.path.join(to, "templates"))
+    version = _VERSION.search(dependency.version)
+    body = {
+        "apiVersion": "v2",
+        "name": dependency.name,
+        "version": version[0] if version else "0.0.0",
+    }
+    with open(os.path.join(to, CHART_FILE), "x", encoding="utf-8") as stream:
+        stream.write(writer.dump(body))
+    with open(os.path.join(to, "templates", "absent.yaml"), "x", encoding="utf-8") as stream:
+        stream.write('{{ fail "it is not in the repository" }}\n')
 
 
 def chart_files(folder: str) -> Iterator[str]:

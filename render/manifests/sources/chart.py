@@ -143,13 +143,12 @@ def _filled(
     faults = helm.faults(folder, release, intake.limits, wanted)
     if faults:
         return faults
-    output = yield from helm.template(
-        folder,
-        program,
-        release,
-        programs.bounds(intake),
-        wanted,
-    )
+    bounds = programs.bounds(intake)
+    output = yield from helm.template(folder, program, release, bounds, wanted)
+    known = [dependency for dependency in wanted if dependency.folder]
+    if isinstance(output, Diagnostic) and len(known) < len(wanted):
+        # With a chart that stands in for another one helm says what would help nobody.
+        output = yield from helm.template(folder, program, release, bounds, known)
     return [output] if isinstance(output, Diagnostic) else output
 
 

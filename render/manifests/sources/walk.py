@@ -146,9 +146,8 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         into.diagnostics += omitted.diagnostics
         into.unseen += Counter(submodule=omitted.submodules)
     _name_settings(discovered, into)
-    tops, named = kustomization.survey(
-        discovered.kustomizations, intake.limits, intake.kustomizations
-    )
+    built, apart = _kept_apart(intake, discovered)
+    tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
     intake.charts = discovered.charts
     wanted = _loose(intake, discovered, named, into)
     if intake.scope is None:
@@ -166,9 +165,23 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
+    gathered = {
+        each: kustomization.gathered_files(each, intake.limits, intake.kustomizations)
+        for each in apart
+    }
+    unread = unread._replace(directories={**gathered, **unread.directories})
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, discovered, allowed, into)
     return unread
+
+
+def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str], list[str]]:
+    """The folders of the kustomizations that are built, and of those whose parts are read by themselves."""
+    kept = intake.scope.apart if intake.scope else frozenset[str]()
+    folders: tuple[list[str], list[str]] = [], []
+    for folder in discovered.kustomizations:
+        folders[bool(kept) and intake.kustomizations.resolve(folder) in kept].append(folder)
+    return folders
 
 
 def _name_unread(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
@@ -318,7 +331,7 @@ def _used(
         folder,
         intake.texts,
         intake.limits,
-        RootsLayout.of(unread.charts, asking.discovered.kustomizations, asking.reaches),
+        RootsLayout.of(unread.charts, _kept_apart(intake, asking.discovered)[0], asking.reaches),
     )
     found = evaluation.find(
         evaluation.Places(

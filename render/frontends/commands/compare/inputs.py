@@ -77,6 +77,7 @@ class _InputComparison:
         old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
         is_read = old.fault is None and new.fault is None
+        title = "." if self._is_alone else name
         if is_read:
             impact = compare(old.objects, new.objects, old.settings, new.settings)
             impact = impact._replace(
@@ -84,14 +85,14 @@ class _InputComparison:
             )
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
+            if old.apart or new.apart:
+                impact = _together(impact, Impact((), old.apart, new.apart))
+                self._uncompared.append(_uncompared(title, old, new))
         else:
             impact = _lost(old, new)
             if not impact.machines:
-                title = "." if self._is_alone else name
                 self._uncompared.append(_uncompared(title, old, new))
-            if old.fault and new.fault:
-                return
-        self._is_anything_known = True
+        self._is_anything_known |= not (old.fault and new.fault)
         namespaces = (old.settings.namespace, new.settings.namespace)
         self._inputs.append(ComparedInput(name, impact, namespaces, old.fault is not None))
         self._states.append((old, new))
@@ -105,7 +106,8 @@ class _InputComparison:
     def outcome(self) -> ComparedSides:
         """What came of all of them."""
         before, after = self._sides
-        faults = [] if self._is_anything_known else _faults(after) or _faults(before)
+        if not self._is_anything_known:
+            return ComparedSides((), self._uncompared, 0, _faults(after) or _faults(before))
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
         parts = [
@@ -113,7 +115,7 @@ class _InputComparison:
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
-        return ComparedSides(parts, self._uncompared, self._other_way, faults)
+        return ComparedSides(parts, self._uncompared, self._other_way)
 
     def _moved(self, move: Relocation, entire: Collection[Relocation]) -> ReviewPart:
         """What becomes of the VMs that another input has now."""
@@ -168,7 +170,7 @@ def _but_for_files(
         if file in new.unread or not _holds_machines_alone(new, file)
     )
     first, second = _parted(old, new, unread[1]), _parted(new, old, unread[0])
-    lost = []
+    lost = [_lost(*(_broken(state, state.unread.keys() - both) for state in (old, new)))]
     if new.fault and new.unread.keys() - both:
         impact = _lost(first.machines, _broken(new, both))
         lost.append(_of_missed(impact, "before", first))
@@ -308,17 +310,21 @@ def _together(impact: Impact, lost: Impact) -> Impact:
 
 def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
     """That nothing is known of the input *name*, and why."""
-    fault = new.fault or old.fault
-    diagnostics = [finding.diagnostic for finding in fault.findings] if fault else []
-    named = dict.fromkeys(diagnostic.code for diagnostic in diagnostics if diagnostic.is_error)
-    return UncomparedInput(name, tuple(named), old.fault is not None, new.fault is not None)
+    before, after = map(_why_unread, (old, new))
+    named = dict.fromkeys(diagnostic.code for diagnostic in after or before if diagnostic.is_error)
+    return UncomparedInput(name, tuple(named), bool(before), bool(after))
+
+
+def _why_unread(state: NamedState) -> Sequence[Diagnostic]:
+    """What says why *state*, or a part of it, cannot be read."""
+    return [finding.diagnostic for finding in state.fault.findings] if state.fault else state.apart
 
 
 def _lost(old: NamedState, new: NamedState) -> Impact:
-    """The VMs of the one state that can be read: the other cannot. None where neither can."""
+    """The VMs of the one state that can be read: the other cannot. None where neither can, only why."""
     broken, read = (new, old) if new.fault else (old, new)
     if broken.fault is None or read.fault:
-        return Impact((), (), ())
+        return Impact((), (*_why_unread(old),), (*_why_unread(new),))
     known = compare([], read.objects, read.settings)
     faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(

@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -61,7 +62,8 @@ class NamedState(NamedTuple):
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects, named
     alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
     synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
-    at.
+    at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
+    *apart*: why the kustomization cannot be built, though what it gathers is compared.
     """
 
     name: str
@@ -77,6 +79,8 @@ class NamedState(NamedTuple):
     has_lock: bool = False
     is_emit_chosen: bool = False
     unseen: Mapping[str, int] = MappingProxyType({})
+    bases: frozenset[str] = frozenset()
+    apart: tuple[Diagnostic, ...] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -148,6 +152,19 @@ class _LoadedSide(NamedTuple):
                 for part in parts
             }
 
+    def gatherers(self, loaded: Documents) -> frozenset[str]:
+        """The folders of the kustomizations that make up *loaded* and but gather others, seen from the path.
+
+        None where more than that is done: it is filled in, has a lock, or changes what it gathers.
+        """
+        limits = self.request.reading.limits
+        with contextlib.chdir(self.folder):
+            if loaded.user or os.path.lexists(os.path.join(loaded.folder, kustomization.LOCK)):
+                return frozenset()
+            path = os.path.realpath(self.path)
+            found = kustomization.gatherers(loaded.folder, limits)
+            return frozenset(os.path.relpath(folder, path) for folder in found)
+
     def unfilled(self, name: str) -> RefusedError | None:
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
@@ -168,8 +185,13 @@ class _LoadedSide(NamedTuple):
 
 def _seen_from(path: str, folder: str, user: str) -> str:
     """What the input in *folder*, as *user* fills it in if one does, is called where *path* is compared."""
-    name = os.path.relpath(folder, path).removeprefix(".")
+    name = _called(folder, path)
     return f"{name} ({user})" if user else name
+
+
+def _called(folder: str, path: str) -> str:
+    """*folder* as it is seen from *path*; ``""`` for that itself."""
+    return os.path.relpath(folder, path).removeprefix(".")
 
 
 class _Revisions(NamedTuple):
@@ -251,8 +273,13 @@ def sides_of(
     )
     texts: _Texts = {}
     read = [_read(side, common, texts) for side in placed]
-    if any(map(_is_unbuilt, read)):
+    is_repository = any(map(_is_unbuilt, read))
+    if is_repository:
         read = [_read(side, common, texts, as_repository=True) for side in placed]
+    torn = _torn(*read)
+    if torn:
+        apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
+        read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     loaded = [
@@ -266,6 +293,9 @@ def sides_of(
                 side[name] = NamedState(
                     loaded_side.name, [], other[name].settings, Sources(), fault
                 )
+    for side, other in (loaded, loaded[::-1]):
+        _take_to_their_users(side, other)
+    _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
         name for side in loaded for name, state in side.items() if state.has_lock and not chosen
@@ -280,6 +310,80 @@ def sides_of(
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     return before, after
+
+
+class _Torn(NamedTuple):
+    """A kustomization that the first side cannot build, of which what it gathers is compared.
+
+    *folders*: it and those below that gather for it, seen from the path. *faults*: why it cannot be built, per side,
+    and *bases* all that it takes along, called as inputs are.
+    """
+
+    folders: frozenset[str]
+    faults: tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]
+    bases: frozenset[str]
+
+
+def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
+    """The kustomizations of *before* that cannot be built and but gather others, in both sides, by their names.
+
+    What ran before is as well known as if each of these had been applied. Where *after* alone cannot be built, nothing
+    of it is synced.
+    """
+    found = {}
+    later = {_seen_from(after.path, each.folder, each.user): each for each in after.inputs}
+    for loaded in before.inputs:
+        name = _seen_from(before.path, loaded.folder, loaded.user)
+        now = later.get(name)
+        if now is None or not loaded.unbuilt or any(each.namespace for each in (loaded, now)):
+            continue
+        gathering = before.gatherers(loaded), after.gatherers(now)
+        if all(gathering):
+            found[name] = _Torn(
+                frozenset().union(*gathering),
+                (_errors(loaded), _errors(now)),
+                _bases(before, loaded) | _bases(after, now),
+            )
+    return found
+
+
+def _errors(loaded: Documents) -> tuple[Diagnostic, ...]:
+    return tuple(diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error)
+
+
+def _bases(side: _LoadedSide, loaded: Documents) -> frozenset[str]:
+    """The folders of the other kustomizations that the one of *loaded* takes along, called as inputs are."""
+    with contextlib.chdir(side.folder):
+        own, path = os.path.realpath(loaded.folder), os.path.realpath(side.path)
+        return frozenset(_called(folder, path) for folder in loaded.bases if folder != own)
+
+
+def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
+    """Say in *sides* why what is *torn* cannot be built, unless one of its parts says so."""
+    for name, gatherer in torn.items():
+        for side, faults in zip(sides, gatherer.faults, strict=True):
+            known = side.get(name)
+            other = next(iter(side.values()), None)
+            if other is None or any(side[base].fault for base in gatherer.bases & side.keys()):
+                continue
+            state = known or NamedState(other.name, [], other.settings, Sources())
+            side[name] = state._replace(apart=faults)
+
+
+def _take_to_their_users(side: Side, other: Side) -> None:
+    """Of the kustomizations that *side* alone has as inputs, take those for bases which are that in *other*.
+
+    Where what uses one cannot be read, nobody knows whether the base stands for itself: in *side*, then it may be a
+    base there too, and nothing is said of it; in *other*, then what comes of its VMs is unknown as well.
+    """
+    for name in sorted(side.keys() - other.keys()):
+        users = [user for user in other if name in other[user].bases]
+        if any(user in side and side[user].fault for user in users):
+            del side[name]
+            continue
+        unread = next((other[user] for user in users if other[user].fault), None)
+        if unread is not None:
+            other[name] = unread._replace(objects=[], files=(), unread={}, bases=frozenset())
 
 
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
@@ -450,12 +554,18 @@ def _is_unbuilt(side: _LoadedSide) -> bool:
 
 
 def _read(
-    side: _PlacedSide, common: tuple[str, ...], texts: _Texts, *, as_repository: bool = False
+    side: _PlacedSide,
+    common: tuple[str, ...],
+    texts: _Texts,
+    *,
+    as_repository: bool = False,
+    apart: Collection[str] = (),
 ) -> _LoadedSide:
     """What stands at *side*: of a folder what KubeVirt reads, but for what the patterns *common* to both sides exclude.
 
     What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
-    gets those of this one. *as_repository*: whatever stands in the folder itself.
+    gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
+    kustomizations, seen from the path, that are not built themselves.
     """
     name, folder, path, request, exists, lacking = side
     if not exists:
@@ -466,7 +576,12 @@ def _read(
         if os.path.isdir(path) and (as_repository or not is_built):
             layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
-            scope = Scope(exclude, shared=layout.shared, has_submodules=False)
+            scope = Scope(
+                exclude,
+                shared=layout.shared,
+                has_submodules=False,
+                apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
+            )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _name_lacking(lacking, path, exclude, inputs)
             return _LoadedSide(name, folder, path, request, inputs)
@@ -529,6 +644,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
+        bases=_bases(side, loaded),
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
     )
