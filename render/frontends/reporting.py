@@ -40,7 +40,14 @@ def findings_of(
         find(diagnostics, Sources(origins, loaded.data, loaded.blame)), loaded, request
     )
     if loaded.is_built:
-        findings = [finding._replace(builds=(loaded.folder,)) for finding in findings]
+        own = range(len(loaded.documents))
+        findings = [
+            # What only counts beside them is not built with them.
+            finding._replace(builds=(loaded.folder,))
+            if (index := finding.diagnostic.location.index) is None or index in own
+            else finding
+            for finding in findings
+        ]
     foreign = [os.path.realpath(path) for path in request.beside.files if not config.is_ours(path)]
     return [_without_lines(finding, foreign) for finding in findings] if foreign else findings
 

@@ -40,10 +40,6 @@ _MOST_BUILDS = 1_000_000
 """Kustomizations that kustomize may build for one folder: it has no time for more, and prints them all at the end."""
 
 
-#: The fields of a kustomization that changes nothing of what it gathers.
-_GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
-
-
 class Reference(NamedTuple):
     """One entry of a kustomization: *path* is where it stands; resources may be folders, others are never resources."""
 
@@ -289,51 +285,6 @@ def _reached(
             reached.add(folder)
             pending += targets.get(folder, ())
     return reached
-
-
-def gatherers(folder: str, limits: Limits) -> frozenset[str]:
-    """The resolved *folder*, if its kustomization but gathers others, and those of these which do so too.
-
-    What kustomize makes of them is what it makes of all that they gather, one beside the other.
-    """
-    known = KnownKustomizations()
-    found: set[str] = set()
-    pending = [known.resolve(folder)]
-    while pending:
-        real = pending.pop()
-        file = find(real)
-        loaded = known.load(file, limits) if file else _NOTHING
-        if real in found or not _is_plain(loaded):
-            continue
-        gathered = [
-            known.resolve(target)
-            for reference in loaded.references[0]
-            if os.path.isdir(target := os.path.join(real, reference.entry))
-        ]
-        if gathered:
-            found.add(real)
-            pending += gathered
-    return frozenset(found)
-
-
-def _is_plain(loaded: LoadedKustomization) -> bool:
-    """Whether a kustomization changes nothing of its resources."""
-    if len(loaded.documents) != 1 or loaded.diagnostics:
-        return False
-    body = loaded.documents[0].body
-    return _GATHERING.issuperset(map(_folded, body)) and not is_component(body)
-
-
-def gathered_files(folder: str, limits: Limits, known: KnownKustomizations) -> list[str]:
-    """The files that the kustomization in *folder* has as resources, as far as they are there."""
-    file = find(folder)
-    loaded = known.load(file, limits) if file else _NOTHING
-    names = (
-        os.path.normpath(os.path.join(folder, reference.entry))
-        for reference in chain.from_iterable(loaded.references)
-        if reference.is_resource
-    )
-    return [name for name in names if os.path.isfile(name)]
 
 
 def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -> set[str]:

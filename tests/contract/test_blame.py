@@ -131,6 +131,21 @@ def test_overlays_are_named(repository: Path) -> None:
     assert found["builds"] == ["prod", "test"]
 
 
+def test_settings_beside_an_overlay_are_not_built_by_it(repository: Path) -> None:
+    """All inputs heed them; none has them."""
+    manifests.put(repository / "base/vm.yaml", vm("web", instancetype="small"))
+    for overlay in ("prod", "test"):
+        manifests.put(repository / f"{overlay}/kustomization.yaml", "resources: [../base]\n")
+    manifests.put(
+        repository / "cluster.yaml",
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n"
+        "spec: {configuration: {absent: 1}}\n",
+    )
+    done = process.run("check", "--format", "json", cwd=repository)
+    (found,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR105")
+    assert not found.get("builds")
+
+
 def test_a_patch_that_drops_the_boot_order_is_said(repository: Path) -> None:
     disks = "        devices: {disks: [{name: root, bootOrder: 1, disk: {}}, {name: data, bootOrder: 2, disk: {}}]}\n"
     volumes = "      volumes: [{name: root, emptyDisk: {capacity: 1Gi}}, {name: data, emptyDisk: {capacity: 1Gi}}]\n"

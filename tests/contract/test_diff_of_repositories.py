@@ -5,6 +5,7 @@ The ids in the docstrings are those of the findings that each test holds.
 
 import contextlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -133,6 +134,52 @@ def test_a_kustomization_that_comes_or_goes_changes_no_vm(
     same = dict.fromkeys(("a", "b", "c"), ("same",))
     assert diff("--format", "json").effects == same
     assert diff("--format", "json", revisions="HEAD..HEAD~1").effects == same
+
+
+def test_a_move_that_changes_nothing_else_is_said(repository: Repository, diff: Run) -> None:
+    repository.write("all/kustomization.yaml", "resources: [a, b]\n")
+    for name in ("a", "b"):
+        repository.write(f"all/{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+        repository.write(f"all/{name}/vm.yaml", vm(name))
+    repository.commit("One kustomization of two")
+    repository.write("all/kustomization.yaml", "resources: [a]\n")
+    repository.commit("One of both")
+    for form in ("text", "markdown", "html"):
+        said = diff("--format", form).text.lower()
+        assert "moved, and as they were: " in said
+        assert re.search(r"all -(>|&gt;) all/b \(1 vm\)", said)
+    repository.write("all/b/vm.yaml", vm("b", memory="2Gi"))
+    repository.commit("An edit")
+    assert "as they were" not in diff(revisions="HEAD~2..HEAD").text
+
+
+def test_what_vms_of_other_folders_refer_to_is_told_where_it_stands(
+    repository: Repository, diff: Run
+) -> None:
+    """Two inputs have VMs that clone a disk of a third one, whose edit is refused: once."""
+    image = (
+        "apiVersion: cdi.kubevirt.io/v1beta1\nkind: DataVolume\n"
+        "metadata: {name: golden, namespace: images}\n"
+        "spec:\n  source: {http: {url: 'https://example.com/1'}}\n"
+        "  storage: {resources: {requests: {storage: 1Gi}}}\n"
+    )
+    template = (
+        "  dataVolumeTemplates:\n  - metadata: {name: NAME-root}\n    spec:\n"
+        "      source: {pvc: {name: golden, namespace: images}}\n"
+        "      storage: {resources: {requests: {storage: 1Gi}}}\n"
+    )
+    repository.write("images/kustomization.yaml", "resources: [golden.yaml]\n")
+    repository.write("images/golden.yaml", image)
+    for name in ("a", "b"):
+        text = vm(name).replace("spec:\n", f"spec:\n{template.replace('NAME', name)}", 1)
+        repository.write(f"{name}/vm.yaml", text)
+        repository.write(f"{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.commit("Two that clone a third")
+    repository.write("images/golden.yaml", image.replace("com/1", "com/2"))
+    repository.commit("Another image")
+    said = diff()
+    assert said.text.startswith("2 VMs and 1 DataVolume: 1 refused, 2 same\n")
+    assert said.text.count("Cannot update DataVolume Spec") == 1
 
 
 def test_a_vm_that_moves_to_an_overlay_is_compared(repository: Repository, diff: Run) -> None:

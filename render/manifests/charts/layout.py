@@ -16,7 +16,7 @@ from render.yaml.reader import read
 
 _LOCAL = "file://"
 #: A version that most ranges which begin with it allow.
-_VERSION = re.compile(r"\d+(?:\.\d+){0,2}(?:[-+][\w.+-]+)?")
+_VERSION = r"\d+(?:\.\d+){0,2}(?:[-+][\w.+-]+)?"
 _DEEPEST = 4
 _MOST = 32
 
@@ -128,7 +128,7 @@ def _stand_in(dependency: Dependency, to: str) -> None:
     Raises OSError.
     """
     os.makedirs(os.path.join(to, "templates"))
-    version = _VERSION.search(dependency.version)
+    version = re.search(_VERSION, dependency.version)
     body = {
         "apiVersion": "v2",
         "name": dependency.name,

@@ -165,14 +165,20 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
-    gathered = {
-        each: kustomization.gathered_files(each, intake.limits, intake.kustomizations)
-        for each in apart
-    }
-    unread = unread._replace(directories={**gathered, **unread.directories})
+    unread = _with_gathered(intake, apart, unread)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, discovered, allowed, into)
     return unread
+
+
+def _with_gathered(intake: SourceIntake, apart: Sequence[str], unread: Unread) -> Unread:
+    """*unread* with the files that the kustomizations *apart* gather."""
+    if not apart:
+        return unread
+    from render.manifests.sources.gatherers import gathered_files
+
+    gathered = {each: gathered_files(each, intake.limits, intake.kustomizations) for each in apart}
+    return unread._replace(directories={**gathered, **unread.directories})
 
 
 def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str], list[str]]:

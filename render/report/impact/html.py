@@ -35,6 +35,7 @@ from render.report.impact.review import (
     not_counted,
     pinned,
     placed,
+    relocated,
     repeated,
     texts,
     total,
@@ -111,7 +112,8 @@ def _sentences(review: Review) -> list[str]:
     """What else there is to say of the change: of pins, and of what is not counted or used."""
     parts = review.parts
     others = (
-        pinned(review.machines), not_counted(parts), unused(parts), repeated(parts), placed(review.machines),
+        pinned(review.machines), not_counted(parts), unused(parts), repeated(parts),
+        relocated(parts), placed(review.machines),
     )  # fmt: skip
     return [f"{text[:1].upper()}{text[1:]}" for text in others if text]
 

@@ -47,6 +47,7 @@ from render.report.impact.review import (
     pinned,
     placed,
     quiet,
+    relocated,
     repeated,
     settings_changed,
     sizes,
@@ -242,7 +243,8 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield f"{old_errors}\n"
     for sentence in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{sentence[:1].upper()}{sentence[1:]}\n"
-    for sentence in (unused(review.parts), repeated(review.parts), placed(machines)):
+    parts = review.parts
+    for sentence in (unused(parts), repeated(parts), relocated(parts), placed(machines)):
         words, _, names = sentence.partition(": ")
         if words:
             yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"

@@ -442,6 +442,16 @@ def repeated(parts: Iterable[ReviewPart]) -> str:
     return f"{reason}: {_first(sorted(names))}" if names else ""
 
 
+def relocated(parts: Iterable[ReviewPart]) -> str:
+    """Between which inputs VMs moved to which nothing else happens, in words; nothing where none did."""
+    ways = [
+        f"{part.title} ({subjects(part.impact.machines)})"
+        for part in parts
+        if part.moved_from is not None and not any(map(is_shown, part.impact.machines))
+    ]
+    return f"moved, and as they were: {_first(ways)}" if ways else ""
+
+
 def placed(machines: Iterable[MachineImpact]) -> str:
     """Which VMs that come may be those that go, but for a namespace that one of both does not name, in words."""
     gone: dict[tuple[str, str], list[ResourceRef]] = {}

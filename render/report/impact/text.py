@@ -42,6 +42,7 @@ from render.report.impact.review import (
     pinned,
     placed,
     quiet,
+    relocated,
     repeated,
     settings_changed,
     sizes,
@@ -114,7 +115,8 @@ def _asides(review: Review) -> Iterator[str]:
     """What else there is to say of all: of pins, and of what is not counted, used or clear."""
     parts, machines = review.parts, review.machines
     asides = (
-        pinned(machines), not_counted(parts), unused(parts), repeated(parts), placed(machines),
+        pinned(machines), not_counted(parts), unused(parts), repeated(parts),
+        relocated(parts), placed(machines),
     )  # fmt: skip
     yield from map(printable, filter(None, asides))
 

@@ -81,7 +81,14 @@ class _InputComparison:
         if is_read:
             impact = compare(old.objects, new.objects, old.settings, new.settings)
             impact = impact._replace(
-                before=_placed(impact.before, old), after=_placed(impact.after, new)
+                machines=tuple(
+                    # The input that has what is lent says what becomes of it.
+                    machine
+                    for machine in impact.machines
+                    if machine.resource not in new.lent
+                ),
+                before=_placed(impact.before, old),
+                after=_placed(impact.after, new),
             )
             for lost in unreadable.lost:
                 impact = _together(impact, lost)

@@ -27,6 +27,7 @@ from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
+from render.manifests.sources.gatherers import gatherers
 from render.model.globs import Globs
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -63,7 +64,8 @@ class NamedState(NamedTuple):
     alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
     synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
     at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
-    *apart*: why the kustomization cannot be built, though what it gathers is compared.
+    *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
+    that other inputs have, to which VMs of this one refer.
     """
 
     name: str
@@ -81,6 +83,7 @@ class NamedState(NamedTuple):
     unseen: Mapping[str, int] = MappingProxyType({})
     bases: frozenset[str] = frozenset()
     apart: tuple[Diagnostic, ...] = ()
+    lent: frozenset[ResourceRef] = frozenset()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -162,7 +165,7 @@ class _LoadedSide(NamedTuple):
             if loaded.user or os.path.lexists(os.path.join(loaded.folder, kustomization.LOCK)):
                 return frozenset()
             path = os.path.realpath(self.path)
-            found = kustomization.gatherers(loaded.folder, limits)
+            found = gatherers(loaded.folder, limits)
             return frozenset(os.path.relpath(folder, path) for folder in found)
 
     def unfilled(self, name: str) -> RefusedError | None:
@@ -266,20 +269,7 @@ def sides_of(
     request: Request, clusters: Clusters, trees: contextlib.ExitStack
 ) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
-    placed = _placed(request, clusters, trees)
-    excludes = [side.request.reading.layout.exclude.patterns for side in placed if side.exists]
-    common = (
-        tuple(pattern for pattern in excludes[0] if pattern in excludes[-1]) if excludes else ()
-    )
-    texts: _Texts = {}
-    read = [_read(side, common, texts) for side in placed]
-    is_repository = any(map(_is_unbuilt, read))
-    if is_repository:
-        read = [_read(side, common, texts, as_repository=True) for side in placed]
-    torn = _torn(*read)
-    if torn:
-        apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
-        read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
+    read, torn = _read_both(_placed(request, clusters, trees))
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     loaded = [
@@ -287,12 +277,7 @@ def sides_of(
         for loaded_side, cluster in zip(read, clusters, strict=True)
     ]
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
-        for name in other.keys() - side.keys():
-            fault = loaded_side.unfilled(name)
-            if fault is not None:
-                side[name] = NamedState(
-                    loaded_side.name, [], other[name].settings, Sources(), fault
-                )
+        _name_unfilled(loaded_side, side, other)
     for side, other in (loaded, loaded[::-1]):
         _take_to_their_users(side, other)
     _name_faults(torn, loaded)
@@ -322,6 +307,25 @@ class _Torn(NamedTuple):
     folders: frozenset[str]
     faults: tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]
     bases: frozenset[str]
+
+
+def _read_both(
+    placed: tuple[_PlacedSide, _PlacedSide],
+) -> tuple[list[_LoadedSide], dict[str, _Torn]]:
+    """Both sides as they stand there, and of which kustomizations the parts are read by themselves."""
+    excludes = [side.request.reading.layout.exclude.patterns for side in placed if side.exists]
+    common = (
+        tuple(pattern for pattern in excludes[0] if pattern in excludes[-1]) if excludes else ()
+    )
+    texts: _Texts = {}
+    read = [_read(side, common, texts) for side in placed]
+    if any(map(_is_unbuilt, read)):
+        read = [_read(side, common, texts, as_repository=True) for side in placed]
+    torn = _torn(*read)
+    if torn:
+        apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
+        read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
+    return read, torn
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -368,6 +372,14 @@ def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
                 continue
             state = known or NamedState(other.name, [], other.settings, Sources())
             side[name] = state._replace(apart=faults)
+
+
+def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
+    """Say in *side*, of what *other* alone has, why it came to nothing there."""
+    for name in other.keys() - side.keys():
+        fault = loaded_side.unfilled(name)
+        if fault is not None:
+            side[name] = NamedState(loaded_side.name, [], other[name].settings, Sources(), fault)
 
 
 def _take_to_their_users(side: Side, other: Side) -> None:
@@ -645,6 +657,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
         bases=_bases(side, loaded),
+        lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
     )
