@@ -31,7 +31,11 @@ def changed_between(old: Side, new: Side) -> ChangedDefinitions:
     before, after = (machine.context.catalogue if machine else None for machine in machines)
     if before is None or after is None:
         return ChangedDefinitions()
-    return ChangedDefinitions(frozenset(_edited(before, after)), frozenset(_deleted(before, after)))
+    edited = {*_edited(before, after)}
+    releases = {machine.context.release for machine in machines if machine}
+    if len(releases) == 1:  # else another release brings along others, which nobody has edited
+        edited.update(_edited_beside(before, after))
+    return ChangedDefinitions(frozenset(edited), frozenset(_deleted(before, after)))
 
 
 def redefined(
@@ -67,6 +71,10 @@ def _edited(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
     for key in before.definitions.keys() & after.definitions.keys():
         if not _is_same_content(before.definitions[key].content, after.definitions[key].content):
             yield key
+
+
+def _edited_beside(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
+    """The definitions that both states have beside their inputs, with other contents."""
     if before.bundled != after.bundled:
         for kind, name in before.bundled.keys() & after.bundled.keys():
             key = catalogue.Key(kind, "", name)

@@ -7,6 +7,7 @@ pkg/instancetype/revision/store.go.
 from uuid import UUID, uuid5
 
 from render.apply import application
+from render.defaults.identity import PCI_TOPOLOGY
 from render.defaults.vm import FIRMWARE, RANDOM
 from render.diff import networks
 from render.diff.effects import SKIP_HOOKS, Ability, abilities
@@ -23,6 +24,8 @@ from render.pipeline.stages import emit, expansion
 
 #: The name space of the firmware uuids that follow from names.
 _UUIDS = UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
+#: What a VM keeps for its life, and a new one has from its first start.
+_IDENTITY = ((*FIRMWARE, "uuid"), ("metadata", "annotations", PCI_TOPOLOGY))
 #: The run strategies under which a new VM does not start by itself.
 _STARTED_LATER = (HALTED, "Manual")
 _INTERFACES = (*TEMPLATE, "spec", "domain", "devices", "interfaces")
@@ -122,6 +125,27 @@ def started(machine: Machine) -> Tree:
         return vmi
     draft = Draft(vmi)
     draft.put(place, str(uuid5(_UUIDS, machine.resource.name)))
+    return draft.tree
+
+
+def identified(vmi: Tree, machine: Machine, running: Tree) -> Tree:
+    """*vmi*, made of *machine*, with the identity of the one *running*, unless the author gives it one.
+
+    What follows from a name in one release, or is given to new VMs in another, an older VM keeps: controllers write it
+    into its template (pkg/virt-controller/watch/vm/firmware.go, syncPCITopologyAnnotationsToVM in vm.go).
+    """
+    draft = Draft(vmi)
+    for place in _IDENTITY:
+        kept = tree.get(running, *place)
+        written = tree.get(machine.decoded, *machine.template, *place)
+        if written is not None or kept == draft.get(*place):
+            continue
+        if kept is not None:
+            draft.put(place, kept)
+            continue
+        draft.remove(place)
+        if not draft.get(*place[:-1]):
+            draft.remove(place[:-1])
     return draft.tree
 
 

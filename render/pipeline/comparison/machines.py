@@ -12,9 +12,9 @@ from render.diff.impact import (
     WeighedDifference,
 )
 from render.diff.migratability import Claims
-from render.diff.source import SideName
+from render.diff.source import ChangeSource, SideName
 from render.kubevirt.instancetype import named_definitions
-from render.machine import Machine
+from render.machine import Machine, ref_of
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.kinds import KIND_CLASSES
@@ -255,7 +255,8 @@ class _Comparison:
         running = lifecycle.running(created)
         if self._is_only_redefined():
             outcome = self._outcome(running)
-            facts = Facts([], self._is_touched, running, outcome, running, self._recreated())
+            anew = self._recreated(running)
+            facts = Facts([], self._is_touched, running, outcome, running, anew)
             return self._weighed(facts, (created, created))
         created.vm = lifecycle.pinned(created)
         created.vm = lifecycle.synced(created, running)
@@ -301,8 +302,8 @@ class _Comparison:
             self._is_touched,
             running,
             outcome,
-            None if verdict.is_unstartable else self._settled(lifecycle.started(expanded)),
-            self._recreated(),
+            None if verdict.is_unstartable else self._settled(lifecycle.started(expanded), running),
+            self._recreated(running),
             run,
             stale=stale,
         )
@@ -326,9 +327,9 @@ class _Comparison:
 
     @property
     def _is_touched(self) -> bool:
-        """Whether something changed that the VM reads: a definition of it, or settings of the cluster."""
+        """Whether somebody changed what the VM reads: a definition of it, or settings of the cluster."""
         redefined = _definition_specs(self._before) != _definition_specs(self._after)
-        return redefined or self._old.clusters != self._new.clusters
+        return (redefined and not self._is_upgrade) or self._old.clusters != self._new.clusters
 
     def _is_only_redefined(self) -> bool:
         """Whether nothing changed but definitions to whose revisions the VM is pinned."""
@@ -351,14 +352,19 @@ class _Comparison:
         """That nothing happens to the VMI *running*, if it runs."""
         return Reconciliation(running, "", "", "") if self._was != impact.HALTED else None
 
-    def _recreated(self) -> Tree | None:
+    def _recreated(self, running: Tree) -> Tree | None:
         """The VMI of the VM made anew, None where none can be."""
         if self._after.failed or self._refused_anew():
             return None
-        return self._settled(lifecycle.recreated(self._after))
+        return self._settled(lifecycle.recreated(self._after), running)
 
-    def _settled(self, vmi: Tree) -> Tree:
-        """*vmi* once it runs, as far as the annotation goes that the VM had and keeps."""
+    def _settled(self, vmi: Tree, running: Tree) -> Tree:
+        """*vmi* once it runs, as far as the annotation goes that the VM had and keeps.
+
+        Where the release changes it has the identity of the one *running*: what a new VM gets is no news of that.
+        """
+        if self._is_upgrade:
+            vmi = lifecycle.identified(vmi, self._after, running)
         values = (tree.get(machine.vm, *_SKIP_HOOKS) for machine in (self._before, self._after))
         return lifecycle.annotated(self._before, vmi) if len(set(values)) == 1 else vmi
 
@@ -452,5 +458,30 @@ class _Comparison:
             change = then if effect == "recreate" else now
             of = attribution.of_vm if effect in _OF_VM else attribution.of_vmi
             cause = of(difference.route, change)
+            if cause is not None and self._is_upgrade and self._is_unedited(cause):
+                cause = None  # it is the release that takes the same for something else
             changes.append(impact.field_change(difference, effect, cause))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
+
+    def _is_unedited(self, cause: ChangeSource) -> bool:
+        """Whether both states have what *cause* names, in the VM or a definition that is in force, alike."""
+        machines = [
+            side.places.rendered.get(self._key, machine)
+            for side, machine in ((self._old, self._before), (self._new, self._after))
+        ]
+        contents = [_content(machine, cause.resource) for machine in machines]
+        if None in contents:
+            return False
+        before, after = (tree.get(content, *cause.path) for content in contents)
+        return bool(before == after)
+
+
+def _content(machine: Machine, ref: ResourceRef) -> Tree | None:
+    """What *ref* says, if it is the *machine* itself or a definition that is in force for it."""
+    if machine.resource.ref == ref:
+        return machine.decoded
+    definitions = (getattr(machine, kind_class.word) for kind_class in KIND_CLASSES)
+    return next(
+        ({"spec": each.spec} for each in definitions if each is not None and ref_of(each) == ref),
+        None,
+    )

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from render import Settings, compare, render
+from render.defaults.identity import PCI_TOPOLOGY
 from render.diff.impact import HIDDEN, DefinitionWithoutEffect, FieldChange, MachineImpact
 from render.diff.sizes import Size
 from render.model import tree
@@ -504,6 +505,48 @@ def test_an_upgrade_restarts_nothing(release: str) -> None:
             seen.update(machine.effects)
     assert seen <= {"refused", "error", "next", "recreate", "none", "same", "unrenderable"}
     assert seen & {"next", "none", "same"}
+
+
+@pytest.mark.parametrize("emit", ["source", "vm"])
+@pytest.mark.parametrize(
+    "releases", [("1.4", "1.6"), ("1.5", "1.9"), ("1.9", "1.5"), ("1.6", "1.8")]
+)
+def test_an_upgrade_leaves_a_vm_its_identity(releases: tuple[str, str], emit: Any) -> None:
+    """pkg/virt-controller/watch/vm/firmware.go writes it down where a newer release gives new VMs another one."""
+    older, newer = (Settings(emit=emit, kubevirt=release) for release in releases)
+    (found,) = compare([VM, SMALL], [VM, SMALL], older, newer).machines
+    fields = {change.field for change in found.changes}
+    assert not {field for field in fields if "firmware" in field or "pci-topology" in field}
+    written = edited(VM, "v2", "spec", "template", "metadata", "annotations", PCI_TOPOLOGY)
+    (found,) = compare([VM, SMALL], [written, SMALL], older, newer).machines
+    assert any("pci-topology" in change.field for change in found.changes)
+
+
+def test_what_an_upgrade_changes_comes_of_no_line() -> None:
+    """Only what was edited as well is blamed."""
+    older, newer = (SOURCE._replace(kubevirt=release) for release in ("1.5", "1.9"))
+    (found,) = compare([VM, SMALL], [VM, SMALL], older, newer).machines
+    assert {change.field for change in found.changes} == {
+        "spec.domain.cpu.maxSockets",
+        "spec.domain.memory.maxGuest",
+        "spec.domain.resources.requests",
+    }
+    assert {change.cause for change in found.changes} == {None}
+    bigger = edited(SMALL, "4Gi", "spec", "memory", "guest")
+    older, newer = (state._replace(emit="vm") for state in (older, newer))
+    (found,) = compare([VM, SMALL], [VM, bigger], older, newer).machines
+    causes = {change.field: change.cause for change in found.changes}
+    assert causes["spec.domain.cpu.maxSockets"] is None
+    guest = causes["spec.domain.memory.guest"]
+    assert guest is not None
+    assert str(guest.resource) == "VirtualMachineInstancetype prod/small"
+
+
+def test_nobody_has_edited_what_another_release_brings_along() -> None:
+    vm = edited(VM, {"name": "fedora"}, "spec", "preference")
+    older, newer = (SOURCE._replace(kubevirt=release) for release in ("1.6", "1.9"))
+    (found,) = compare([vm, SMALL], [vm, SMALL], older, newer).machines
+    assert (found.effects, found.edited) == (("same",), ())
 
 
 FLAVOR: Json = {
