@@ -1,6 +1,7 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -114,6 +115,13 @@ def _suppressions(
             number = code.partition(".")[0]
             if (number in CODES and CODES[number].of_text) is reading:
                 yield resource, code, reason if isinstance(reason, str) else ""
+
+
+def silences(annotation: Any, reason: Any) -> bool:
+    """Whether an object with this *annotation* may have findings that are left out."""
+    if not isinstance(annotation, str) or not annotation.startswith(PREFIX):
+        return False
+    return not _fault(annotation.removeprefix(PREFIX), reason if isinstance(reason, str) else "")[0]
 
 
 def _fault(code: str, reason: str) -> tuple[str, str]:

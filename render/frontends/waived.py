@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from render.diagnostics.suppression import PREFIX
+from render.diagnostics.suppression import silences
 from render.frontends.request.request import Request
 from render.manifests.documents import Documents
 from render.model import tree
@@ -40,7 +40,7 @@ def ignoring(loaded: Documents) -> int:
         tree.get(document.body, "metadata", "annotations") for document in loaded.documents
     )
     return sum(
-        any(isinstance(key, str) and key.startswith(PREFIX) for key in mapping)
+        any(silences(key, reason) for key, reason in mapping.items())
         for mapping in annotations
         if isinstance(mapping, dict)
     )

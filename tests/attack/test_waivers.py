@@ -62,6 +62,13 @@ def test_the_json_report_has_it(repository: Repository) -> None:
     done = repository.run("check", ".", "--format", "json")
     assert json.loads(done.stdout)["summary"]["ignoring"] == 1
     assert "waived: findings ignored by annotations of 1 object\n" in done.stderr
+    for annotation in ("VR301: because", "VR420: ''", "VR999: because"):
+        text = vm("odd", memory="1Gi").replace(
+            "metadata:", f"metadata:\n  annotations: {{virt-render.dev/ignore.{annotation}}}", 1
+        )
+        repository.write("vms/odd.yaml", text)
+        done = repository.run("check", ".", "--format", "json")
+        assert "ignored by annotations" not in done.stderr
 
 
 #: Each setting of a repository that leaves out or turns down something, in the words of the line.

@@ -198,3 +198,16 @@ def test_the_page_can_be_read_by_everybody(say: Say, tmp_path: Path) -> None:
             assert page.violations() == []
             assert page.run("document.documentElement.scrollWidth") <= 400
         assert page.said == []
+
+
+def test_a_lock_that_is_not_committed_has_no_history(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "repository")
+    made.write("web.yaml", vm("web", namespace="prod", instancetype="small"))
+    made.write("small.yaml", instancetype())
+    made.commit("A VM")
+    made.fine("pin", ".")
+    done = made.run("history")
+    assert done.returncode == Exit.FINDINGS
+    assert "virt-render.lock.yaml is not committed yet" in done.stderr
+    made.commit("Pin")
+    assert "prod/web" in made.fine("history")

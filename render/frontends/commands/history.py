@@ -327,7 +327,10 @@ def _meant_vms(
     message = f"no lock in the history of {place.lock} pins {what}"
     cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
     below = [] if known else _folders_of_locks(place)
-    if below:
+    is_begun = any(lock is not None for _, lock in locks)
+    if not is_begun and os.path.lexists(os.path.join(place.top, place.lock)):
+        cure = f"{place.lock} is not committed yet: a history begins with the first commit of a lock"
+    elif below:
         cure = f"a lock has a history of its own: name its folder, {', '.join(below)}"
     if vms:
         message, cure = ambiguity(name, vms)

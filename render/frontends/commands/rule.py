@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import checks, codes
 from render.diagnostics.diagnostic import Location
+from render.diagnostics.suppression import PREFIX
 from render.frontends.answer import Answer
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
@@ -89,4 +90,9 @@ def _explained(code: codes.Code, explained: "Explanation") -> str:
         + ("" if code.suppressible else ", cannot be suppressed")
         + f")\n\n{textwrap.fill(meaning, columns)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
         + f"{terminal.fold(f'says: {message}', wide).rstrip()}\n\n{textwrap.fill(cure, columns)}\n{passes}"
+        + (
+            f"\nsilenced by an annotation on the object: {PREFIX}{code.number}: the reason\n"
+            if code.suppressible
+            else ""
+        )
     )
