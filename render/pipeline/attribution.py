@@ -1,15 +1,15 @@
 """Which field of which object brought a change of a VM."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import RolloutStrategy
-from render.diff.source import ChangeSource
+from render.diff.source import ChangeSource, SideName
 from render.kubevirt import preset_mutator, vm_controller
 from render.legacy import machines
 from render.machine import Machine, SettingsSource
-from render.model import tree
+from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
@@ -27,7 +27,6 @@ _REVISION = "ControllerRevision"
 _HASH_LENGTH = len("-f79c7m9t64")
 _CONFIGURATION = ("spec", "configuration")
 _ROLLOUT = "vmRolloutStrategy"
-SideName = Literal["before", "after"]
 Key = tuple[str, str, str]
 
 _RESOURCES: Route = ("spec", "domain", "resources")
@@ -326,6 +325,8 @@ def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
             key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
             return _written(("spec", word, key), rendered)
         if pins.pinned_content(before, kind_class) != pins.pinned_content(after, kind_class):
+            if pins.has_edit(before, after, kind_class, catalogue.Key(*source)):
+                return None
             return _pinned(after, word, new) or _pinned(before, word, old)
     return None
 

@@ -1056,3 +1056,25 @@ def test_vms_that_settings_of_the_cluster_touch_are_named_with_that(
     reason = "settings of the cluster change, and nothing of it"
     assert f"none  VirtualMachine prod/web\n  {reason}\n" in diff().text
     assert reason in diff("--format", "markdown").text
+
+
+def test_a_new_pin_is_blamed_on_the_edit_that_it_brings(repository: Repository, diff: Run) -> None:
+    """Where the change has both; else on the pin, of which each VM has its own."""
+    for name in ("a", "b"):
+        repository.write(f"{name}.yaml", manifests.vm(name, namespace="prod", instancetype="small"))
+    repository.write("small.yaml", manifests.instancetype())
+    repository.fine("pin", ".")
+    repository.commit("Pinned")
+    repository.write("small.yaml", manifests.instancetype(cpus=2))
+    repository.commit("Edited")
+    repository.fine("pin", "--upgrade-all", ".")
+    repository.commit("Upgraded")
+    for form in ("text", "markdown"):
+        alone, both = (
+            diff("--format", form, revisions=revisions).text
+            for revisions in ("HEAD~1..HEAD", "HEAD~2..HEAD")
+        )
+        assert "pins.*.instancetype" in alone
+        assert "pins.prod/" not in alone
+        assert "small.yaml:7:" in both
+        assert "virt-render.lock.yaml" not in both

@@ -329,7 +329,9 @@ def _meant_vms(
     below = [] if known else _folders_of_locks(place)
     is_begun = any(lock is not None for _, lock in locks)
     if not is_begun and os.path.lexists(os.path.join(place.top, place.lock)):
-        cure = f"{place.lock} is not committed yet: a history begins with the first commit of a lock"
+        cure = (
+            f"{place.lock} is not committed yet: a history begins with the first commit of a lock"
+        )
     elif below:
         cure = f"a lock has a history of its own: name its folder, {', '.join(below)}"
     if vms:

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.diff.source import SideName
 from render.legacy import machines
 from render.machine import Machine
 from render.model import tree
@@ -58,7 +59,7 @@ class State(NamedTuple):
     leaves the VMs as they are.
     """
 
-    side: attribution.SideName
+    side: SideName
     settings: Settings
     intake: library.Intake
     synced: Rendered | None
@@ -68,7 +69,7 @@ class State(NamedTuple):
 def state_of(
     objects: Iterable[Tree],
     settings: Settings,
-    side: attribution.SideName,
+    side: SideName,
     first: State | None = None,
 ) -> State:
     """The state that *objects* are, some of which may be those of the *first* one."""

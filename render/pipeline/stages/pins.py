@@ -69,6 +69,15 @@ def pinned_content(machine: Machine, kind_class: KindClass) -> str:
     return named
 
 
+def has_edit(before: Machine, after: Machine, kind_class: KindClass, key: Key) -> bool:
+    """Whether the definition *key* was edited between both states of a VM, which has what it holds now."""
+    old, new = (machine.context.catalogue.definitions.get(key) for machine in (before, after))
+    used: Definition | None = getattr(after, kind_class.word)
+    if old is None or new is None or used is None or old.content == new.content:
+        return False
+    return content(new.content) == content(used.content)
+
+
 def use(machine: Machine) -> None:
     """Let the lock decide what the VM's matchers mean, where it pins them."""
     pin = pin_of(machine)

@@ -314,7 +314,7 @@ def _unaffected(unaffected_users: UnaffectedUsers) -> tuple[str, str, str]:
 def _folded(group: MachineGroup) -> str:
     part, machines = group
     where = f" in <code>{_escaped(part.title)}</code>" if part.title else ""
-    machine = machines[0]
+    machine = group.any
     several = f"{len(machines):,} VMs like " if len(machines) > 1 else ""
     title = (
         f"<b>{worst(machine)}</b> {several}<code>{_escaped(str(machine.resource))}</code>{where}"

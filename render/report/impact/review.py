@@ -644,11 +644,28 @@ class MachineGroup(NamedTuple):
     part: ReviewPart
     machines: tuple[MachineImpact, ...]
 
+    @property
+    def any(self) -> MachineImpact:
+        """One of them, with nothing that is not true of all: each has a pin of its own in a lock."""
+        first, *others = self.machines
+        return first._replace(changes=(*map(_of_all, first.changes),)) if others else first
+
+
+def _of_all(change: FieldChange) -> FieldChange:
+    cause = change.cause
+    if cause is not None and _is_pin(cause):
+        cause = cause._replace(path=("pins", "*", *cause.path[2:]))
+    return change._replace(cause=cause, leaves=(*map(_of_all, change.leaves),))
+
+
+def _is_pin(source: ChangeSource) -> bool:
+    return source.resource.kind == LOCK_KIND and source.path[:1] == ("pins",)
+
 
 def behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, str]:
     """Where *source* stands, its object and field, as VMs share them: each has a pin of its own in a lock."""
     place = part.locate(source)
-    if source.resource.kind == LOCK_KIND and source.path[0] == "pins":
+    if _is_pin(source):
         return Place(place.file), source.resource, fieldpath.text(("pins", "*", *source.path[2:]))
     return place, source.resource, source.field
 

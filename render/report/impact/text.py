@@ -189,7 +189,7 @@ def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
     for group in (*alike(entries([part])), *stored[:_STORED]):
         yield ""
         yield from _title(group, style)
-        yield from (f"  {line}" for line in lines(group.machines[0], part, style=style))
+        yield from (f"  {line}" for line in lines(group.any, part, style=style))
     others = sum(len(group.machines) for group in stored[_STORED:])
     if others:
         yield from ("", f"none  {counted(others, 'other VM')} (--format json has all)")
