@@ -40,10 +40,12 @@ class Documents:
     words, ``""`` for none. *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that
     were taken out again, since their stamp says that they are rendered from others which are read. *left_out*: where
     VMs stand in what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where
-    that is the one of the run; *destinations* say it of loose files.
+    that is the one of the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder
+    as it is written.
     """
 
     __slots__ = (
+        "appliers",
         "bases",
         "blamed",
         "borrowed",
@@ -73,6 +75,7 @@ class Documents:
         self.folder = folder
         self.user = user
         self.namespace = ""
+        self.appliers: frozenset[str] = frozenset()
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

@@ -90,9 +90,7 @@ def load_all(
             continue
         empty = [_watched(watch, into) for into in _empty(unread, loose, whole=whole)]
         inputs += (
-            tried
-            for tried in _made(intake, unread, empty)
-            if _is_input(intake, tried, path, unread, loose)
+            tried for tried in _made(intake, unread, empty) if _is_input(intake, tried, path, loose)
         )
         directories = [Documents(folder=folder, whole=whole) for folder in unread.directories]
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
@@ -115,7 +113,7 @@ def made(unread: Unread, reading: Reading) -> list[Documents]:
 
 def _taken(intake: SourceIntake, into: Documents, unread: Unread) -> Documents:
     """*into* with the files of its folder, which are applied as they are."""
-    into.namespace = _namespace(into.folder, unread)
+    _name_appliers(into, unread)
     for file in unread.directories[into.folder]:
         intake.file(file, into, named=False)
     return into
@@ -137,7 +135,7 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     """The inputs that are to be made of what is *unread*, beside the *loose* files."""
     built = [Documents(folder=folder, whole=whole) for folder in unread.kustomizations]
     for into in built:
-        into.namespace = _namespace(into.folder, unread)
+        _name_appliers(into, unread)
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
         into.namespace = use.namespace
@@ -167,14 +165,16 @@ def _name_left_out(inputs: Sequence[Documents]) -> None:
                 )
 
 
-def _namespace(folder: str, unread: Unread) -> str:
-    """The namespace of what names none in *folder*, as all say that apply it as it is written."""
+def _name_appliers(into: Documents, unread: Unread) -> None:
+    """Say in *into* who applies its folder as it is written, and in which namespace what names none."""
     if not unread.plain:
-        return ""
+        return
     from render.manifests.uses.destinations import agreed_namespace
 
-    real = os.path.realpath(folder)
-    return agreed_namespace(use for use in unread.plain if os.path.realpath(use.folder) == real)
+    real = os.path.realpath(into.folder)
+    uses = [use for use in unread.plain if os.path.realpath(use.folder) == real]
+    into.appliers = frozenset(use.title for use in uses)
+    into.namespace = agreed_namespace(uses)
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
@@ -199,11 +199,9 @@ def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:
         )
 
 
-def _is_input(
-    intake: SourceIntake, tried: Documents, path: str, unread: Unread, loose: Documents
-) -> bool:
+def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Documents) -> bool:
     """Whether *tried*, which was found below *path*, is an input; where it is none, *loose* says why."""
-    if tried.user or tried.folder not in unread.kustomizations:
+    if not tried.is_built or (tried.user and not tried.unbuilt):
         if tried.documents or tried.unbuilt:
             return True
         loose.unseen.update(tried.unseen)
@@ -211,7 +209,7 @@ def _is_input(
         if tried.diagnostics:
             loose.unfilled[tried.folder, tried.user] = tried.diagnostics
         return False
-    if tried.folder == tidy(path):
+    if tried.folder == tidy(path) and not tried.user:
         return True
     from render.manifests.sources import kustomization as built
 

@@ -8,6 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
+from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
@@ -50,10 +51,13 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     An input that cannot be read takes away itself alone: it is named instead.
     """
     limits = request.reading.limits
+    here = {state.folder for state in after.values()}
+    before, after = applied(before, after)
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
-        comparison.add(name, old, new)
+        is_let_go = name not in after and bool(old.user or old.appliers) and old.folder in here
+        comparison.add(name, old, new, is_let_go=is_let_go)
     return comparison.outcome()
 
 
@@ -72,8 +76,11 @@ class _InputComparison:
         self._is_anything_known = False
         self._other_way = 0
 
-    def add(self, name: str, old: NamedState, new: NamedState) -> None:
-        """Compare the input *name*, which both sides have as *old* and *new*."""
+    def add(self, name: str, old: NamedState, new: NamedState, *, is_let_go: bool = False) -> None:
+        """Compare the input *name*, which both sides have as *old* and *new*.
+
+        *is_let_go*: its folder is still there, and who applied it is not.
+        """
         old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
         is_read = old.fault is None and new.fault is None
@@ -90,6 +97,8 @@ class _InputComparison:
                 before=_placed(impact.before, old),
                 after=_placed(impact.after, new),
             )
+            if is_let_go:
+                impact = _let_go(impact, old)
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
@@ -250,6 +259,15 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
     if side == "before":
         return impact._replace(machines=machines, before=found)
     return impact._replace(machines=machines, after=found)
+
+
+def _let_go(impact: Impact, old: NamedState) -> Impact:
+    """*impact* with the reason why the VMs of *old* are gone: they stand where they stood, and nobody applies them."""
+    users = ", ".join(sorted(old.appliers)) or old.user
+    reason = f"{old.folder} is still there, and {users} applies it no more"
+    return impact._replace(
+        machines=tuple(machine._replace(messages=(reason,)) for machine in impact.machines)
+    )
 
 
 def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagnostic, ...]:

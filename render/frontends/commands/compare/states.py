@@ -65,7 +65,8 @@ class NamedState(NamedTuple):
     synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
     at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
-    that other inputs have, to which VMs of this one refer.
+    that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
+    the object that fills it in, if one does, and *appliers* those that apply it as it is written.
     """
 
     name: str
@@ -84,6 +85,9 @@ class NamedState(NamedTuple):
     bases: frozenset[str] = frozenset()
     apart: tuple[Diagnostic, ...] = ()
     lent: frozenset[ResourceRef] = frozenset()
+    folder: str = ""
+    user: str = ""
+    appliers: frozenset[str] = frozenset()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -640,7 +644,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
             loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
     count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
-    return NamedState(
+    state = NamedState(
         side.name,
         [document.body for document in loaded.documents],
         emitted,
@@ -656,8 +660,18 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
-        bases=_bases(side, loaded),
-        lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
+    )
+    return _among_others(state, side, loaded)
+
+
+def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> NamedState:
+    """*state* with what is said of the input *loaded* beside the others of its *side*."""
+    return state._replace(
+        bases=_bases(side, loaded),
+        folder=_called(loaded.folder, side.path),
+        user=loaded.user,
+        appliers=loaded.appliers,
+        lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
     )

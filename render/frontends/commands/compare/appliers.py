@@ -1,0 +1,37 @@
+"""What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
+
+from render.frontends.commands.compare.states import NamedState, Side
+
+
+def applied(before: Side, after: Side) -> tuple[Side, Side]:
+    """Both sides without what nobody applies there.
+
+    A folder that objects fill in in the one state, and that has none in the other, is read as it is there, and yet is
+    applied by nobody. So is one that objects apply as it is written *before*, where others go on to apply theirs
+    *after*: nobody else is known to take it over.
+    """
+    first = {name: state for name, state in before.items() if not _is_filled_alone(state, after)}
+    second = {
+        name: state
+        for name, state in after.items()
+        if not _is_filled_alone(state, before) and not _is_let_go(name, state, before, after)
+    }
+    return first, second
+
+
+def _is_filled_alone(state: NamedState, other: Side) -> bool:
+    """Whether nobody applies what *state* has, and in the *other* side objects fill in its folder, and nothing else."""
+    if state.user or state.appliers or not state.folder:
+        return False
+    users = [each.user for each in other.values() if each.folder == state.folder]
+    return bool(users) and all(users)
+
+
+def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
+    """Whether objects apply what *state* has *before*, and nobody does *after*, where others are applied."""
+    known = before.get(name)
+    if known is None or not known.appliers or state.appliers or state.user:
+        return False
+    has_others = any(each.appliers or each.user for each in after.values())
+    is_clear = not any("ApplicationSet" in word for each in after.values() for word in each.unseen)
+    return has_others and is_clear

@@ -1,0 +1,159 @@
+"""``diff`` where objects of Flux and Argo CD begin or cease to apply a folder, which stays where it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import manifests
+from tests.support.repository import Repository
+
+HERE = "https://github.com/acme/fleet"
+SOURCE = f"""\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: fleet, namespace: flux-system}}
+spec: {{url: {HERE}}}
+"""
+KUSTOMIZATION = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: NAME, namespace: flux-system}
+spec:
+  path: ./apps/NAME/app
+  prune: true
+  sourceRef: {kind: GitRepository, name: fleet}
+"""
+APPLICATION = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: chart, namespace: argocd}}
+spec:
+  destination: {{namespace: prod}}
+  source:
+    repoURL: {HERE}
+    path: chart
+    helm: {{valuesObject: {{memory: 2Gi}}}}
+"""
+NAMES = ("db", "web")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """Two folders of one VM, each with an object of Flux beside it, which one kustomization lists."""
+    made = Repository(tmp_path / "fleet")
+    made.git("remote", "add", "origin", HERE)
+    made.write("flux/source.yaml", SOURCE)
+    for name in NAMES:
+        made.write(f"apps/{name}/app/kustomization.yaml", "resources: [vm.yaml]\n")
+        made.write(f"apps/{name}/app/vm.yaml", manifests.vm(name, memory="1Gi"))
+        made.write(f"apps/{name}/ks.yaml", KUSTOMIZATION.replace("NAME", name))
+    listing(made, *NAMES)
+    return made
+
+
+def listing(made: Repository, *names: str) -> None:
+    """Let the kustomization list the objects *names*."""
+    made.write(
+        "apps/kustomization.yaml", f"resources: [{', '.join(f'{n}/ks.yaml' for n in names)}]\n"
+    )
+
+
+def effects(made: Repository, *revisions: str) -> dict[str, tuple[list[str], list[str]]]:
+    """What becomes of each VM, and what is said of it, by its namespace and name."""
+    said: Any = json.loads(made.run("diff", *revisions, "--format", "json").stdout)
+    return {
+        "/".join(filter(None, (one["resource"]["namespace"], one["resource"]["name"]))): (
+            one["effects"],
+            one["messages"],
+        )
+        for one in said["machines"]
+    }
+
+
+@pytest.mark.parametrize("option", ["", "  targetNamespace: prod\n"])
+def test_what_no_object_applies_any_more_is_gone(option: str, repository: Repository) -> None:
+    """The folder stays; who listed its object does so no more, and Flux prunes."""
+    text = KUSTOMIZATION.replace("NAME", "web") + option
+    repository.write("apps/web/ks.yaml", text)
+    repository.commit("Both")
+    listing(repository, "db")
+    repository.commit("One")
+    namespace = "prod/" if option else ""
+    reason = "apps/web/app is still there, and Kustomization flux-system/web applies it no more"
+    assert effects(repository, "HEAD~1..HEAD") == {
+        "db": (["same"], []),
+        f"{namespace}web": (["gone"], [reason]),
+    }
+
+
+def test_what_an_object_fills_in_was_not_applied_by_itself(repository: Repository) -> None:
+    """Read as it is it has another namespace, and nobody applied it so."""
+    text = f"{KUSTOMIZATION.replace('NAME', 'web')}  targetNamespace: prod\n"
+    repository.write("apps/web/ks.yaml", text)
+    listing(repository, "db")
+    repository.commit("One")
+    listing(repository, *NAMES)
+    repository.commit("Both")
+    assert effects(repository, "HEAD~1..HEAD") == {
+        "db": (["same"], []),
+        "prod/web": (["new"], []),
+    }
+
+
+def test_where_nothing_is_applied_any_more_others_may_do_it(repository: Repository) -> None:
+    repository.commit("Both")
+    repository.write("apps/kustomization.yaml", "resources: []\n")
+    (repository.folder / "flux/source.yaml").unlink()
+    repository.commit("Without Flux")
+    assert effects(repository, "HEAD~1..HEAD") == {"db": (["same"], []), "web": (["same"], [])}
+
+
+def test_a_set_that_is_not_evaluated_may_apply_it(repository: Repository) -> None:
+    repository.commit("Both")
+    listing(repository, "db")
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    repository.write("chart/templates/vm.yaml", manifests.vm("chart", memory="1Gi"))
+    repository.write(
+        "set.yaml",
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all}\n"
+        "spec:\n  generators: [{clusters: {}}]\n  template: {spec: {source: {path: '{{name}}'}}}\n",
+    )
+    repository.commit("A set")
+    assert effects(repository, "HEAD~1..HEAD")["web"] == (["same"], [])
+
+
+@pytest.mark.usefixtures("helm")
+def test_a_chart_of_an_application_is_not_installed_by_itself(repository: Repository) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "memory: 1Gi\n")
+    repository.write(
+        "chart/templates/vm.yaml",
+        manifests.vm("chart", memory="1Gi").replace("1Gi", "{{ .Values.memory }}"),
+    )
+    repository.write("argocd/chart.yaml", APPLICATION)
+    repository.commit("All")
+    (repository.folder / "argocd/chart.yaml").unlink()
+    repository.commit("Without it")
+    assert effects(repository, "HEAD~1..HEAD")["chart"][0] == ["gone"]
+    assert effects(repository, "HEAD..HEAD~1")["chart"][0] == ["new"]
+    assert len(effects(repository, "HEAD~1..HEAD")) == len(NAMES) + 1
+
+
+def test_a_remote_base_without_vms_is_none_however_it_is_applied(repository: Repository) -> None:
+    text = f"{KUSTOMIZATION.replace('NAME', 'operator')}  targetNamespace: kubevirt\n"
+    repository.write("apps/operator/ks.yaml", text)
+    repository.write(
+        "apps/operator/app/kustomization.yaml",
+        "resources: [https://example.invalid/kubevirt-operator.yaml, cluster.yaml]\n",
+    )
+    repository.write(
+        "apps/operator/app/cluster.yaml",
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n",
+    )
+    listing(repository, *NAMES, "operator")
+    repository.commit("All")
+    done = repository.run("check", ".")
+    assert done.returncode == 0, done.stdout
+    assert "1 kustomization of a remote base without VMs" in done.stderr
