@@ -714,6 +714,11 @@ def impact_schema() -> dict[str, Any]:
                     "additionalProperties": {"type": "integer"},
                     "description": "what of the second state was not looked at, by what it is",
                 },
+                "unseenBefore": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer"},
+                    "description": "what of the first state was not looked at, as far as it is more",
+                },
                 "settings": {
                     "type": "array",
                     "items": _closed(

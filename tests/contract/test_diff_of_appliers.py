@@ -157,3 +157,23 @@ def test_a_remote_base_without_vms_is_none_however_it_is_applied(repository: Rep
     done = repository.run("check", ".")
     assert done.returncode == 0, done.stdout
     assert "1 kustomization of a remote base without VMs" in done.stderr
+
+
+def test_what_could_not_be_looked_at_and_is_deleted_is_counted(repository: Repository) -> None:
+    """A HelmRelease of a chart from elsewhere has a VM in its values: nobody knows whether it is one."""
+    repository.write(
+        "flux/vm.yaml",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: vm, namespace: vms}\n"
+        "spec:\n  chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: charts}}}\n"
+        "  values: {resources: [{apiVersion: kubevirt.io/v1, kind: VirtualMachine}]}\n",
+    )
+    repository.commit("With it")
+    (repository.folder / "flux/vm.yaml").unlink()
+    repository.commit("Without it")
+    said = repository.run("diff", "HEAD~1..HEAD", "--format", "json").stdout
+    reason = "HelmRelease of a chart from elsewhere with VMs in its values"
+    document: Any = json.loads(said)
+    assert (document["unseen"], document["unseenBefore"]) == ({}, {reason: 1})
+    text = repository.run("diff", "HEAD~1..HEAD").stdout
+    assert f"; not looked at in the first state alone: 1 {reason}\n" in text
+    assert "in the first state" not in repository.run("diff", "HEAD..HEAD~1").stdout

@@ -174,6 +174,8 @@ def test_whose_chart_it_is(helm: str, address: str, is_filled: bool, assumption:
     assert bool(machines(inputs)) is is_filled
     assert assumption in notes(inputs)
     assert ("assumed" in notes(inputs)) is bool(assumption)
+    of_another = "Application of another repository, at a path with VMs in this one"
+    assert unseen(inputs).get(of_another, 0) == (not is_filled)
 
 
 def test_several_sources_and_a_reference(helm: str) -> None:
@@ -1114,6 +1116,15 @@ def test_what_flux_takes_from_a_repository_that_nobody_knows_is_counted(
     assert unseen(read(helm, kustomize))[reason] == 1
     put("flux/web.yaml", f"{elsewhere}  namePrefix: p-\n".replace("./vms", "./none"))
     assert reason not in unseen(read(helm, kustomize))
+    other = (
+        "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n"
+        "metadata: {name: shop, namespace: flux-system}\nspec: {url: 'https://github.com/acme/other'}\n"
+    )
+    of_another = "Kustomization of another repository, at a path with VMs in this one"
+    put("flux/web.yaml", elsewhere + other)
+    assert of_another not in unseen(read(helm, kustomize))
+    put("flux/web.yaml", f"{elsewhere}  namePrefix: p-\n{other}")
+    assert unseen(read(helm, kustomize))[of_another] == 1
     release = FLUX_RELEASE.replace("name: flux-system}", "name: shop}")
     put("flux/web.yaml", f"{release}  values: {{memory: 1Gi}}\n")
     assert unseen(read(helm))["HelmRelease of a GitRepository that is not in the input"] == 1

@@ -79,6 +79,7 @@ def _reviewed(
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), _unseen(after),
+        _unseen(before) - _unseen(after),
     )  # fmt: skip
     return review, sides.faults
 

@@ -13,6 +13,7 @@ from render.manifests.uses import kustomize_edit, values
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
+    OF_ANOTHER,
     ElsewhereError,
     FolderUse,
     UnevaluatedError,
@@ -61,6 +62,8 @@ def uses(
             if values.may_hold_machines(application_source.get("helm")):
                 reason = "Application of a chart from elsewhere with VMs in its values"
                 yield UnevaluatedError(reason)
+            elif application.is_of_another(application_source):
+                yield UnevaluatedError(f"Application of {OF_ANOTHER}")
         except UnevaluatedError as error:
             yield error
         else:
@@ -80,6 +83,17 @@ class _Application(NamedTuple):
     sources: Sequence[Mapping[str, Any]]
     home: Home
     base: HelmRelease
+
+    def is_of_another(self, source: Mapping[str, Any]) -> bool:
+        """Whether *source*, of another repository, would fill in or edit what holds VMs at its path in this one."""
+        try:
+            folder = self.home.folder(text_at(source, "path"))
+        except UnevaluatedError:
+            return False
+        if not text_at(source, "path") or not self.home.is_read(folder):
+            return False
+        is_edited = bool(source.get("kustomize")) and self.home.is_built_of_machines(folder)
+        return is_edited or self.home.is_chart_of_machines(folder)
 
     def use(self, path: FieldPath, source: Mapping[str, Any]) -> FolderUse | None:
         """What *source*, at *path*, makes of a chart below what is read; None where it is none.

@@ -15,6 +15,7 @@ from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import KustomizationEdit, edit_of_flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
+    OF_ANOTHER,
     ElsewhereError,
     FolderUse,
     UnevaluatedError,
@@ -62,10 +63,8 @@ def uses(
     except ElsewhereError:
         if is_release and values.may_hold_machines(get(document.body, "spec", "values")):
             yield UnevaluatedError("HelmRelease of a chart from elsewhere with VMs in its values")
-        elif _is_of_unknown(document, home, around):
-            yield UnevaluatedError(
-                f"{text_at(document.body, 'kind')} of a GitRepository that is not in the input"
-            )
+        elif whose := _another(document, home, around):
+            yield UnevaluatedError(f"{text_at(document.body, 'kind')} of {whose}")
     except UnevaluatedError as error:
         error.use = _folder_of(document, home), named(document)
         yield error
@@ -74,24 +73,24 @@ def uses(
             yield use
 
 
-def _is_of_unknown(document: Document, home: Home, around: Referents) -> bool:
-    """Whether nobody knows the GitRepository of *document*, and this one has VMs where it says.
+def _another(document: Document, home: Home, around: Referents) -> str:
+    """Which repository *document* names instead of this one, where this one has VMs at its path; else ``""``.
 
     What is applied there as it is written is read so anyway.
     """
     spec = document.body.get("spec")
     chart = get(spec, "chart", "spec")
     reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
-    if text_at(reference, "kind") != "GitRepository":
-        return False
     folder = _folder_of(document, home)
-    if not folder or around.sources.get(text_at(reference, "name")) or not home.is_read(folder):
-        return False
+    if text_at(reference, "kind") != "GitRepository" or not folder or not home.is_read(folder):
+        return ""
+    is_known = bool(around.sources.get(text_at(reference, "name")))
+    whose = OF_ANOTHER if is_known else "a GitRepository that is not in the input"
     if isinstance(chart, dict):
-        return home.is_chart_of_machines(folder)
+        return whose if home.is_chart_of_machines(folder) else ""
     changes = (*_OF_BUILD, *_OF_OLD_BUILDS, "targetNamespace")
     is_changed = any(get(spec, name) for name in changes) or get(spec, "postBuild", "substitute")
-    return bool(is_changed) and home.is_built_of_machines(folder)
+    return whose if is_changed and home.is_built_of_machines(folder) else ""
 
 
 def _folder_of(document: Document, home: Home) -> str:

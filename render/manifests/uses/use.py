@@ -82,6 +82,10 @@ class ElsewhereError(Exception):
     """What is used stands in another repository, or nowhere in one."""
 
 
+#: What is said of an object that names another repository, and a path that this one has too: which is meant?
+OF_ANOTHER = "another repository, at a path with VMs in this one"
+
+
 def named(document: Document) -> str:
     """What the object of *document* is called: its kind, its namespace if it has one, and its name."""
     body = document.body

@@ -54,6 +54,7 @@ def document(review: Review) -> dict[str, Any]:
         "settings": [change._asdict() for change in review.settings],
         "locked": review.locked,
         "unseen": dict(sorted(review.unseen.items())),
+        "unseenBefore": dict(sorted(review.unseen_before.items())),
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

@@ -249,7 +249,7 @@ class Review(NamedTuple):
 
     *uncompared* are the inputs that could not be read, and of which no VM is known; *settings* those of the repository
     itself that change. *locked*: which inputs are synced rendered, since they have a lock; *unseen* counts what of the
-    second state was not looked at.
+    second state was not looked at, and *unseen_before* what the first had more of that.
     """
 
     before: ReviewedState
@@ -261,6 +261,7 @@ class Review(NamedTuple):
     settings: tuple[SettingChange, ...] = ()
     locked: Locked = "none"
     unseen: Mapping[str, int] = MappingProxyType({})
+    unseen_before: Mapping[str, int] = MappingProxyType({})
 
     @property
     def machines(self) -> list[MachineImpact]:
@@ -279,8 +280,12 @@ def synced(review: Review) -> tuple[str, str]:
 
 def not_seen(review: Review) -> str:
     """What was not looked at, in words; nothing without any."""
-    named = ", ".join(counted(count, word) for word, count in sorted(review.unseen.items()))
-    return f"not looked at: {named}" if named else ""
+    now, before = (
+        ", ".join(counted(count, word) for word, count in sorted(unseen.items()))
+        for unseen in (review.unseen, review.unseen_before)
+    )
+    more = f"not looked at in the first state alone: {before}" if before else ""
+    return "; ".join(filter(None, (f"not looked at: {now}" if now else "", more)))
 
 
 def subjects(machines: Iterable[MachineImpact]) -> str:
