@@ -180,6 +180,20 @@ def test_a_kustomization_says_itself_what_is_wrong_where_none_of_its_parts_does(
     ]
 
 
+def test_a_vm_that_can_be_read_now_may_be_refused(gathered: Path) -> None:
+    """Then it is not repaired."""
+    bad = vm(name="bad", memory="1Gi").replace("spec:", "spec:\n  running: true", 1)
+    put(gathered / "vms/bad/vm.yaml", bad)
+    put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
+    done = run(gathered, "diff", "HEAD", "--format", "json")
+    assert done.returncode == Exit.FINDINGS
+    machines = {one["resource"]["name"]: one for one in json.loads(done.stdout)["machines"]}
+    assert machines["third"]["effects"] == ["repaired"]
+    assert machines["bad"]["effects"] == ["refused"]
+    (message,) = machines["bad"]["messages"]
+    assert message.startswith("Running and RunStrategy are mutually exclusive.")
+
+
 @pytest.mark.parametrize("state", ["before", "after"])
 def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
     state: str, tmp_path: Path

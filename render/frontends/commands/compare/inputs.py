@@ -32,6 +32,9 @@ _MACHINES = frozenset(
 )
 
 
+_LOST = ("unrenderable",)
+
+
 class ComparedSides(NamedTuple):
     """What becomes of the VMs, input by input, and which inputs nobody can compare.
 
@@ -357,20 +360,34 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
         for finding in broken.fault.findings
         if finding.diagnostic.is_error
     )
-    sides: tuple[SideName, SideName] = ("before", "after")
+    if broken is old:
+        impacts = tuple(_read_again(machine, texts) for machine in known.machines)
+        return Impact(impacts, faults, known.after)
     impacts = tuple(
         MachineImpact(
             machine.resource,
-            ("repaired",) if broken is old and not machine.unrendered else ("unrenderable",),
+            _LOST,
             texts,
-            unrendered=sides if machine.unrendered else (sides[broken is new],),
-            sizes=(None, machine.sizes[1]) if broken is old else (machine.sizes[1], None),
+            unrendered=("before", "after") if machine.unrendered else ("after",),
+            sizes=(machine.sizes[1], None),
         )
         for machine in known.machines
     )
-    if broken is new:
-        return Impact(impacts, known.after, faults)
-    return Impact(impacts, faults, known.after)
+    return Impact(impacts, known.after, faults)
+
+
+def _read_again(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpact:
+    """What becomes of a *machine*, new as far as anybody knows, of an input that could not be read for its *faults*."""
+    sizes = (None, machine.sizes[1])
+    if machine.unrendered:
+        both: tuple[SideName, SideName] = ("before", "after")
+        return MachineImpact(machine.resource, _LOST, faults, unrendered=both, sizes=sizes)
+    wrong = tuple(effect for effect in machine.effects if effect != "new")
+    if wrong:
+        return MachineImpact(machine.resource, wrong, machine.messages, sizes=sizes)
+    return MachineImpact(
+        machine.resource, ("repaired",), faults, unrendered=("before",), sizes=sizes
+    )
 
 
 def _place_in(state: NamedState, place: Place) -> str:
