@@ -313,6 +313,16 @@ def test_a_dependency_that_values_switch_off_need_not_be_there(
     assert "missing in charts/ directory: sub" in found.message
 
 
+def test_values_of_a_chart_are_read_by_the_rules_of_helm(helm: str) -> None:
+    """It takes the last of a key that stands there twice; unless the file holds a VM, it is no manifest."""
+    put("chart/values.yaml", "memory: 1Gi\nmemory: 2Gi # kubevirt.io\n")
+    done = virt_render(helm, "check", ".")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("1 VM: no findings")
+    put("chart/values.yaml", vm("hidden", memory="none"))
+    assert "hidden" in virt_render(helm, "check", ".").stdout
+
+
 def test_a_chart_whose_dependencies_are_fetched_elsewhere_is_passed_over(helm: str) -> None:
     """Argo CD and Flux run ``helm dependency build`` themselves, so that hardly anybody commits charts/."""
     dependency = (

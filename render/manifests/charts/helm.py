@@ -228,7 +228,7 @@ def _ended(
     for copy, file in copies.items():
         words = words.replace(copy, file)
     reach = Reach()
-    reach.others += [discover.join(folder, "values.yaml"), *release.values]
+    reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
     names = layout.names_of_templates(folder, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
     return _failure(folder, words or f"exit status {done.returncode}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.discover import CHART_FILE, boundary, inside, is_chart
+from render.manifests.discover import CHART_FILE, VALUES_FILE, boundary, inside, is_chart
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
@@ -116,7 +116,7 @@ def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bo
         else:
             _stand_in(dependency, target)
     if not has_defaults:
-        values = os.path.join(to, "values.yaml")
+        values = os.path.join(to, VALUES_FILE)
         if os.path.lexists(values):
             os.remove(values)
 

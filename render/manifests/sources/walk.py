@@ -464,7 +464,8 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             continue
         if relevance.may_ask(data):
             asking.append(file)
-        if relevance.may_hold(data) or os.path.basename(file) == LOCK:
+        may_hold = relevance.may_hold(data) and not _is_of_chart(file, data)
+        if may_hold or os.path.basename(file) == LOCK:
             refers = refers or relevance.refers(data)
             intake.add(file, data, into, named=False)
         else:
@@ -478,6 +479,13 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         limiting = [(file, data) for file, data in limiting if _is_shared(intake, file)]
     intake.beside_machines(limiting, relevance.limits, into)
     return asking
+
+
+def _is_of_chart(file: str, data: bytes) -> bool:
+    """Whether *file* has the values of a chart, which helm reads by rules of its own, and *data* in it is no VM."""
+    folder, name = os.path.split(file)
+    is_values = name == discover.VALUES_FILE and discover.is_chart(folder)
+    return is_values and not relevance.may_be_of_machine(data)
 
 
 def _named(intake: SourceIntake, file: str, into: Documents) -> None:
