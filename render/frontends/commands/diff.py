@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
@@ -17,6 +17,9 @@ from render.frontends.commands.compare.states import (
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
+from render.model.release import minor
+from render.model.resource import SETTINGS_HOLDERS, from_body
+from render.pipeline.input import releases
 from render.report import terminal
 from render.report.findings import Finding
 from render.report.impact import formats
@@ -35,6 +38,8 @@ from render.report.impact.review import (
 )
 from render.report.page_origin import PageOrigin
 from render.system.streams import STDOUT
+
+_HOLDERS_OF_SETTINGS = frozenset(kind for _, kind in SETTINGS_HOLDERS)
 
 
 def diff(request: Request, work: Work) -> Answer:
@@ -79,7 +84,7 @@ def _reviewed(
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), _unseen(after),
-        _unseen(before) - _unseen(after),
+        _unseen(before) - _unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
     )  # fmt: skip
     return review, sides.faults
 
@@ -91,11 +96,10 @@ def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState
         cluster.state(state.name if state else "nothing")
         for cluster, state in zip(clusters, states, strict=True)
     ]
-    releases = [state.settings.kubevirt if state else "" for state in states]
-    if all(releases) and releases[0] != releases[1]:
+    named = [state.settings.kubevirt if state else "" for state in states]
+    if all(named) and named[0] != named[1]:
         reviewed = [
-            state._replace(release=release)
-            for state, release in zip(reviewed, releases, strict=True)
+            state._replace(release=release) for state, release in zip(reviewed, named, strict=True)
         ]
     emits = [state.settings.emit if state else "" for state in states]
     if all(emits) and emits[0] != emits[1]:
@@ -115,6 +119,17 @@ def _locked(before: Side, after: Side) -> Locked:
     states = {**before, **after}
     locked = sum(state.has_lock for state in states.values())
     return "none" if not locked else "all" if locked == len(states) else "some"
+
+
+def _releases(side: Side) -> Iterator[str]:
+    """For which KubeVirt release the inputs of *side* are rendered, and why, where nobody asked for it."""
+    for state in side.values():
+        holders = (
+            from_body(body, 0) for body in state.objects if body.get("kind") in _HOLDERS_OF_SETTINGS
+        )
+        target = releases.target([*filter(releases.holds_settings, holders)], state.settings)
+        if state.objects and target.reason:
+            yield f"KubeVirt {minor(target.release)}, since {target.reason}"
 
 
 def _unseen(side: Side) -> Counter[str]:

@@ -10,7 +10,6 @@ from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    ASSUMED,
     MEANINGS,
     HolderEntry,
     ImpactText,
@@ -76,7 +75,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         sentences=_sentences(review),
         without=without_rest(machines),
         unaffected=unaffected(machines),
-        assumed=ASSUMED if any(map(is_shown, machines)) else (),
+        assumed=review.assumptions if any(map(is_shown, machines)) else (),
         total=_totals(_with_unrendered(machines)),
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
         causes=_causes(entries(review.parts)),

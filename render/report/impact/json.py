@@ -12,7 +12,6 @@ from render.report.findings import Finding
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    ASSUMED,
     HolderEntry,
     Locate,
     MachineEntry,
@@ -67,7 +66,7 @@ def document(review: Review) -> dict[str, Any]:
             for part in review.parts
             for quota in part.impact.quotas
         ],
-        "assumptions": list(ASSUMED),
+        "assumptions": list(review.assumptions),
         "machines": [_machine(entry) for entry in entries(review.parts, every=True)],
         "holders": [_holder(entry) for entry in holders(review.parts)],
         "definitions": _definitions(review),

@@ -14,7 +14,6 @@ from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    ASSUMED,
     MEANINGS,
     ROLLOUT,
     ChangeCause,
@@ -92,7 +91,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     machine_entries = entries(review.parts)
     found = errors(review.parts)
     head, counted = map("\n".join, (_title(review, found), _counts(review, found)))
-    tail = f"\nAssumed: {'; '.join(ASSUMED)}.\n" if machine_entries else ""
+    tail = f"\nAssumed: {'; '.join(review.assumptions)}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(error.others), _error(error)) for error in found.groups)
     sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors")]

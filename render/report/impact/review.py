@@ -85,7 +85,7 @@ _TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
 ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
-ASSUMED = (
+_ASSUMED = (
     "VMs that are not halted run, and were started with the first state",
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
@@ -249,7 +249,8 @@ class Review(NamedTuple):
 
     *uncompared* are the inputs that could not be read, and of which no VM is known; *settings* those of the repository
     itself that change. *locked*: which inputs are synced rendered, since they have a lock; *unseen* counts what of the
-    second state was not looked at, and *unseen_before* what the first had more of that.
+    second state was not looked at, and *unseen_before* what the first had more of that. *releases*: for which KubeVirt
+    release VMs are rendered and why, in words, where nobody asked for one.
     """
 
     before: ReviewedState
@@ -262,6 +263,12 @@ class Review(NamedTuple):
     locked: Locked = "none"
     unseen: Mapping[str, int] = MappingProxyType({})
     unseen_before: Mapping[str, int] = MappingProxyType({})
+    releases: tuple[str, ...] = ()
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted of the cluster."""
+        return (*_ASSUMED, *self.releases)
 
     @property
     def machines(self) -> list[MachineImpact]:

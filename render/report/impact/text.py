@@ -15,7 +15,6 @@ from render.report.deciders import is_called_alike
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    ASSUMED,
     MEANINGS,
     OTHER_FILES,
     HolderEntry,
@@ -106,7 +105,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     for entry in listed:
         output += _holder(entry, style)
     if any(map(is_shown, machines)):
-        assumed = _wrapped(f"assumed: {'; '.join(ASSUMED)}", style, indent="")
+        assumed = _wrapped(f"assumed: {'; '.join(review.assumptions)}", style, indent="")
         output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
     return fold("".join(f"{line}\n" for line in output), style.columns)
 
