@@ -7,6 +7,7 @@ from operator import eq
 _NEAR = 0.65
 """Of the letters of both words, how many must agree: two of three do, three of five do not."""
 _LONGEST = 64
+_SHORTEST = 3
 _FEW = 4
 _SOME = 200
 
@@ -17,10 +18,10 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
         return ""
     from difflib import get_close_matches
 
-    folded = word.casefold()
+    known, folded = tuple(known), word.casefold()
     letters, length = _letters(folded), len(folded)
     likely: list[tuple[float, int, str]] = []
-    for index, (name, other, name_letters) in enumerate(_folded(tuple(known))):
+    for index, (name, other, name_letters) in enumerate(_folded(known)):
         # No more can agree than is left without the letters that only one of them has.
         most = min(
             length - (letters & ~name_letters).bit_count(),
@@ -37,7 +38,15 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
     for _, _, other in best[:_FEW]:
         by_fold.setdefault(other.casefold(), other)
     matches = get_close_matches(folded, by_fold, n=1, cutoff=cutoff)
-    return by_fold[matches[0]] if matches else ""
+    match = by_fold[matches[0]] if matches else ""
+    if match and match[:1].casefold() != folded[:1]:  # usbHostDevices is usb, not pciHostDevices
+        return next((name for name in sorted(known) if _begins(word, name)), match)
+    return match
+
+
+def _begins(word: str, name: str) -> bool:
+    """Whether *word* is *name*, and one word more."""
+    return len(name) >= _SHORTEST and word.startswith(name) and word[len(name) :][:1].isupper()
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:

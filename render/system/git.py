@@ -263,6 +263,10 @@ def is_bare(folder: str) -> bool:
     return run(folder, "rev-parse", "--is-bare-repository").strip() == b"true"
 
 
+#: What every repository has, whether it was made there or not.
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
 def commit(folder: str, revision: str) -> Commit:
     """The commit that *revision* names. Raises GitError."""
     try:

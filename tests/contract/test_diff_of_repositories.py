@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.frontends.dispatch import invoke
+from render.system.git import EMPTY_TREE
 from tests.support import manifests
 from tests.support.repository import Repository
 
@@ -1078,3 +1079,13 @@ def test_a_new_pin_is_blamed_on_the_edit_that_it_brings(repository: Repository, 
         assert "pins.prod/" not in alone
         assert "small.yaml:7:" in both
         assert "virt-render.lock.yaml" not in both
+
+
+def test_the_first_commit_is_compared_with_nothing(repository: Repository, diff: Run) -> None:
+    """As git has it: every repository has the empty tree."""
+    repository.write("web.yaml", vm())
+    repository.commit("The first")
+    assert diff("--format", "json", revisions=f"{EMPTY_TREE}..HEAD").effects == {"web": ("new",)}
+    assert diff("--format", "json", revisions=EMPTY_TREE).effects == {"web": ("new",)}
+    assert diff("--format", "json", revisions=f"HEAD..{EMPTY_TREE}").effects == {"web": ("gone",)}
+    assert diff("--", "web.yaml", revisions=f"{EMPTY_TREE}..HEAD").status == 0

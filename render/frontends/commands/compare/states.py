@@ -427,7 +427,7 @@ def _placed(
         head = _commit(top, revisions.after or "HEAD").id
         base = git.merge_base(top, _commit(top, base).id, head)
     _demand(revisions.path, top, (base, revisions.after))
-    ends = [_commit(top, revision).id if revision else "" for revision in (base, revisions.after)]
+    ends = [_id(top, revision) if revision else "" for revision in (base, revisions.after)]
     first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
     return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
 
@@ -437,7 +437,7 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
     inside = within(path, top)
     if inside == os.curdir or os.path.exists(path):
         return
-    if any(git.has(top, _commit(top, revision).id, inside) for revision in revisions if revision):
+    if any(git.has(top, _id(top, revision), inside) for revision in revisions if revision):
         return
     fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
     raise refused(fault)
@@ -545,6 +545,11 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
         return _here(request, inside, revision[:10])._replace(absent=tuple(absent(tree)))
+
+
+def _id(top: str, revision: str) -> str:
+    """The commit that *revision* names; what git calls the empty tree stands for the state before the first one."""
+    return revision if revision == git.EMPTY_TREE else _commit(top, revision).id
 
 
 def _commit(top: str, revision: str) -> git.Commit:
