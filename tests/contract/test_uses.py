@@ -967,15 +967,19 @@ data:
     ids=["valueFiles", "values", "valuesObject", "parameters", "HelmRelease", "ConfigMap"],
 )
 def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int) -> None:
-    """E5: at its own line where the template is as it was, and at the template where that changed too."""
+    """E5: at its own line where the template is as it was; where that changed too, at the template.
+
+    Of a file of values it is known whether its line says something else now, whatever became of the template.
+    """
     put("apps/web.yaml", application("valueFiles: [/values/web.yaml]"))
     put(file, text)
     git("add", "-A")
     git("commit", "-qm", "one")
     put(file, text.replace("1Gi", "2Gi"))
     template = "charts/vm/templates/vm.yaml"
-    for known in ((file, line), (template, 12)):
-        if known[0] == template:
+    for is_changed in (False, True):
+        known = (template, 12) if is_changed and file == "apps/web.yaml" else (file, line)
+        if is_changed:
             put(template, VM.replace("runStrategy: Always", "runStrategy: Manual"))
         for words in (("HEAD",), ("HEAD~1..HEAD",)):
             if ".." in words[0]:
@@ -987,6 +991,45 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
             cause = causes["spec.domain.memory.guest"]
             assert (cause["file"], cause["line"]) == known
         git("reset", "-q", "--soft", "HEAD~1")
+
+
+ASKING = VM.replace(
+    "        cpu: {cores: {{ .Values.cores }}}\n",
+    "        {{- if .Values.many }}\n        cpu: {cores: 8}\n        {{- else }}\n"
+    "        cpu: {cores: {{ .Values.cores }}}\n        {{- end }}\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("edit", "more", "known"),
+    [
+        ("many: true", {}, ("charts/vm/values.yaml", 3)),
+        ("many: true", {"charts/vm/README.md": "Eight"}, ("charts/vm/values.yaml", 3)),
+        ("many: true\nother: 1", {}, ("charts/vm/templates/vm.yaml", None)),
+        (
+            "many: true", {"charts/vm/templates/_more.tpl": "{{/* more */}}"},
+            ("charts/vm/templates/vm.yaml", None),
+        ),
+    ],
+    ids=["alone", "beside a text", "beside another", "beside a template"],
+)  # fmt: skip
+def test_the_only_value_that_changes_is_the_cause(
+    helm: str, edit: str, more: dict[str, str], known: tuple[str, int | None]
+) -> None:
+    """A condition of the template asks for it; the line that it prints has no value, or another one."""
+    put("charts/vm/templates/vm.yaml", ASKING)
+    text = "cores: 1\ndisk: {bus: virtio}\nmany: false\nmemory: 1Gi\n"
+    put("charts/vm/values.yaml", text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("charts/vm/values.yaml", text.replace("many: false", edit))
+    for name, content in more.items():
+        put(name, content)
+    done = virt_render(helm, "diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    causes = {one["field"]: one["cause"] for one in machine["changes"]}
+    cause = causes["spec.domain.cpu.cores"]
+    assert (cause["file"], cause["line"]) == known
 
 
 @pytest.mark.usefixtures("kustomize")

@@ -58,6 +58,11 @@ class FilledChart:
         self._lines = cache(self._compared)
         self._parsed = cache(self._documents)
 
+    @property
+    def files(self) -> Sequence[str]:
+        """The files whose values fill the chart in; the last one wins."""
+        return self._values
+
     def position(self, index: int, path: FieldPath) -> Position | None:
         """The line of the template that wrote the field at *path* of the object at *index*."""
         line = self._line(index, path)

@@ -10,6 +10,7 @@ from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.states import NamedState, Side
+from render.frontends.commands.compare.values import EditedValues
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -444,8 +445,10 @@ def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
 def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     """What says where a cause stands in either state.
 
-    Of a chart whose template is the same in both that is the value with which it was filled in, where that is known.
+    Of a chart whose template is the same in both that is the value with which it was filled in, where that is known and
+    differs, else the only one that does: what stands around the line may ask for it.
     """
+    values = EditedValues(old, new, limits)
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -456,8 +459,16 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
             index = state.positions[index]
         location = Location(cause.resource, cause.path, index)
         place, value = state.places.place(location), state.places.value(location)
-        is_of_value = value.file and is_edited(value.file) and not is_edited(place.file)
-        return value if is_of_value else place
+        edits = values.edits() if state.chart and index is not None else ()
+        for edit in edits:
+            if (edit.file, edit.line) == (value.file, value.line):
+                return edit
+        if is_edited(place.file):
+            return place
+        if len(edits) == 1 and "metadata" not in cause.path and values.is_all():
+            return edits[0]
+        is_known = value.file and value.file not in state.values
+        return value if is_known and is_edited(value.file) else place
 
     @cache
     def is_edited(file: str) -> bool:

@@ -66,7 +66,8 @@ class NamedState(NamedTuple):
     at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
-    the object that fills it in, if one does, and *appliers* those that apply it as it is written.
+    the object that fills it in, if one does, and *appliers* those that apply it as it is written. Of a chart, *chart*
+    is its folder and *values* the files that fill it in, as its files are named.
     """
 
     name: str
@@ -88,6 +89,8 @@ class NamedState(NamedTuple):
     folder: str = ""
     user: str = ""
     appliers: frozenset[str] = frozenset()
+    chart: str = ""
+    values: tuple[str, ...] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -678,5 +681,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
         appliers=loaded.appliers,
+        chart=loaded.folder if loaded.filled else "",
+        values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
     )
