@@ -176,3 +176,21 @@ def test_a_chart_takes_no_more_than_it_is_given(tmp_path: Path, helm: str, name:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 12
     said = re.search("VR127 helm-failed: helm template chart: stopped|VR111", done.stdout)
     assert bool(said) is (done.returncode == 3), done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["a\\0b", "a\\nb", "../../x", "..", "-x", "templates", "x" * 300, "{{ .Values }}"]
+)
+def test_a_dependency_has_the_name_of_a_file_or_none(tmp_path: Path, helm: str, name: str) -> None:
+    """A chart that stands in for one that is not there is laid out by its name."""
+    put(
+        tmp_path / "chart/Chart.yaml",
+        "apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies:\n"
+        f'- {{name: "{name}", version: "1", repository: "https://example.invalid", condition: x.on}}\n',
+    )
+    put(tmp_path / "chart/values.yaml", "x: {on: false}\n")
+    put(tmp_path / "chart/templates/vm.yaml", vm("web", memory="1Gi"))
+    done = run("check", "--helm", helm, ".", cwd=tmp_path)
+    assert done.returncode in {0, 1, 3}
+    assert "VR901" not in done.stdout + done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chart"]

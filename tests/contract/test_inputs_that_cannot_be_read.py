@@ -180,6 +180,23 @@ def test_a_kustomization_says_itself_what_is_wrong_where_none_of_its_parts_does(
     ]
 
 
+def test_what_a_kustomization_gathers_outside_of_the_repository_is_not_looked_at(
+    gathered: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    put(elsewhere / "kustomization.yaml", "resources: [inner]\n")
+    put(elsewhere / "inner/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(elsewhere / "inner/vm.yaml", vm(name="stranger", memory="1Gi"))
+    put(gathered / "all/kustomization.yaml", f"resources: [../vms, {elsewhere}, ../link]\n")
+    (gathered / "link").symlink_to(elsewhere)
+    commit(gathered)
+    put(gathered / "vms/good/vm.yaml", vm(name="good", memory="2Gi"))
+    for words in (("HEAD",), ("HEAD~1",)):
+        done = run(gathered, "diff", *words)
+        assert "stranger" not in done.stdout + done.stderr
+        assert done.stdout.startswith("2 VMs: 1 restart, 1 same\n")
+
+
 def test_a_vm_that_can_be_read_now_may_be_refused(gathered: Path) -> None:
     """Then it is not repaired."""
     bad = vm(name="bad", memory="1Gi").replace("spec:", "spec:\n  running: true", 1)

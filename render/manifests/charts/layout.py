@@ -56,7 +56,8 @@ def _wanted(  # noqa: PLR0913, PLR0917 - a way down
     listed = get(body, "dependencies")
     for entry in listed if isinstance(listed, list) and depth < _DEEPEST else ():
         name, address = text_at(entry, "name"), text_at(entry, "repository")
-        if not name or "/" in name or name in {".", ".."} or _is_vendored(folder, name):
+        is_file_name = bool(name) and not {"/", "\0"}.intersection(name) and name not in {".", ".."}
+        if not is_file_name or _is_vendored(folder, name):
             continue
         found = (
             os.path.normpath(os.path.join(folder, address.removeprefix(_LOCAL)))

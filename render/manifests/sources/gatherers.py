@@ -3,6 +3,7 @@
 import os
 from itertools import chain
 
+from render.manifests.discover import boundary, inside
 from render.manifests.kustomization import (
     KnownKustomizations,
     LoadedKustomization,
@@ -18,20 +19,25 @@ _GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 def gatherers(folder: str, limits: Limits) -> frozenset[str]:
     """The resolved *folder*, if its kustomization but gathers others, and those of these which do so too.
 
-    What kustomize makes of them is what it makes of all that they gather, one beside the other.
+    What kustomize makes of them is what it makes of all that they gather, one beside the other. Nothing outside of the
+    repository is looked at.
     """
     known = KnownKustomizations()
     found: set[str] = set()
     pending = [known.resolve(folder)]
+    around = boundary(pending[0]) or pending[0]
     while pending:
         real = pending.pop()
         file = find(real)
-        if file is None or real in found or not _is_plain(known.load(file, limits)):
+        if file is None or real in found or not inside(known.resolve(file), [around]):
+            continue
+        if not _is_plain(known.load(file, limits)):
             continue
         gathered = [
-            known.resolve(target)
+            real_target
             for reference in chain.from_iterable(known.load(file, limits).references)
             if os.path.isdir(target := os.path.join(real, reference.entry))
+            and inside(real_target := known.resolve(target), [around])
         ]
         if gathered:
             found.add(real)
