@@ -32,8 +32,11 @@ _IN_ITEMS = {
 _REMOTE = r"(?i)(git::)?(https?:|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@[^/:]*[/:]|github\.com[/:])"
 _URL = r"(?i)([^=]*=)?https?:"
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
-_PLAIN = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
-"""What the kustomization of a folder with configurations of plugins may say, so that they are what their files say."""
+GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
+"""What a kustomization says that changes nothing of its resources, which are what their files say."""
+GENERATORS = frozenset({"configmapgenerator", "secretgenerator"})
+"""What puts files into ConfigMaps and Secrets, whatever they say."""
+RESOURCES = frozenset({"resources", "bases", "components"})
 
 
 _MOST_BUILDS = 1_000_000
@@ -287,15 +290,21 @@ def _reached(
     return reached
 
 
-def listed(folders: Sequence[str], limits: Limits, known: KnownKustomizations) -> set[str]:
-    """The resolved names of all files and folders to which the kustomizations of *folders* refer."""
+def listed(
+    folders: Sequence[str],
+    limits: Limits,
+    known: KnownKustomizations,
+    fields: Container[str] | None = None,
+) -> set[str]:
+    """The resolved names of all files and folders to which the kustomizations of *folders* refer, in *fields* alone."""
     targets = set()
     for folder in folders:
         file = find(folder)
         real = known.resolve(folder)
         loaded = known.load(file, limits) if file else _NOTHING
         for reference in chain.from_iterable(loaded.references):
-            targets.add(known.resolve(os.path.join(real, reference.entry)))
+            if fields is None or _folded(str(reference.path[0])) in fields:
+                targets.add(known.resolve(os.path.join(real, reference.entry)))
     return targets
 
 
@@ -484,7 +493,7 @@ class _KustomizationWalk:
             return  # kustomize refuses the one, and the other is an error already
         loaded = load(file, self.limits)
         for document, named in zip(loaded.documents, loaded.references, strict=True):
-            making = sorted(k for k in document.body if _folded(k) not in _PLAIN)
+            making = sorted(k for k in document.body if _folded(k) not in GATHERING)
             if making and not self.allow_remote:
                 message = (
                     f"{file} has {making[0]}, and makes configurations of {path[0]}: what they will"

@@ -1496,3 +1496,22 @@ def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
     for path in (".", "charts/vm"):
         done = virt_render(helm, "check", path)
         assert "not looked at: 1 Helm chart without a VM by default (-v)" in done.stderr
+
+
+@pytest.mark.parametrize("generator", ["configMapGenerator", "secretGenerator"])
+def test_a_vm_in_a_config_map_is_counted(helm: str, kustomize: str, generator: str) -> None:
+    """A job may apply it; as a resource it is read."""
+    put("vms/kustomization.yaml", f"{generator}: [{{name: vm, files: [vm.yaml, b=other.yaml]}}]\n")
+    for name in ("vm", "other"):
+        put(f"vms/{name}.yaml", PLAIN.replace("name: web", f"name: {name}"))
+    reason = "VM file that a kustomization puts into a ConfigMap"
+    inputs = read(helm, kustomize)
+    assert unseen(inputs)[reason] == 2
+    assert "vms/other.yaml skipped: a kustomization puts it into a ConfigMap" in notes(inputs)
+    put(
+        "vms/kustomization.yaml",
+        f"resources: [vm.yaml]\n{generator}: [{{name: vm, files: [vm.yaml]}}]\n",
+    )
+    inputs = read(helm, kustomize)
+    assert reason not in unseen(inputs)
+    assert len(machines(inputs)) == 1

@@ -5,15 +5,13 @@ from itertools import chain
 
 from render.manifests.discover import boundary, inside
 from render.manifests.kustomization import (
+    GATHERING,
     KnownKustomizations,
     LoadedKustomization,
     find,
     is_component,
 )
 from render.yaml.budget import Limits
-
-#: The fields of a kustomization that changes nothing of what it gathers, as encoding/json compares names.
-_GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 
 
 def gatherers(folder: str, limits: Limits) -> frozenset[str]:
@@ -50,7 +48,7 @@ def _is_plain(loaded: LoadedKustomization) -> bool:
     if len(loaded.documents) != 1 or loaded.diagnostics:
         return False
     body = loaded.documents[0].body
-    return _GATHERING.issuperset(map(str.casefold, body)) and not is_component(body)
+    return GATHERING.issuperset(map(str.casefold, body)) and not is_component(body)
 
 
 def gathered_files(folder: str, limits: Limits, known: KnownKustomizations) -> list[str]:

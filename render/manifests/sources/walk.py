@@ -256,10 +256,15 @@ def _name_unlisted(
     known = discovered.kustomizations, intake.limits, intake.kustomizations
     listed = kustomization.listed(*known)
     of_components = kustomization.of_unused_components(*known)
+    generated = kustomization.listed(*known, kustomization.GENERATORS)
+    generated -= kustomization.listed(*known, kustomization.RESOURCES)
     for file, real in suspects:
         if real not in listed:
             into.unseen["VM file that no kustomization lists"] += 1
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
+        elif real in generated:
+            into.unseen["VM file that a kustomization puts into a ConfigMap"] += 1
+            into.diagnostics.append(skipped(file, "a kustomization puts it into a ConfigMap"))
         elif real in of_components:
             into.unseen["VM file of a component that no kustomization uses"] += 1
             into.diagnostics.append(skipped(file, "no kustomization uses its component"))
