@@ -136,8 +136,8 @@ def test_a_chart_of_an_application_is_not_installed_by_itself(repository: Reposi
     repository.commit("All")
     (repository.folder / "argocd/chart.yaml").unlink()
     repository.commit("Without it")
-    assert effects(repository, "HEAD~1..HEAD")["chart"][0] == ["gone"]
-    assert effects(repository, "HEAD..HEAD~1")["chart"][0] == ["new"]
+    assert effects(repository, "HEAD~1..HEAD")["prod/chart"][0] == ["gone"]
+    assert effects(repository, "HEAD..HEAD~1")["prod/chart"][0] == ["new"]
     assert len(effects(repository, "HEAD~1..HEAD")) == len(NAMES) + 1
 
 

@@ -1391,9 +1391,10 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     git("commit", "-qm", "a")
     put("apps/vms.yaml", deployed("vms", namespace="test"))
     done = virt_render(helm, "diff", ".").stdout
-    assert "1 new" in done
-    assert "1 gone" in done
+    assert "\ngone  VirtualMachine prod/web\n  2 vCPU, 1 GiB  small\n\n" in done
+    assert "\nnew  VirtualMachine test/web\n  2 vCPU, 1 GiB  small\n\n" in done
     assert "neither gone nor new" not in done
+    assert "would fare otherwise" not in done
 
 
 def test_vms_that_no_kustomization_lists_are_counted(helm: str, kustomize: str) -> None:

@@ -12,6 +12,7 @@ from render.model.resource import (
     SETTINGS_HOLDERS,
     from_body,
 )
+from render.model.tree import Tree
 from render.yaml.reader import Document
 
 
@@ -47,14 +48,22 @@ def namespace_of(documents: Iterable[Document], known: Mapping[str, Destination]
     namespaces = {
         known[document.origin.file].namespace if document.origin.file in known else ""
         for document in documents
-        if _is_named_without_namespace(document)
+        if _names_no_namespace(document.body)
     }
     return namespaces.pop() if len(namespaces) == 1 else ""
 
 
-def _is_named_without_namespace(document: Document) -> bool:
-    """Whether *document* is a VM, a definition or a preset that is in some namespace, and does not say in which."""
-    resource = from_body(document.body, 0)
+def in_namespace(body: Tree, namespace: str) -> Tree:
+    """The VM, definition or preset *body* as it is applied in *namespace*, if it names none; anything else as it is."""
+    metadata = body.get("metadata")
+    if not namespace or not isinstance(metadata, dict) or not _names_no_namespace(body):
+        return body
+    return {**body, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _names_no_namespace(body: Tree) -> bool:
+    """Whether *body* is a VM, a definition or a preset that is in some namespace, and does not say in which."""
+    resource = from_body(body, 0)
     is_scoped = (
         resource.kind in CLUSTER_SCOPED or (resource.group, resource.kind) in SETTINGS_HOLDERS
     )

@@ -28,6 +28,7 @@ from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.gatherers import gatherers
+from render.manifests.uses.destinations import in_namespace
 from render.model.globs import Globs
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -654,7 +655,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     origins = [document.origin for document in (*loaded.documents, *around)]
     state = NamedState(
         side.name,
-        [document.body for document in loaded.documents],
+        _bodies(loaded),
         emitted,
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
@@ -672,6 +673,17 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         is_emit_chosen="emit" in request.beside.named,
     )
     return _among_others(state, side, loaded)
+
+
+def _bodies(loaded: Documents) -> list[Tree]:
+    """What *loaded* holds, in the namespace in which it is applied; a lock knows VMs by what they are called here."""
+    bodies = [document.body for document in loaded.documents]
+    if not loaded.namespace or locks.counts_for(loaded):
+        return bodies
+    return [
+        body if index in loaded.borrowed else in_namespace(body, loaded.namespace)
+        for index, body in enumerate(bodies)
+    ]
 
 
 def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> NamedState:
