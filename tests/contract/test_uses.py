@@ -1390,6 +1390,8 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     git("add", ".")
     git("commit", "-qm", "a")
     put("apps/vms.yaml", deployed("vms", namespace="test"))
+    for name, status in (("web", 0), ("test/web", 0), ("prod/web", 2)):
+        assert virt_render(helm, "explain", name).returncode == status
     done = virt_render(helm, "diff", ".").stdout
     assert "\ngone  VirtualMachine prod/web\n  2 vCPU, 1 GiB  small\n\n" in done
     assert "\nnew  VirtualMachine test/web\n  2 vCPU, 1 GiB  small\n\n" in done

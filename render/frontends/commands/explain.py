@@ -133,7 +133,9 @@ def _found(
             continue
         work.begin("render", rendering(part.loaded))
         for explained in deciders.explain(part.resources, part.request.settings, pods=pods):
-            known.setdefault(name_of(explained.resource), []).append((part, explained))
+            resource = explained.resource
+            placed = resource._replace(namespace=resource.namespace or part.loaded.namespace)
+            known.setdefault(name_of(placed), []).append((part, explained))
     names = fitting(name, known)
     if not names:
         raise _missing(name, parts_)
