@@ -131,6 +131,20 @@ def test_overlays_are_named(repository: Path) -> None:
     assert found["builds"] == ["prod", "test"]
 
 
+def test_a_report_counts_what_overlays_share_once(repository: Path) -> None:
+    """As ``check`` does, in the last line."""
+    text = vm("web", memory="1Gi").replace("runStrategy: Always", "running: true")
+    manifests.put(repository / "base/vm.yaml", text)
+    for overlay in ("prod", "test"):
+        manifests.put(repository / f"{overlay}/kustomization.yaml", "resources: [../base]\n")
+    lines = [
+        process.run(*words, cwd=repository).stderr.splitlines()[-1]
+        for words in (("check",), ("report", "-o", "page.html"))
+    ]
+    assert lines[0] == lines[1]
+    assert "2 VMs in 2 kustomizations: 1 warning" in lines[0]
+
+
 def test_settings_beside_an_overlay_are_not_built_by_it(repository: Path) -> None:
     """All inputs heed them; none has them."""
     manifests.put(repository / "base/vm.yaml", vm("web", instancetype="small"))

@@ -52,7 +52,7 @@ def report(request: Request, work: Work) -> Answer:
     ]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
     written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
-    return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(every))
+    return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(merge(every)))
 
 
 def used_by(request: Request, work: Work) -> Answer:
