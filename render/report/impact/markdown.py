@@ -14,6 +14,7 @@ from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    ASSUMED,
     MEANINGS,
     ROLLOUT,
     ChangeCause,
@@ -91,7 +92,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     machine_entries = entries(review.parts)
     found = errors(review.parts)
     head, counted = map("\n".join, (_title(review, found), _counts(review, found)))
-    tail = f"\nAssumed: {'; '.join(review.assumptions)}.\n" if machine_entries else ""
+    tail = f"\nAssumed: {'; '.join(_assumptions(review))}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(error.others), _error(error)) for error in found.groups)
     sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors")]
@@ -125,6 +126,11 @@ def report(review: Review, style: ImpactStyle) -> str:
     headed = _headed(listed_room, "Requests of pods")
     sections += _section(budget.fitting(headed, _TOTALS), "{} more lines")
     return _BLANK.sub("\n\n", "".join([*sections, tail]))
+
+
+def _assumptions(review: Review) -> list[str]:
+    """What is taken for granted; names of the repository stand in what says which release it runs."""
+    return [*ASSUMED, *map(code, review.releases)]
 
 
 def _machines(

@@ -85,7 +85,7 @@ _TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
 ROLLOUT = "vmRolloutStrategy"
 #: What only the cluster knows, and is taken for granted.
-_ASSUMED = (
+ASSUMED = (
     "VMs that are not halted run, and were started with the first state",
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
@@ -268,7 +268,7 @@ class Review(NamedTuple):
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What is taken for granted of the cluster."""
-        return (*_ASSUMED, *self.releases)
+        return (*ASSUMED, *self.releases)
 
     @property
     def machines(self) -> list[MachineImpact]:

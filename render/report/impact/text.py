@@ -105,7 +105,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     for entry in listed:
         output += _holder(entry, style)
     if any(map(is_shown, machines)):
-        assumed = _wrapped(f"assumed: {'; '.join(review.assumptions)}", style, indent="")
+        assumed = _wrapped(printable(f"assumed: {'; '.join(review.assumptions)}"), style, indent="")
         output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
     return fold("".join(f"{line}\n" for line in output), style.columns)
 
