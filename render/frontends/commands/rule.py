@@ -85,14 +85,11 @@ def _explained(code: codes.Code, explained: "Explanation") -> str:
     passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
     command = f"$ virt-render build {_options(code)}- <<EOF\n{example}EOF"
     source = example if example.startswith("$") else command
+    silencing = f"silenced by an annotation on the object: {PREFIX}{code.number}: the reason"
     return (
         f"{code.number} {code.slug} ({code.severity}"
         + ("" if code.suppressible else ", cannot be suppressed")
         + f")\n\n{textwrap.fill(meaning, columns)}\n\n{textwrap.indent(source.rstrip(), '    ')}\n\n"
         + f"{terminal.fold(f'says: {message}', wide).rstrip()}\n\n{textwrap.fill(cure, columns)}\n{passes}"
-        + (
-            f"\nsilenced by an annotation on the object: {PREFIX}{code.number}: the reason\n"
-            if code.suppressible
-            else ""
-        )
+        + (f"\n{terminal.fold(silencing, wide).rstrip()}\n" if code.suppressible else "")
     )
