@@ -41,7 +41,7 @@ class Documents:
     were taken out again, since their stamp says that they are rendered from others which are read. *left_out*: where
     VMs stand in what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where
     that is the one of the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder
-    as it is written.
+    as it is written; *has_appliers*, of loose files: some object applies some folder.
     """
 
     __slots__ = (
@@ -56,6 +56,7 @@ class Documents:
         "documents",
         "filled",
         "folder",
+        "has_appliers",
         "is_built",
         "left_out",
         "locked",
@@ -76,6 +77,7 @@ class Documents:
         self.user = user
         self.namespace = ""
         self.appliers: frozenset[str] = frozenset()
+        self.has_appliers = False
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

@@ -73,6 +73,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         part.namespace = _namespace(part, loose)
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen = loose.passed, loose.unseen
+    first.has_appliers = loose.has_appliers
     return [first, *others]
 
 

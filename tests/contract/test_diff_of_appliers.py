@@ -73,8 +73,17 @@ def effects(made: Repository, *revisions: str) -> dict[str, tuple[list[str], lis
 
 
 @pytest.mark.parametrize("option", ["", "  targetNamespace: prod\n"])
-def test_what_no_object_applies_any_more_is_gone(option: str, repository: Repository) -> None:
-    """The folder stays; who listed its object does so no more, and Flux prunes."""
+@pytest.mark.parametrize("has_vm", [True, False])
+def test_what_no_object_applies_any_more_is_gone(
+    option: str, repository: Repository, *, has_vm: bool
+) -> None:
+    """The folder stays; who listed its object does so no more, and Flux prunes.
+
+    So it is where what other objects apply has no VM.
+    """
+    if not has_vm:
+        (repository.folder / "apps/db/app/vm.yaml").unlink()
+        repository.write("apps/db/app/kustomization.yaml", "configMapGenerator: [{name: db}]\n")
     text = KUSTOMIZATION.replace("NAME", "web") + option
     repository.write("apps/web/ks.yaml", text)
     repository.commit("Both")
@@ -82,8 +91,9 @@ def test_what_no_object_applies_any_more_is_gone(option: str, repository: Reposi
     repository.commit("One")
     namespace = "prod/" if option else ""
     reason = "apps/web/app is still there, and Kustomization flux-system/web applies it no more"
+    others: dict[str, Any] = {"db": (["same"], [])} if has_vm else {}
     assert effects(repository, "HEAD~1..HEAD") == {
-        "db": (["same"], []),
+        **others,
         f"{namespace}web": (["gone"], [reason]),
     }
 
@@ -122,6 +132,14 @@ def test_a_set_that_is_not_evaluated_may_apply_it(repository: Repository) -> Non
     )
     repository.commit("A set")
     assert effects(repository, "HEAD~1..HEAD")["web"] == (["same"], [])
+
+
+def test_an_object_that_is_not_evaluated_any_more_may_apply_it(repository: Repository) -> None:
+    repository.commit("Both")
+    text = KUSTOMIZATION.replace("NAME", "web")
+    repository.write("apps/web/ks.yaml", f"{text}  patchesJson6902: [{{patch: []}}]\n")
+    repository.commit("One is not evaluated")
+    assert effects(repository, "HEAD~1..HEAD") == {"db": (["same"], []), "web": (["same"], [])}
 
 
 @pytest.mark.usefixtures("helm")

@@ -1,12 +1,12 @@
 """``virt-render diff``: what a change of the repository does to each VM."""
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError
+from render.frontends.commands.compare.appliers import unseen
 from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.states import (
     Clusters,
@@ -83,8 +83,8 @@ def _reviewed(
     otherwise = OtherEmit(other_emit(emitted), sides.other_way) if asks_other_way else None
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
-        _settings_changed(before, after), _locked(before, after), _unseen(after),
-        _unseen(before) - _unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
+        _settings_changed(before, after), _locked(before, after), unseen(after),
+        unseen(before) - unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
     )  # fmt: skip
     return review, sides.faults
 
@@ -130,14 +130,6 @@ def _releases(side: Side) -> Iterator[str]:
         target = releases.target([*filter(releases.holds_settings, holders)], state.settings)
         if state.objects and target.reason:
             yield f"KubeVirt {minor(target.release)}, since {target.reason}"
-
-
-def _unseen(side: Side) -> Counter[str]:
-    """What of *side* was not looked at, by what it is."""
-    unseen: Counter[str] = Counter()
-    for state in side.values():
-        unseen.update(state.unseen)
-    return unseen
 
 
 def _style(request: Request) -> ImpactStyle:

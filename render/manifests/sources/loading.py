@@ -178,7 +178,8 @@ def _name_appliers(into: Documents, unread: Unread) -> None:
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
-    """Say in *loose* where its files are applied."""
+    """Say in *loose* where its files are applied, and whether anything is."""
+    loose.has_appliers |= bool(unread.uses or unread.plain)
     if not any(use.namespace for use in unread.plain):
         return
     from render.manifests.uses.destinations import destinations

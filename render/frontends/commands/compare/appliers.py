@@ -1,6 +1,12 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
+from collections import Counter
+
 from render.frontends.commands.compare.states import NamedState, Side
+
+_SETS = "ApplicationSet"
+#: How what is not evaluated is called where it is an object that applies a folder.
+_OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
 
 
 def applied(before: Side, after: Side) -> tuple[Side, Side]:
@@ -32,6 +38,17 @@ def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
     known = before.get(name)
     if known is None or not known.appliers or state.appliers or state.user:
         return False
-    has_others = any(each.appliers or each.user for each in after.values())
-    is_clear = not any("ApplicationSet" in word for each in after.values() for word in each.unseen)
-    return has_others and is_clear
+    has_others = any(each.has_appliers for each in after.values())
+    return has_others and not _may_apply_more(unseen(before), unseen(after))
+
+
+def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:
+    """Whether what is not evaluated *now* may apply folders: a set, or an object that *was* evaluated."""
+    return any(word.startswith(_SETS) for word in now) or any(
+        word.startswith(_OBJECTS) for word in now - was
+    )
+
+
+def unseen(side: Side) -> Counter[str]:
+    """What of *side* was not looked at, by what it is."""
+    return sum((Counter(state.unseen) for state in side.values()), Counter[str]())

@@ -67,8 +67,9 @@ class NamedState(NamedTuple):
     at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
-    the object that fills it in, if one does, and *appliers* those that apply it as it is written. Of a chart, *chart*
-    is its folder and *values* the files that fill it in, as its files are named.
+    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
+    object applies some folder. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files
+    are named.
     """
 
     name: str
@@ -90,6 +91,7 @@ class NamedState(NamedTuple):
     folder: str = ""
     user: str = ""
     appliers: frozenset[str] = frozenset()
+    has_appliers: bool = False
     chart: str = ""
     values: tuple[str, ...] = ()
 
@@ -693,6 +695,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
         appliers=loaded.appliers,
+        has_appliers=loaded.has_appliers,
         chart=loaded.folder if loaded.filled else "",
         values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
