@@ -452,3 +452,17 @@ def test_axe_has_nothing_to_say(page: Page, scheme: str) -> None:
     page.show(scheme=scheme)
     choose(page, "name", "VM-017")
     assert page.violations() == []
+
+
+def test_of_vms_of_one_name_the_first_has_what_is_found(repository: Repository) -> None:
+    """Else each carries the findings of all: a page of a small file would be as large as its square."""
+    text = "---\n".join(
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: twin}\n"
+        f"spec: {{runStrategy: Always, instancetype: {{name: absent-{number}}}}}\n"
+        for number in range(40)
+    )
+    repository.write("vms/twins.yaml", text)
+    report: Any = json.loads(repository.fine("report", "--format", "json"))
+    twins = [len(one["findings"]) for one in report["machines"] if one["name"] == "twin"]
+    assert twins[0] >= 40
+    assert set(twins[1:]) == {0}

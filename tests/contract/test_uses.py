@@ -1518,3 +1518,22 @@ def test_a_vm_in_a_config_map_is_counted(helm: str, kustomize: str, generator: s
     inputs = read(helm, kustomize)
     assert reason not in unseen(inputs)
     assert len(machines(inputs)) == 1
+
+
+GENERIC = "{{- range .Values.resources }}\n---\n{{ toYaml . }}\n{{- end }}\n"
+
+
+@pytest.mark.parametrize("kind", ["values", "valuesObject", "HelmRelease"])
+def test_a_chart_of_whatever_its_values_hold_makes_the_vms_in_these(helm: str, kind: str) -> None:
+    """No file of the chart speaks of KubeVirt: the object that fills it in does."""
+    put("charts/vm/templates/vm.yaml", GENERIC)
+    put("charts/vm/values.yaml", "resources: []\n")
+    machine = parsed(PLAIN.encode(), "vm.yaml", Limits()).documents[0].body
+    stated = json.dumps({"resources": [machine]})
+    if kind == "HelmRelease":
+        put("apps/web.yaml", f"{FLUX_RELEASE}  values: {stated}\n")
+    elif kind == "values":
+        put("apps/web.yaml", application(f"values: {json.dumps(stated)}"))
+    else:
+        put("apps/web.yaml", application(f"valuesObject: {stated}"))
+    assert len(machines(read(helm))) == 1

@@ -166,7 +166,8 @@ def _part(
         its = by_machine.get(resource) if resource else None
         (others if its is None else its).append(finding)
     blamed = [
-        machine._replace(findings=tuple(merge(by_machine[machine.resource])))
+        # Of several of one name the first has what is found: nobody could tell whose it is.
+        machine._replace(findings=tuple(merge(by_machine.pop(machine.resource, []))))
         for machine in machines
     ]
     return blamed, others, rendered.capacity

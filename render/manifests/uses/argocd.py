@@ -128,8 +128,9 @@ class _Application(NamedTuple):
         use = FolderUse(
             self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace
         )
-        if not plugin and self.home.is_chart_of_machines(folder):
-            return use._replace(release=self._release((*path, "helm"), folder, source.get("helm")))
+        helm = source.get("helm")
+        if not plugin and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
+            return use._replace(release=self._release((*path, "helm"), folder, helm))
         edit = None if plugin else self._edit(source, folder)
         if edit is None:
             return self._plain(use, source)

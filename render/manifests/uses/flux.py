@@ -213,7 +213,8 @@ def _release(
         return None
     assumptions = _claimed(document, chart.get("sourceRef"), home, around)
     folder = _folder(home, text_at(chart, "chart"))
-    if not home.is_read(folder) or not home.is_chart_of_machines(folder):
+    stated = values.may_hold_machines(get(spec, "values"))
+    if not home.is_read(folder) or not home.is_chart_with(folder, stated):
         return None
     if get(spec, "postRenderers"):
         raise UnevaluatedError("HelmRelease with postRenderers")

@@ -92,6 +92,10 @@ class Home:
         texts = self._texts
         return discover.is_chart(folder) and (texts.anywhere(folder) or texts.in_chart(folder))
 
+    def is_chart_with(self, folder: str, has_machines: bool) -> bool:  # noqa: FBT001 - what is asked
+        """Whether *folder* is a chart that makes VMs: of its own files, or of values, if these *has_machines*."""
+        return self.is_chart_of_machines(folder) or (has_machines and discover.is_chart(folder))
+
     @cached_property
     def has_charts_of_machines(self) -> bool:
         """Whether an object of KubeVirt's may stand in a chart below what is read."""

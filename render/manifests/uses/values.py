@@ -83,7 +83,7 @@ def _merge(whole: Tree, tree: Tree) -> None:
 
 def may_hold_machines(tree: Any) -> bool:
     """Whether VMs, or what makes some, may stand in the values *tree*."""
-    text = as_text(tree) if tree else b""
+    text = as_text(tree).replace(b'\\"', b'"') if tree else b""  # values may be a text of JSON
     return relevance.may_hold(text) and relevance.may_be_of_machine(text)
 
 
