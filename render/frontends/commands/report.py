@@ -166,7 +166,7 @@ def _part(
         its = by_machine.get(resource) if resource else None
         (others if its is None else its).append(finding)
     blamed = [
-        # Of several of one name the first has what is found: nobody could tell whose it is.
+        # Of several of one name the first has what is found of all: were it at each, a page would be its square.
         machine._replace(findings=tuple(merge(by_machine.pop(machine.resource, []))))
         for machine in machines
     ]

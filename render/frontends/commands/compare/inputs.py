@@ -459,12 +459,13 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
             index = state.positions[index]
         location = Location(cause.resource, cause.path, index)
         place, value = state.places.place(location), state.places.value(location)
-        edits = values.edits() if state.chart and index is not None else ()
-        for edit in edits:
-            if (edit.file, edit.line) == (value.file, value.line):
-                return edit
+        is_filled = bool(state.chart) and index is not None
+        edit = values.at(value.file, value.line) if is_filled else None
+        if edit is not None:
+            return edit
         if is_edited(place.file):
             return place
+        edits = values.edits() if is_filled else ()
         if len(edits) == 1 and "metadata" not in cause.path and values.is_all():
             return edits[0]
         is_known = value.file and value.file not in state.values

@@ -32,7 +32,7 @@ class _ValuesFile(NamedTuple):
 class EditedValues:
     """The values files of a chart in two states, *old* and *new*; each is read once, and no sooner than asked for."""
 
-    __slots__ = ("_limits", "_read", "_states", "edits", "is_all")
+    __slots__ = ("_by_line", "_limits", "_read", "_states", "edits", "is_all")
 
     def __init__(self, old: NamedState, new: NamedState, limits: Limits) -> None:
         self._states = old, new
@@ -41,7 +41,15 @@ class EditedValues:
         self.edits = cache(self._edits)
         #: Whether nothing else differs of which the chart makes more than metadata.
         self.is_all = cache(self._is_all)
+        self._by_line = cache(self._indexed)
         self._read = cache(self._text)
+
+    def at(self, file: str, line: int) -> Place | None:
+        """The first value that differs on that line, None where none does."""
+        return self._by_line().get((file, line))
+
+    def _indexed(self) -> dict[tuple[str, int], Place]:
+        return {(edit.file, edit.line): edit for edit in reversed(self.edits())}
 
     def _edits(self) -> tuple[Place, ...]:
         names = dict.fromkeys(file for state in self._states for file in state.values)
