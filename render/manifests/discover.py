@@ -21,6 +21,7 @@ CHART = "the templates of a Helm chart"
 TESTED = "virt-render test reads it"
 """Why a file with expectations is left out."""
 HIDDEN = "hidden"
+_JSONNET = (".jsonnet", ".libsonnet")
 """Why what has a name with a dot in front is left out."""
 CHART_FILE = "Chart.yaml"
 VALUES_FILE = "values.yaml"
@@ -71,7 +72,8 @@ class Discovery:
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
     that are no part of another one; *settings*: the folders below the first that have settings of their own;
     *expectations*: the files with these, as *files*; *hidden*: the files and folders that are, but links and
-    git's; *led_out*: the links that lead out of what may be read;
+    git's; *jsonnet*: what is called as files in Jsonnet are, where no kustomization lists what counts; *led_out*: the
+    links that lead out of what may be read;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 
@@ -81,6 +83,7 @@ class Discovery:
         "expectations",
         "files",
         "hidden",
+        "jsonnet",
         "kustomizations",
         "led_out",
         "owned",
@@ -95,6 +98,7 @@ class Discovery:
         self.settings: list[str] = []
         self.expectations: list[tuple[str, str]] = []
         self.hidden: list[str] = []
+        self.jsonnet: list[str] = []
         self.led_out: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
@@ -287,6 +291,8 @@ class _FolderWalk:
                 self.pending.append(child)
             elif name.lower().endswith(YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
+            elif name.endswith(_JSONNET) and not owned:
+                self.discovery.jsonnet.append(child.display_name)
         self._list_new(folder._replace(owned=owned), entries)
 
     def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:

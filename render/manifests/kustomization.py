@@ -14,6 +14,7 @@ from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
+from render.yaml.stream import as_utf8
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -204,6 +205,7 @@ def load(file: str, limits: Limits) -> LoadedKustomization:
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return LoadedKustomization([], [data], b"", [])
+    data = as_utf8(data)  # of manifests only UTF-8 is read; kustomize reads its own file in either
     documents, diagnostics = read(data, file, limits)
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.is_error]
     if documents and not data.endswith(b"\n"):

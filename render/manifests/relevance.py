@@ -2,7 +2,6 @@
 
 import re
 import sys
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,7 +10,8 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
 from render.model.globs import Globs
 from render.model.resource import OWN, SNAPSHOT, text_at
-from render.model.tree import Tree
+from render.model.tree import Tree, leaves
+from render.yaml.stream import as_utf8
 
 _KUBEVIRT = b"kubevirt.io"
 _OWN = b"virt-render.dev/"
@@ -105,9 +105,8 @@ def may_ask(data: bytes) -> bool:
 
 
 def unescaped(data: bytes) -> bytes:
-    """*data* with the characters that quoted scalars write as escapes; UTF-16, which is refused, as UTF-8."""
-    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        data = data.decode("utf-16", "replace").encode("utf-8", "replace")
+    """*data* with the characters that quoted scalars write as escapes; UTF-16 as UTF-8."""
+    data = as_utf8(data)
     return re.sub(_ESCAPE, _character, data) if b"\\" in data else data
 
 
@@ -140,16 +139,9 @@ def is_parameter_of_tekton(body: Tree) -> bool:
     """Whether *body* is an object of Tekton in which a VM stands as text: a task makes it, by what it is told."""
     if text_at(body, "apiVersion").rpartition("/")[0] != "tekton.dev":
         return False
-    pending: list[object] = [body.get("spec")]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-        elif isinstance(value, str) and may_be_of_machine(value.encode("utf-8", "replace")):
-            return True
-    return False
+    return any(
+        may_be_of_machine(text.encode("utf-8", "replace")) for text in leaves(body.get("spec"))
+    )
 
 
 def limits(body: Tree) -> bool:

@@ -5,6 +5,7 @@ unknown fields and key order survive by construction. What Go calls the zero val
 and nowhere else.
 """
 
+from collections.abc import Iterator
 from operator import is_
 from typing import Any
 
@@ -23,6 +24,17 @@ def without_nulls(value: Any) -> Any:
         items = [without_nulls(item) for item in value]
         return value if all(map(is_, items, value)) else items
     return value
+
+
+def leaves(tree: Any) -> Iterator[str]:
+    """The texts in *tree*, at any depth; no keys."""
+    pending = [tree]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            pending += value.values() if isinstance(value, dict) else value
 
 
 def get(tree: Any, *path: str | int) -> Any:

@@ -20,6 +20,8 @@ _HEADER = re.compile(r"[|>][-+0-9]*")
 """How a block begins: nothing of what it says."""
 _VALUE = re.compile(r"""\bvalue["']?\s*:""")
 """What an operation or an environment variable is set to."""
+_CONTENT = re.compile(r"""(?<![\w./-])(?:data|binaryData)["']?+\s*+:""")
+"""What a ConfigMap or a Secret holds."""
 _PAST = "..."
 _COMMENT = re.compile(r"\s#")
 _LONGEST = 10_000
@@ -173,7 +175,8 @@ def hidden_texts(data: bytes) -> Iterator[str]:
 
 def _is_doubtful(text: str) -> bool:
     """Whether *text*, of which we do not know the structure, may say something secret; escapes may hide the word."""
-    return "\\" in text or _VALUE.search(text) is not None or secrets.speaks_of_secrets(text)
+    is_content = _VALUE.search(text) is not None or _CONTENT.search(text) is not None
+    return "\\" in text or is_content or secrets.speaks_of_secrets(text)
 
 
 def _hidden(root: Node, end: int, chunk: Chunk) -> Iterator[Span]:

@@ -5,6 +5,7 @@ each keeps its own text. It is sound, since YAML allows ``---`` at the start of 
 """
 
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -31,6 +32,13 @@ class Chunk(NamedTuple):
     def position(self, line: int, column: int) -> tuple[int, int]:
         """A position in the text (from 0) as one in the stream (from 1)."""
         return self.line + line, column + (1 if line else self.column)
+
+
+def as_utf8(data: bytes) -> bytes:
+    """*data* in UTF-8, where it begins with the mark of UTF-16; what is no text then, as the mark of that."""
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    return data
 
 
 def split(text: str, most: int = sys.maxsize) -> Iterator[Chunk]:

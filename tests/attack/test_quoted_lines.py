@@ -80,6 +80,19 @@ def test_no_secret_stands_below_a_misspelt_field(tmp_path: Path, holder: str, ke
         assert CANARY not in done.stdout + done.stderr, words
 
 
+@pytest.mark.parametrize("data", ["data:", '"data" :', "binaryData:", "x: &data\ndata:"])
+@pytest.mark.parametrize("head", ["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n", ""])
+def test_no_line_of_a_broken_object_shows_its_contents(
+    tmp_path: Path, head: str, data: str
+) -> None:
+    put(tmp_path / "vm.yaml", vm("web", memory="1Gi"))
+    put(tmp_path / "a.yaml", f"{head}{data}\n  a: |\n   x\n  y\n  b: '{CANARY}\n")
+    for words in ("build .", "check . -v", "argocd generate", "argocd inputs"):
+        done = run(*words.split(), cwd=tmp_path)
+        assert CANARY not in done.stdout + done.stderr, words
+    assert "a.yaml:" in run("build", ".", cwd=tmp_path).stderr
+
+
 def test_no_page_drives_a_runner(tmp_path: Path) -> None:
     text = vm("web", memory="1Gi").replace("spec:", "  labels: {a: '##[error]x'}\nspec:", 1)
     put(tmp_path / "a.yaml", text.replace("domain:", "'##[warning]y': 1\n      domain:", 1))

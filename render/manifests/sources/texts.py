@@ -15,11 +15,10 @@ _COMPOSED = rb"%b[\"']?\s*:[^\n]{0,200}\{\{(?!-?\s*(?:include|template)\s)"
 _COMPOSED_VERSION, _COMPOSED_KIND = _COMPOSED % b"apiVersion", _COMPOSED % b"kind"
 _OF_MACHINE_ALONE = rb"""kind["']?\s*:\s*["']?%b\b""" % KIND_OF_MACHINE.encode()
 _PIECE = rb"kubevirt|VirtualMachine"
-#: A patch or a replacement that makes another kind of object of one.
-_MADE_ANOTHER = (
-    rb"""path["']?\s*:\s*["']?/(?:apiVersion|kind)\b|(?m:^\s*-\s+["']?(?:apiVersion|kind)["']?\s*(?:\#|$))"""
-    rb"""|\[[^]\n]{0,200}\b(?:apiVersion|kind)["']?\s*[],]"""
-)
+#: By what a template of Helm's prints other files of its chart.
+_OTHER_FILES = b".Files"
+#: Where a patch, a replacement or a transformer is told to make another kind of object of one: a value, and no key.
+_MADE_ANOTHER = rb"""\bapiVersion\b(?!["']?+\s*+:)|[\s"'/\[,]kind["']?+[ \t]*+(?:[],}#\r\n]|\Z)"""
 #: A packed chart, and how zlib is told that it is gzip's.
 _PACKED, _GZIP = ".tgz", 31
 
@@ -59,6 +58,10 @@ class Texts:
         data = self._read(path) if self._looked_at(path)[0] else b""
         return relevance.may_be_of_machine(data)
 
+    def mention(self, paths: Iterable[str], word: bytes) -> bool:
+        """Whether one of the files *paths* has *word* in it, in any case."""
+        return any(word in relevance.unescaped(self._read(path)).lower() for path in paths)
+
     def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
         """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
         known = self._known.get(path)
@@ -95,6 +98,8 @@ class Texts:
         if any(map(relevance.may_hold, unpacked)):
             return True
         texts = [*map(self._read, templates), *unpacked]
+        if any(_OTHER_FILES in text for text in texts) and self.anywhere(chart):
+            return True
         if not any(re.search(_ANY_VERSION, text) for text in texts):
             return False
         if any(re.search(_OF_MACHINE_ALONE, text) for text in texts):

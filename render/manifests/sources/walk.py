@@ -273,14 +273,19 @@ def _name_unlisted(
 def _name_hidden(
     intake: SourceIntake, discovered: Discovery, allowed: Collection[str], into: Documents
 ) -> None:
-    """Count in *into* the files with VMs that are hidden, or called as files with expectations are.
+    """Count in *into* the files with VMs that are hidden, or called as files with expectations are, or in Jsonnet.
 
-    Argo CD and kubectl take them for manifests all the same. What a kustomization lists, or is *allowed* by its own
-    name, is read.
+    Argo CD and kubectl take them for manifests all the same; Jsonnet Argo CD alone, in a directory. What a
+    kustomization lists, or is *allowed* by its own name, is read.
     """
     tests = [file for file, _ in discovered.expectations if not os.path.islink(file)]
     hidden = chain.from_iterable(map(_manifests_below, discovered.hidden))
-    for what, found in (("hidden VM file", hidden), ("VM file with the name of a test", tests)):
+    jsonnet = filter(os.path.isfile, discovered.jsonnet)
+    for what, found in (
+        ("hidden VM file", hidden),
+        ("VM file with the name of a test", tests),
+        ("VM file in Jsonnet", jsonnet),
+    ):
         suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
         if suspects:
             listed = kustomization.listed(

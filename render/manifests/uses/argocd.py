@@ -92,7 +92,8 @@ class _Application(NamedTuple):
             return False
         if not text_at(source, "path") or not self.home.is_read(folder):
             return False
-        is_edited = bool(source.get("kustomize")) and self.home.is_built_of_machines(folder)
+        options = source.get("kustomize")
+        is_edited = bool(options) and self.home.is_built_of_machines(folder, options)
         return is_edited or self.home.is_chart_of_machines(folder)
 
     def use(self, path: FieldPath, source: Mapping[str, Any]) -> FolderUse | None:
@@ -157,10 +158,11 @@ class _Application(NamedTuple):
 
     def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
         """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""
-        file = kustomization.find(folder) if source.get("kustomize") else None
-        if file is None or not self.home.is_built_of_machines(folder):
+        options = source.get("kustomize")
+        file = kustomization.find(folder) if options else None
+        if file is None or not self.home.is_built_of_machines(folder, options):
             return None
-        edit = kustomize_edit.edit_of(source["kustomize"], folder, self.home)
+        edit = kustomize_edit.edit_of(options, folder, self.home)
         if edit is not None:
             for document in kustomization.load(file, self.home.limits).documents:
                 # Where kustomize refuses that, it is said here.

@@ -90,7 +90,7 @@ def _another(document: Document, home: Home, around: Referents) -> str:
         return whose if home.is_chart_of_machines(folder) else ""
     changes = (*_OF_BUILD, *_OF_OLD_BUILDS, "targetNamespace")
     is_changed = any(get(spec, name) for name in changes) or get(spec, "postBuild", "substitute")
-    return whose if is_changed and home.is_built_of_machines(folder) else ""
+    return whose if is_changed and home.is_built_of_machines(folder, spec) else ""
 
 
 def _folder_of(document: Document, home: Home) -> str:
@@ -121,7 +121,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         return _plain(document, home, around)
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
     folder = _folder(home, text_at(spec, "path"))
-    if not home.is_read(folder) or not home.is_built_of_machines(folder):
+    if not home.is_read(folder) or not home.is_built_of_machines(folder, spec):
         return None
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
@@ -169,10 +169,11 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
     if not home.is_read(folder):
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
-    if (namespace or _changes(spec)) and home.is_built_of_machines(folder):
+    is_changed = bool(namespace or _changes(spec))
+    if (is_changed or get(spec, "images")) and home.is_built_of_machines(folder, spec):
         if kustomization.find(folder) is not None:
             edit = _edit(spec, folder, home)
-        else:
+        elif is_changed:
             _refuse_changes(spec)
             if home.is_part(folder):
                 reason = "Flux Kustomization of a folder without a kustomization"
@@ -213,10 +214,11 @@ def _release(
         return None
     assumptions = _claimed(document, chart.get("sourceRef"), home, around)
     folder = _folder(home, text_at(chart, "chart"))
-    stated = values.may_hold_machines(get(spec, "values"))
+    rendered_after = get(spec, "postRenderers")
+    stated = values.may_hold_machines(get(spec, "values")) or values.may_hold(rendered_after)
     if not home.is_read(folder) or not home.is_chart_with(folder, stated):
         return None
-    if get(spec, "postRenderers"):
+    if rendered_after:
         raise UnevaluatedError("HelmRelease with postRenderers")
     files = texts(chart, "valuesFiles") or list(filter(None, [text_at(chart, "valuesFile")]))
     value_files = [_folder(home, file) for file in files]

@@ -21,7 +21,8 @@ _AFFIXES = ("namePrefix", "nameSuffix")
 _TEXTS = (*_AFFIXES, "namespace")
 #: What is added to maps of the kustomization, and the option by which it may replace what is there.
 _ADDED = {"commonLabels": "forceCommonLabels", "commonAnnotations": "forceCommonAnnotations"}
-#: What reaches no object of KubeVirt's: kustomize knows images and replicas of other kinds alone, Argo CD the rest.
+#: What reaches no object of KubeVirt's: kustomize knows images and replicas of other kinds alone, unless it is told of
+#: more images, Argo CD the rest.
 _WITHOUT_EFFECT = frozenset(
     {"images", "replicas", "version", "kubeVersion", "apiVersions", "commonAnnotationsEnvsubst",
      "labelWithoutSelector", "labelIncludeTemplates", "ignoreMissingComponents", *_ADDED.values()}
@@ -53,6 +54,7 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
     """
     if not isinstance(options, dict):
         return None
+    _refuse_images(options, folder, home)
     counting = {
         key: value for key, value in options.items() if value and key not in _WITHOUT_EFFECT
     }
@@ -78,8 +80,9 @@ def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
 def edit_of_flux(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
     """What the *spec* of a Kustomization of Flux edits in the kustomization of *folder*, None for nothing that counts.
 
-    Its images reach no object of KubeVirt's. Raises UnevaluatedError.
+    Its images reach no object of KubeVirt's, unless kustomize is told so. Raises UnevaluatedError.
     """
+    _refuse_images(spec, folder, home)
     options: Tree = {key: text_at(spec, key) for key in _AFFIXES if text_at(spec, key)}
     if text_at(spec, "targetNamespace"):
         options["namespace"] = text_at(spec, "targetNamespace")
@@ -101,6 +104,12 @@ def edit_of_flux(spec: Any, folder: str, home: Home) -> KustomizationEdit | None
     if not options and not components:
         return None
     return KustomizationEdit(options, components=components, place=("spec",))
+
+
+def _refuse_images(options: Any, folder: str, home: Home) -> None:
+    """Raise UnevaluatedError where *options* set images, and configurations of *folder* say where else one stands."""
+    if get(options, "images") and home.is_configured(folder, b"images", options):
+        raise UnevaluatedError("kustomization with images in fields of its own configurations")
 
 
 def _is_filled(declared: Any) -> bool:

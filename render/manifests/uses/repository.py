@@ -1,15 +1,17 @@
 """Which addresses mean the repository that is read, and where its paths lead."""
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from render.manifests import discover, kustomization
 from render.manifests.discover import boundary, inside, join, tidy
 from render.manifests.sources.texts import Texts
-from render.manifests.uses.use import ElsewhereError, UnevaluatedError
+from render.manifests.uses import values
+from render.manifests.uses.use import ElsewhereError, UnevaluatedError, texts
 from render.system import checkout
 from render.yaml.budget import Limits
 
@@ -106,13 +108,41 @@ class Home:
         """Whether an object of KubeVirt's may stand in what a kustomization below what is read makes."""
         return any(map(self.is_built_of_machines, sorted(self._layout.kustomizations)))
 
-    def is_built_of_machines(self, folder: str) -> bool:
-        """Whether what Flux builds of *folder* may hold an object of KubeVirt's."""
+    def is_built_of_machines(self, folder: str, options: Any = None) -> bool:
+        """Whether what is built of *folder*, edited by *options*, may hold an object of KubeVirt's.
+
+        Patches among these may make one of any object, and components too.
+        """
+        if options and values.may_hold(options):
+            return True
+        return self._is_built_of_machines(folder) or any(
+            self._is_built_of_machines(component) for component in self._components(folder, options)
+        )
+
+    def _components(self, folder: str, options: Any) -> Iterator[str]:
+        """The folders of the components that *options* add to that of *folder*, as far as they are there."""
+        for path in texts(options, "components"):
+            with contextlib.suppress(UnevaluatedError):
+                if os.path.isdir(component := self.file(path, folder)):
+                    yield component
+
+    def _is_built_of_machines(self, folder: str) -> bool:
         if kustomization.find(folder) is None:
             return self._texts.anywhere(folder)
         return self._texts.reached(
             kustomization.reach(folder, self.limits, allow_remote=True, bounds=self.top)
         )
+
+    def is_configured(self, folder: str, transformer: bytes, options: Any) -> bool:
+        """Whether configurations in what is built of *folder*, edited by *options*, name fields for *transformer*."""
+        known = kustomization.KnownKustomizations()
+        reach = kustomization.reach(
+            folder, self.limits, allow_remote=True, bounds=self.top, known=known,
+            components=[*self._components(folder, options)],
+        )  # fmt: skip
+        folders = sorted(reach.folders)
+        files = kustomization.listed(folders, self.limits, known, {"configurations"})
+        return self._texts.mention(sorted(files), transformer)
 
     def is_part(self, folder: str) -> bool:
         """Whether *folder* is otherwise read as a part of kustomizations alone, and may hold KubeVirt's objects."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from render.manifests import relevance
 from render.manifests.uses.use import UnevaluatedError
-from render.model.tree import Tree
+from render.model.tree import Tree, leaves
 
 _KEYS = re.compile(r"[A-Za-z0-9_/-]+(\.[A-Za-z0-9_/-]+)*")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -81,10 +81,22 @@ def _merge(whole: Tree, tree: Tree) -> None:
             whole[key] = value
 
 
+def may_hold(tree: Any) -> bool:
+    """Whether an object of KubeVirt's may stand in *tree*, or in a text in it."""
+    return bool(tree) and relevance.may_hold(_as_texts(tree))
+
+
 def may_hold_machines(tree: Any) -> bool:
-    """Whether VMs, or what makes some, may stand in the values *tree*."""
-    text = as_text(tree).replace(b'\\"', b'"') if tree else b""  # values may be a text of JSON
-    return relevance.may_hold(text) and relevance.may_be_of_machine(text)
+    """Whether VMs, or what makes some, may stand in the values *tree*, in a text in it or in parameters."""
+    return may_hold(tree) and (
+        relevance.may_be_of_machine(_as_texts(tree))
+        or any(re.fullmatch(relevance.KIND_OF_MACHINE, text) for text in leaves(tree))
+    )
+
+
+def _as_texts(tree: Any) -> bytes:
+    """*tree* as one text, and each text in it as it is read by itself."""
+    return b"\n".join((as_text(tree), *(text.encode("utf-8", "replace") for text in leaves(tree))))
 
 
 def as_text(tree: Any) -> bytes:
