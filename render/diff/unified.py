@@ -5,6 +5,7 @@ A file of VMs repeats its lines thousands of times, and difflib weighs each agai
 
 import bisect
 import io
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -174,9 +175,15 @@ def _marked(mark: str, line: str) -> str:
     )
 
 
+def _character(char: str) -> str:
+    """*char* of a name in quotes: itself, or its bytes as octal numbers."""
+    if char.isprintable() and char not in '"\\':
+        return char
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+
+
 def _name(file: str) -> str:
-    """*file* as git writes it: with a space in it a tab says where it ends, and control characters are escaped."""
+    """*file* as git writes it: with a space in it a tab says where it ends, and what cannot be printed is escaped."""
     if not file.isprintable():
-        escaped = (f"\\{ord(c):03o}" if c < " " or c in '"\\\x7f' else c for c in file)
-        return f'"{"".join(escaped)}"'
+        return f'"{"".join(map(_character, file))}"'
     return f"{file}\t" if " " in file else file

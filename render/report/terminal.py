@@ -44,8 +44,8 @@ def painted_patch(text: str, *, colour: bool) -> str:
     if not colour:
         return text
     return "".join(
-        f"{painted(line.rstrip(chr(10)), _patch_style(line), colour=True)}\n"
-        for line in text.splitlines(keepends=True)
+        f"{painted(line, _patch_style(line), colour=True)}\n"
+        for line in text.removesuffix("\n").split("\n")
     )
 
 

@@ -105,7 +105,16 @@ ODD = [
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(("before", "after"), ODD)
-@pytest.mark.parametrize("name", ["vm.yaml", "my vms/the ünï.yaml", 'tab\t"quoted"\\\x7f.yaml'])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "vm.yaml",
+        "my vms/the ünï.yaml",
+        'tab\t"quoted"\\\x7f.yaml',
+        "ü\x85\x9b2J\u2028\u202e\ufeff.yaml",
+        "no-utf-8-\udcff.yaml",
+    ],
+)
 def test_git_and_patch_take_it(
     before: str, after: str, name: str, program: str, tmp_path: Path
 ) -> None:
@@ -113,6 +122,7 @@ def test_git_and_patch_take_it(
     file.parent.mkdir(exist_ok=True)
     file.write_text(before, encoding="utf-8", newline="")
     diff = unified.diff(before, after, name)
+    assert all(line.isprintable() for line in diff.split("\n")[:2] if "\t" not in line)
     subprocess.run(PROGRAMS[program], cwd=tmp_path, input=diff.encode(), check=True)
     assert file.read_bytes().decode() == after
 

@@ -37,6 +37,7 @@ def test_a_patch_has_the_colours_of_git() -> None:
     lines = painted_patch(patch, colour=True).splitlines()
     assert [line[2:].partition("m")[0] for line in lines[:5]] == [BOLD, BOLD, CYAN, RED, GREEN]
     assert lines[5] == " same"
+    assert painted_patch(" a\u2028b\x85c\n", colour=True) == " a\u2028b\x85c\n"
 
 
 def test_colours_take_no_columns() -> None:
