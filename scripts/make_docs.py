@@ -86,7 +86,7 @@ def options() -> str:
         name: [option for option in row.options if option not in (*OPTIONS, *HOST_OPTIONS)]
         for name, row in COMMANDS.items()
     }
-    shown = dict.fromkeys(option for table in own.values() for option in table)
+    printed = dict.fromkeys(option for table in own.values() for option in table)
     return "\n".join(
         [
             "# Options",
@@ -144,7 +144,7 @@ def options() -> str:
                     _default(option),
                     _meaning(option),
                 )
-                for option in shown
+                for option in printed
             ),
             "",
             "## Exit status",
@@ -183,7 +183,7 @@ def emit() -> str:
         head = [_row(title, *(f"`{mode}`" for mode in modes)), _row(*["---"] * (len(modes) + 1))]
         body = [_row(row.title, *(_outcome(row, mode) for mode in modes)) for row in table]
         text = _filled(text, name, head + body)
-    traces = [_row(f"`{mode}`", str(one.lock), one.stamped) for mode, one in TRACES.items()]
+    traces = [_row(f"`{mode}`", str(trace.lock), trace.stamped) for mode, trace in TRACES.items()]
     head = [_row("Mode", "The lock", "Stamped"), _row("---", "---", "---")]
     return _filled(text, "traces", head + traces)
 
@@ -204,8 +204,8 @@ def pod() -> str:
 
 
 def _outcome(row: OutcomeRow, mode: str) -> str:
-    given = [row.outcomes[mode], *([row.unused[mode]] if mode in row.unused else [])]
-    return "; unused: ".join(f"*{one.verdict}*: {one.words}" for one in given)
+    outcomes = [row.outcomes[mode], *([row.unused[mode]] if mode in row.unused else [])]
+    return "; unused: ".join(f"*{outcome.verdict}*: {outcome.words}" for outcome in outcomes)
 
 
 def _recorded_checks() -> list[dict[str, str]]:
@@ -350,13 +350,13 @@ def test_schema() -> dict[str, Any]:
     expectation = {
         "type": "object",
         "additionalProperties": False,
-        "anyOf": [{"required": [one]} for one in (*subjects, "findings", "change")],
+        "anyOf": [{"required": [key]} for key in (*subjects, "findings", "change")],
         "properties": {
             "name": {"description": "of the test case", "type": "string"},
             "vms": {"description": "web, prod/web, 'prod/web-*', prod/; all if left out", **names},
             **{
-                one: {"description": f"fields of {words}", "type": "object"}
-                for one, words in subjects.items()
+                key: {"description": f"fields of {words}", "type": "object"}
+                for key, words in subjects.items()
             },
             "findings": {
                 "description": "the codes of all errors and warnings about them; without it there is no error",
@@ -367,7 +367,7 @@ def test_schema() -> dict[str, Any]:
         },
     }
     settings = {option.spelled(Source.FILE): _property(option) for option in OPTIONS}
-    given = {
+    fields = {
         "type": ["object", "null"],
         "additionalProperties": False,
         "properties": {
@@ -402,7 +402,7 @@ def test_schema() -> dict[str, Any]:
                 "required": ["expect"],
                 "additionalProperties": False,
                 "properties": {
-                    "given": given,
+                    "given": fields,
                     "expect": {"type": "array", "minItems": 1, "items": expectation},
                 },
             },
@@ -564,9 +564,16 @@ def impact_schema() -> dict[str, Any]:
         "column": position,
     }
     nowhere = {**_closed(cause), "type": ["object", "null"]}
-    asked = _closed({"pods": count, "cpu": count, "memory": count})
+    amounts = _closed({"pods": count, "cpu": count, "memory": count})
     requests = {
-        **_closed({"kustomization": perhaps, "namespace": text, "before": asked, "after": asked}),
+        **_closed(
+            {
+                "kustomization": perhaps,
+                "namespace": text,
+                "before": amounts,
+                "after": amounts,
+            }
+        ),
         "description": "what the pods that always run request, in thousandths of a CPU and bytes;"
         " of namespaces with quotas, or all where nodes are in the input",
     }

@@ -28,23 +28,23 @@ STYLE = """\
 """
 
 
-def shown(folder: Path) -> list[str]:
+def review_lines(folder: Path) -> list[str]:
     """The lines on the terminal: the edit, the command, and what it prints."""
     shop = demo.open_shop(folder)
     demo.fix_conflict(shop)
     command = ["git", "-C", str(shop), "diff", "--unified=0"]
     edited = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     changes = [line for line in edited.splitlines() if re.match(r"[-+] ", line)]
-    said = demo.run(shop, *demo.REVIEW).splitlines()
-    said = said[: next(n for n, line in enumerate(said) if line.startswith("assumed:"))]
+    text = demo.run(shop, *demo.REVIEW).splitlines()
+    text = text[: next(n for n, line in enumerate(text) if line.startswith("assumed:"))]
     # The commit of the demo is made anew each time, and says nothing.
-    said = [re.sub(r"^[0-9a-f]{10} ", "HEAD ", line) for line in said]
+    text = [re.sub(r"^[0-9a-f]{10} ", "HEAD ", line) for line in text]
     return [
         f"# {demo.SIZES}",
         *changes,
         "",
         f"$ virt-render {' '.join(demo.REVIEW)}",
-        *said[:-1],
+        *text[:-1],
     ]
 
 
@@ -95,7 +95,7 @@ def drawn(lines: list[str]) -> str:
 def picture() -> str:
     """The picture of what the demo says now."""
     with tempfile.TemporaryDirectory() as folder:
-        return drawn(shown(Path(folder)))
+        return drawn(review_lines(Path(folder)))
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ class Reach(NamedTuple):
     def bounded(self, mutation: Mutation) -> list[int]:
         """The same, as many as are run in `BOUND` seconds."""
         tests = self.of(mutation)
-        spent = itertools.accumulate(self.seconds[one] for one in tests)
+        spent = itertools.accumulate(self.seconds[test] for test in tests)
         return tests[: bisect.bisect_left(list(spent), BOUND)]
 
     def spent(self, tests: Sequence[int]) -> float:
@@ -265,7 +265,7 @@ def _record(tree: Path, settings: str, answer: Path, chosen: Sequence[str]) -> N
     measured.stop()
     measured.save()
     measured.combine()
-    spent = {one: time for one, time in recorder.seconds.items() if one not in recorder.failed}
+    spent = {test: time for test, time in recorder.seconds.items() if test not in recorder.failed}
     tests = sorted(spent, key=lambda test: (spent[test], test))
     number = {test: index for index, test in enumerate(tests)}
     data = measured.get_data()
@@ -273,7 +273,7 @@ def _record(tree: Path, settings: str, answer: Path, chosen: Sequence[str]) -> N
     for file in data.measured_files():
         of = {}
         for line, contexts in data.contexts_by_lineno(file).items():
-            known = {_PHASE.sub("", one.lstrip("|")) for one in contexts} & number.keys()
+            known = {_PHASE.sub("", context.lstrip("|")) for context in contexts} & number.keys()
             of[line] = sorted(number[test] for test in known)
         lines[Path(file).relative_to(tree).as_posix()] = of
     answer.write_text(json.dumps([tests, [spent[test] for test in tests], lines]))
@@ -298,24 +298,24 @@ class Trial:
     """A plugin of pytest that runs no test, but has all at hand for one mutation after the other.
 
     What pytest and the tests import is so imported once. Each mutation has a process of its own, forked from here, in
-    which functions get the changed code; *asked* says the number of one in the sample, *answers* takes the answer.
+    which functions get the changed code; *numbers* says the number of one in the sample, *answers* takes the answer.
     """
 
-    def __init__(self, sample: list[Mutation], reach: Reach, asked: int, answers: int) -> None:
+    def __init__(self, sample: list[Mutation], reach: Reach, numbers: int, answers: int) -> None:
         self._sample, self._reach = sample, reach
-        self._asked, self._answers = asked, answers
+        self._numbers, self._answers = numbers, answers
         self._items: dict[str, Any] = {}
         self._functions: dict[str, list[FunctionType]] = {}
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """The hook of that name."""
         self._items = {item.nodeid: item for item in session.items}
-        for one in gc.get_objects():
-            if isinstance(one, FunctionType):
-                self._functions.setdefault(one.__code__.co_filename, []).append(one)
+        for instance in gc.get_objects():
+            if isinstance(instance, FunctionType):
+                self._functions.setdefault(instance.__code__.co_filename, []).append(instance)
         gc.freeze()  # else each process would copy all of it
-        with os.fdopen(self._asked) as asked:
-            for line in asked:
+        with os.fdopen(self._numbers) as numbers:
+            for line in numbers:
                 os.write(self._answers, self._tried(self._sample[int(line)]))
         return True
 
@@ -324,7 +324,7 @@ class Trial:
         tests = self._reach.bounded(mutation)
         if (process := os.fork()) == 0:
             os.setsid()
-            os._exit(self._status(mutation, [self._reach.tests[one] for one in tests]))
+            os._exit(self._status(mutation, [self._reach.tests[test] for test in tests]))
         return {0: _PASSES, _NOT_HERE: _UNTRIED}.get(
             _status(process, self._reach.spent(tests)), _NOTICED
         )
@@ -336,7 +336,9 @@ class Trial:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         items = [self._items[test] for test in tests if test in self._items]
         for item, following in itertools.zip_longest(items, items[1:]):
-            if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
+            if any(
+                report.failed for report in runtestprotocol(item, log=False, nextitem=following)
+            ):
                 return 1
         return 0
 
@@ -362,7 +364,9 @@ class Trial:
 
 def _codes(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     """The code of each function in both that is no longer the same."""
-    inner = [[one for one in code.co_consts if isinstance(one, CodeType)] for code in (old, new)]
+    inner = [
+        [const for const in code.co_consts if isinstance(const, CodeType)] for code in (old, new)
+    ]
     for then, now in zip(*inner, strict=False):
         if then != now and then.co_freevars == now.co_freevars:
             yield then, now
@@ -399,14 +403,16 @@ def trial(
     sample: list[Mutation], reach: Reach, tree: Path, chosen: Sequence[str]
 ) -> Callable[[int], bytes]:
     """A process that tries mutations of *sample* in *tree*; the answer asks it what became of one."""
-    asked, asking = os.pipe()
+    numbers, asking = os.pipe()
     answers, answering = os.pipe()
     if os.fork() == 0:
         os.close(asking)
         os.close(answers)
         _enter(tree, tree.parent / "trial.log")
-        os._exit(pytest.main([*OPTIONS, *chosen], plugins=[Trial(sample, reach, asked, answering)]))
-    os.close(asked)
+        os._exit(
+            pytest.main([*OPTIONS, *chosen], plugins=[Trial(sample, reach, numbers, answering)])
+        )
+    os.close(numbers)
     os.close(answering)
 
     def ask(number: int) -> bytes:
@@ -432,7 +438,7 @@ def survives(
         if answer != _UNTRIED:
             return answer == _PASSES
         tests = reach.bounded(mutation)
-        return passes([reach.tests[one] for one in tests], reach.spent(tests), tree)
+        return passes([reach.tests[test] for test in tests], reach.spent(tests), tree)
     finally:
         file.write_bytes(source)
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -34,7 +34,7 @@ def canonical(bodies: Iterable[Any]) -> list[str]:
     return sorted(json.dumps(body, sort_keys=True) for body in bodies)
 
 
-def said(diagnostics: Iterable[Diagnostic]) -> set[tuple[object, ...]]:
+def messages(diagnostics: Iterable[Diagnostic]) -> set[tuple[object, ...]]:
     return {(found.code, found.resource, found.field) for found in diagnostics}
 
 
@@ -86,7 +86,7 @@ def test_order_of_the_input_changes_nothing(case: Case) -> None:
         random.Random(seed).shuffle(bodies)  # noqa: S311 - no secret
         other = render(bodies, case.settings)
         assert canonical(other.resources) == canonical(first.resources)
-        assert said(other.diagnostics) == said(first.diagnostics)
+        assert messages(other.diagnostics) == messages(first.diagnostics)
 
 
 def test_library_gives_what_is_printed_and_leaves_the_input_alone(case: Case) -> None:

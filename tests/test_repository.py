@@ -65,10 +65,10 @@ def test_changelog_names_what_is_new_and_what_is_gone() -> None:
     """Since `tests.support.names` was written, as it is with each version."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.split(r"^## ", changelog, flags=re.MULTILINE)[1]
-    for said, some in (("new", names.added()), ("gone", names.removed())):
-        for one in some:
-            assert re.search(one.pattern, newest), (
-                f"{one.kind} {one.name} is {said}: a line of CHANGELOG.md names it"
+    for text, some in (("new", names.added()), ("gone", names.removed())):
+        for resource in some:
+            assert re.search(resource.pattern, newest), (
+                f"{resource.kind} {resource.name} is {text}: a line of CHANGELOG.md names it"
             )
 
 
@@ -320,7 +320,7 @@ def defined_names(node: ast.AST) -> set[str]:
     return {name for key in keys if isinstance(name := getattr(node, key, None), str)}
 
 
-@pytest.mark.parametrize("folder", ["render"])
+@pytest.mark.parametrize("folder", ["render", "scripts", "tests"])
 def test_names_say_what_they_hold(folder: str) -> None:
     """With underscores around them, too."""
     empty = [

@@ -28,7 +28,7 @@ ROUNDS = {1: 21, 100: 9, 1000: 7, 10_000: 3}
 LARGE = 10_000
 _REVIEWED = 1000
 _OVERLAYS, _PAGED, _ROUNDS_WHOLE = 60, 300, 5
-OURS, FULL, DIFF, THEIRS, BARE = (
+OURS, FULL, DIFF, KUSTOMIZE, BARE = (
     "virt-render --admission off", "virt-render", "virt-render diff", "kustomize", "python -I -c pass"
 )  # fmt: skip
 VMI, POD = "virt-render --emit vmi", "virt-render --emit pod"
@@ -45,7 +45,7 @@ class Result(NamedTuple):
     @property
     def ratio(self) -> float | None:
         """Our CPU time as a share of kustomize's."""
-        return self.costs[OURS].cpu / self.costs[THEIRS].cpu if THEIRS in self.costs else None
+        return self.costs[OURS].cpu / self.costs[KUSTOMIZE].cpu if KUSTOMIZE in self.costs else None
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def main() -> int:
         go_pass = os.path.join(folder, "go_pass")
         source = os.path.join(ROOT, "scripts", "bench", "go_pass")
         subprocess.run([go, "build", "-o", go_pass, "."], cwd=source, check=True)
-        peers = {THEIRS: [kustomize, "build"], GO_PROGRAM: [go_pass]}
+        peers = {KUSTOMIZE: [kustomize, "build"], GO_PROGRAM: [go_pass]}
         results = [
             _measured(folder, tree, peers, environ)
             for tree in (*FLEETS, *SEVERAL)
@@ -81,9 +81,11 @@ def main() -> int:
         what = "an edit in the editor, 1,000 VMs open: CPU ms of its findings, 95 of 100"
         edits = Verdict(what, 120, p95)
         print("measuring pages ...", file=sys.stderr, flush=True)
-        shown = list(pages.figures())
+        measured_pages = list(pages.figures())
     verdicts = [*_verdicts(results, bare), *whole, *guests, edits]
-    text = _document(results, bare, verdicts, stages, _version(kustomize)) + pages.section(shown)
+    text = _document(results, bare, verdicts, stages, _version(kustomize)) + pages.section(
+        measured_pages
+    )
     print(text)
     if not quick:
         with open(os.path.join(ROOT, "docs", "benchmarks.md"), "w", encoding="utf-8") as file:
@@ -115,10 +117,10 @@ def _measured(
     if tree.vms < LARGE:
         commands |= {BARE: _bare()} if tree.vms == 1 else {}
         return Result(tree, measure.interleaved(commands, ROUNDS[tree.vms], environ))
-    theirs = commands.pop(THEIRS)
+    kustomize = commands.pop(KUSTOMIZE)
     costs = measure.interleaved(commands, ROUNDS[LARGE], environ)
     if not tree.several:
-        costs[THEIRS] = measure.run(theirs, environ)
+        costs[KUSTOMIZE] = measure.run(kustomize, environ)
     return Result(tree, costs)
 
 
@@ -223,24 +225,24 @@ class Verdict(NamedTuple):
 
 def _verdicts(results: Sequence[Result], bare: Cost) -> Iterable[Verdict]:
     by_size = {result.tree.vms: result for result in results if not result.tree.several}
-    one, thousand, large = (
+    first, thousand, large = (
         by_size[size].costs if size in by_size else None for size in (1, 1000, LARGE)
     )
-    for tool, said, cold, many, most in (
+    for tool, spoken, cold, many, most in (
         (OURS, "", 5, 0.2, 1.0),
         (FULL, ", with full admission", 6, 0.28, 1.1),
     ):
-        if one:
-            what = f"1 VM, cold process{said}: CPU time / `{BARE}`"
-            yield Verdict(what, cold, one[tool].cpu / one.get(BARE, bare).cpu)
+        if first:
+            what = f"1 VM, cold process{spoken}: CPU time / `{BARE}`"
+            yield Verdict(what, cold, first[tool].cpu / first.get(BARE, bare).cpu)
         if thousand:
-            what = f"1,000 VMs{said}: CPU time / kustomize"
-            yield Verdict(what, many, thousand[tool].cpu / thousand[THEIRS].cpu)
+            what = f"1,000 VMs{spoken}: CPU time / kustomize"
+            yield Verdict(what, many, thousand[tool].cpu / thousand[KUSTOMIZE].cpu)
         if large:
-            what = f"10,000 VMs{said}: CPU time / {GO_PROGRAM}"
+            what = f"10,000 VMs{spoken}: CPU time / {GO_PROGRAM}"
             yield Verdict(what, most, large[tool].cpu / large[GO_PROGRAM].cpu)
     if thousand and large:
-        memory = large[FULL].memory / large[THEIRS].memory
+        memory = large[FULL].memory / large[KUSTOMIZE].memory
         yield Verdict("10,000 VMs: peak memory / kustomize", 0.2, memory)
         what = "10,000 VMs, one instancetype edited: CPU time of diff / build"
         yield Verdict(what, 2.2, large[DIFF].cpu / large[FULL].cpu)
@@ -263,7 +265,7 @@ def _document(
         f"| (nothing) | `{BARE}` | {bare.cpu:.3f} | {bare.wall:.3f} | {bare.memory:.0f} | |",
     ]
     for result in results:
-        for tool in (OURS, FULL, DIFF, VMI, POD, THEIRS, GO_PROGRAM):
+        for tool in (OURS, FULL, DIFF, VMI, POD, KUSTOMIZE, GO_PROGRAM):
             if tool in result.costs:
                 cost = result.costs[tool]
                 ratio = f"{result.ratio:.3g}" if tool == OURS and result.ratio else ""
@@ -314,7 +316,7 @@ def _plot(results: Sequence[Result]) -> str:
             for result in results
             if not result.tree.several and tool in result.costs
         ]
-        for tool in (FULL, THEIRS, GO_PROGRAM)
+        for tool in (FULL, KUSTOMIZE, GO_PROGRAM)
     }
     title = "CPU time to build a tree of VirtualMachines"
     return plot.log_log(title, ("VMs, one file each", "CPU seconds"), lines)

@@ -29,10 +29,10 @@ def p95_of_edits(folder: str, vms: int) -> float:
 
 async def _edits(folder: str) -> Sequence[float]:
     client = LanguageClient("bench", "1")
-    said: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+    arrivals: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
 
     def published(params: types.PublishDiagnosticsParams) -> None:
-        said.put_nowait(params)
+        arrivals.put_nowait(params)
 
     client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
     await client.start_io(sys.executable, "-m", "render", "lsp", cwd=folder)
@@ -65,7 +65,7 @@ async def _edits(folder: str) -> Sequence[float]:
                 )
             )
             async with asyncio.timeout(60):
-                while (await said.get()).uri != f"file://{file}":
+                while (await arrivals.get()).uri != f"file://{file}":
                     pass
             costs.append(_cpu(process) - before)
     await client.shutdown_async(None)

@@ -128,18 +128,18 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _one(values: Sequence[str], number: int) -> str:
+def _cycled(values: Sequence[str], number: int) -> str:
     return values[number % len(values)]
 
 
 def instancetype_name(number: int) -> str:
     """The name of an instancetype."""
-    return f"{'abef'[number // 15]}{number % 15 // 6 + 1}.{_one(_SIZES, number % 15)}"
+    return f"{'abef'[number // 15]}{number % 15 // 6 + 1}.{_cycled(_SIZES, number % 15)}"
 
 
 def preference_name(number: int) -> str:
     """The name of a preference."""
-    return f"{_one(_SYSTEMS, number)}.v{number // len(_SYSTEMS)}"
+    return f"{_cycled(_SYSTEMS, number)}.v{number // len(_SYSTEMS)}"
 
 
 def instancetype(number: int) -> str:
@@ -171,7 +171,7 @@ kind: VirtualMachineClusterPreference
 metadata:
   name: {preference_name(number)}
   annotations:
-    openshift.io/display-name: "{_one(_SYSTEMS, number).title()} {number}"
+    openshift.io/display-name: "{_cycled(_SYSTEMS, number).title()} {number}"
 spec:
   clock:
     preferredClockOffset:
@@ -182,9 +182,9 @@ spec:
       rtc:
         tickPolicy: catchup
   cpu:
-    preferredCPUTopology: {_one(("sockets", "cores", "threads"), number)}
+    preferredCPUTopology: {_cycled(("sockets", "cores", "threads"), number)}
   devices:
-    preferredDiskBus: {_one(("virtio", "sata"), number // 3)}
+    preferredDiskBus: {_cycled(("virtio", "sata"), number // 3)}
     preferredInterfaceModel: virtio
     preferredRng: {{}}
   features:
@@ -192,8 +192,8 @@ spec:
     preferredSmm: {{}}
   firmware:
     preferredEfi:
-      secureBoot: {_one(("true", "false"), number)}
-  preferredTerminationGracePeriodSeconds: {_one(("180", "3600"), number)}
+      secureBoot: {_cycled(("true", "false"), number)}
+  preferredTerminationGracePeriodSeconds: {_cycled(("180", "3600"), number)}
 """
 
 
@@ -213,11 +213,11 @@ metadata:
   namespace: team-{number % TEAMS:02}
   labels:
     app.kubernetes.io/name: {name}
-    app.kubernetes.io/part-of: {_one(("shop", "billing", "search", "mail"), number)}
+    app.kubernetes.io/part-of: {_cycled(("shop", "billing", "search", "mail"), number)}
   annotations:
     example.com/owner: "team {number % TEAMS}"
 spec:
-  runStrategy: {_one(("Always", "RerunOnFailure", "Halted"), number)}
+  runStrategy: {_cycled(("Always", "RerunOnFailure", "Halted"), number)}
   instancetype:
     name: {instancetype_name(chosen)}
   preference:
@@ -228,7 +228,7 @@ spec:
     spec:
       sourceRef:
         kind: DataSource
-        name: {_one(_SYSTEMS, number)}
+        name: {_cycled(_SYSTEMS, number)}
         namespace: golden-images
       storage:
         resources:

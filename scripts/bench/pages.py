@@ -90,21 +90,21 @@ def figures(vms: int = VMS) -> Iterator[PageFigures]:
             yield PageFigures(name, out.stat().st_size, *times)
 
 
-def section(shown: Sequence[PageFigures]) -> str:
+def section(pages: Sequence[PageFigures]) -> str:
     """What docs/benchmarks.md says of them."""
     rows = (
         f"| `virt-render {name}` | {size / 1e6:.1f} | {opening:,.0f} | {filtering:,.0f} | {sorting:,.0f} |\n"
-        for name, size, opening, filtering, sorting in shown
+        for name, size, opening, filtering, sorting in pages
     )
-    return _SECTION + (_HEAD + "".join(rows) if shown else _NOWHERE)
+    return _SECTION + (_HEAD + "".join(rows) if pages else _NOWHERE)
 
 
 def main(vms: int = VMS) -> None:
     """Print a row of each page."""
     print(f"{vms:,} VMs  bytes  opening ms  filter ms  sort ms")
-    for one in figures(vms):
-        times = (one.opening, one.filtering, one.sorting)
-        print(f"{one.name:9}  {one.size:,}  " + "  ".join(f"{each:,.0f}" for each in times))
+    for page in figures(vms):
+        times = (page.opening, page.filtering, page.sorting)
+        print(f"{page.name:9}  {page.size:,}  " + "  ".join(f"{each:,.0f}" for each in times))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ _spent: dict[str, float] = {}
 
 def _clocked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @functools.wraps(function)
-    def timed(*given: Any, **named: Any) -> Any:
+    def timed(*arguments: Any, **named: Any) -> Any:
         start = time.process_time()
         try:
-            return function(*given, **named)
+            return function(*arguments, **named)
         finally:
             _spent[name] = _spent.get(name, 0.0) + time.process_time() - start
 
@@ -44,8 +44,8 @@ def main() -> None:
     _spent["start: imports"] = time.process_time() - start
     stages = order.stages
 
-    def clocked_stages(*given: Any) -> Any:
-        steps, made = stages(*given)
+    def clocked_stages(*arguments: Any) -> Any:
+        steps, made = stages(*arguments)
         named = tuple(_clocked(step, f"render: {step.__name__.lstrip('_')}") for step in steps)
         return named, made and _clocked(made, "render: emit")
 

@@ -12,11 +12,11 @@ ANSWER = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: fetched-from-loopba
 @pytest.fixture
 def loopback() -> Iterator[Loopback]:
     """A server that must receive nothing; it would answer everybody with an object."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(ANSWER)
@@ -26,6 +26,6 @@ def loopback() -> Iterator[Loopback]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Loopback(f"http://127.0.0.1:{server.server_port}", asked)
+        yield Loopback(f"http://127.0.0.1:{server.server_port}", requested)
         server.shutdown()
-    assert asked == []
+    assert requested == []

@@ -33,8 +33,8 @@ def lets_us(*words: str) -> bool:
     program = shutil.which("unshare")
     if program is None:
         return False
-    asked = [program, "--user", "--map-root-user", *words]
-    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+    requested = [program, "--user", "--map-root-user", *words]
+    return subprocess.run(requested, capture_output=True, check=False).returncode == 0
 
 
 def forbid_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:

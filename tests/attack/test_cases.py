@@ -58,14 +58,14 @@ def test_attack(path: Path, folder: Path, kustomize: str, loopback: Loopback) ->
     laid_out(case, folder, loopback.url)
     before = sorted(folder.parent.rglob("*"))
     for command in (*FINDING, *OTHERS):
-        for status, said in streams(folder, command, kustomize):
+        for status, stream in streams(folder, command, kustomize):
             for text in case["never"]:
-                assert text not in said, command
-            assert "Traceback" not in said
+                assert text not in stream, command
+            assert "Traceback" not in stream
             assert status != 4, command
             unread = command.partition(" ")[0] in case.get("unread_by", ())
             if command in FINDING and not unread:
-                assert case["finding"] in said, f"{command}: {said}"
+                assert case["finding"] in stream, f"{command}: {stream}"
                 assert status in case["status"], command
     assert sorted(folder.parent.rglob("*")) == before
-    assert loopback.asked == []
+    assert loopback.requests == []

@@ -74,8 +74,8 @@ def check(
     *words: str,
     VIRT_RENDER_CLUSTER_OBJECTS: str = "",  # noqa: N803 - as it is set
 ) -> subprocess.CompletedProcess[str]:
-    given = {"VIRT_RENDER_CLUSTER_OBJECTS": VIRT_RENDER_CLUSTER_OBJECTS}
-    variables = {name: text for name, text in given.items() if text}
+    fields = {"VIRT_RENDER_CLUSTER_OBJECTS": VIRT_RENDER_CLUSTER_OBJECTS}
+    variables = {name: text for name, text in fields.items() if text}
     command = ("check", "--admission", "strict", *words, ".")
     return run(*command, cwd=folder, stdin="", timeout=None, **variables)
 

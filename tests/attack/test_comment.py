@@ -17,9 +17,9 @@ _TOKEN = "token-canary"  # noqa: S105 - of nothing
 
 def comment(file: Path) -> "subprocess.CompletedProcess[str]":
     """What becomes of *file* where no forge answers: text that was taken leads to one that is no address."""
-    given = {"GITLAB_CI": "true", "CI_API_V4_URL": "none", "TOKEN": _TOKEN}
+    fields = {"GITLAB_CI": "true", "CI_API_V4_URL": "none", "TOKEN": _TOKEN}
     return subprocess.run(
-        [sys.executable, str(ROOT / "deploy/comment.py"), str(file)], env=given, check=False,
+        [sys.executable, str(ROOT / "deploy/comment.py"), str(file)], env=fields, check=False,
         capture_output=True, encoding="utf-8", timeout=60,
     )  # fmt: skip
 
@@ -63,17 +63,19 @@ def test_the_action_takes_nothing_of_the_change_for_its_answer(base: str, tmp_pa
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m render "$@"\n')
     program.chmod(0o755)
     ((document,), _) = read((ROOT / "deploy/github/diff/action.yml").read_bytes(), "action.yml")
-    (step,) = (one for one in document.body["runs"]["steps"] if one["name"] == "Compare")
-    given = {
+    (step,) = (step for step in document.body["runs"]["steps"] if step["name"] == "Compare")
+    fields = {
         "RUNNER_TEMP": str(tmp_path / "temporary"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
         "BASE": base, "TARGET": "", "FOLDER": ".", "ARGUMENTS": "", "MARKDOWN": "out.md",
         "HTML": "out.html", "JSON": "", "DEADLINE": "60",
     }  # fmt: skip
     subprocess.run(
-        ["bash", "-e", "-c", step["run"]], cwd=repository.folder, env=environ(**given), check=False,
+        ["bash", "-e", "-c", step["run"]], cwd=repository.folder, env=environ(**fields), check=False,
         capture_output=True, timeout=120,
     )  # fmt: skip
     assert not (tmp_path / "outside").exists()
     assert not (repository.folder / "out.md").is_symlink()
     assert (repository.folder / "out.md").exists() == (base == "HEAD")
-    assert "all is well" not in "".join(one.read_text() for one in repository.folder.glob("out.*"))
+    assert "all is well" not in "".join(
+        path.read_text() for path in repository.folder.glob("out.*")
+    )

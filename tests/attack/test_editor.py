@@ -64,7 +64,7 @@ def test_hostile_texts_do_not_stop_it(folder: Path) -> None:
                         await editor.definition("vms/bad.yaml", word, 1)
                         await editor.references("vms/bad.yaml", word, 1)
                         await editor.complete("vms/bad.yaml", word, len(word))
-                for finding in editor.said.get("vms/bad.yaml", [])[:3]:
+                for finding in editor.diagnostics.get("vms/bad.yaml", [])[:3]:
                     await editor.actions("vms/bad.yaml", finding)
                 assert editor.logged == [], name
                 editor.type("vms/web.yaml", CONFLICT)
@@ -83,7 +83,7 @@ def test_a_line_of_many_findings_has_a_menu_that_one_can_read(folder: Path) -> N
             editor.open("vms/web.yaml")
             editor.open("vms/bad.yaml", f"{HEAD}spec: {{{fields}}}\n")
             await editor.until(lambda: len(editor.codes("vms/bad.yaml")) >= 200)
-            offered = await editor.actions("vms/bad.yaml", editor.said["vms/bad.yaml"][0])
+            offered = await editor.actions("vms/bad.yaml", editor.diagnostics["vms/bad.yaml"][0])
             assert 0 < len(offered) <= 32
 
     driven(work)
@@ -148,11 +148,11 @@ def test_no_edit_leaves_the_folder(folder: Path, tmp_path: Path) -> None:
                 editor.open(file)
                 await editor.hover(file, "kind")
                 found = [
-                    one
-                    for finding in editor.said.get(file, [])
-                    for one in await editor.actions(file, finding)
+                    item
+                    for finding in editor.diagnostics.get(file, [])
+                    for item in await editor.actions(file, finding)
                 ]
-                assert [one.title for one in found] == titles, file
+                assert [item.title for item in found] == titles, file
 
     driven(work)
 

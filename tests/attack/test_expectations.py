@@ -27,7 +27,7 @@ spec:
 
 
 @pytest.fixture
-def said(
+def messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> "pytest.CaptureFixture[str]":
     monkeypatch.chdir(tmp_path)
@@ -50,11 +50,13 @@ def said(
         "pod: {spec: {containers: [{name: hook-sidecar-0, args: null}]}}",
     ],
 )
-def test_what_is_secret_is_in_no_message(wrong: str, said: "pytest.CaptureFixture[str]") -> None:
+def test_what_is_secret_is_in_no_message(
+    wrong: str, messages: "pytest.CaptureFixture[str]"
+) -> None:
     put("web.yaml", SECRETIVE)
     put("a.virt-test.yaml", f"{HEAD}spec: {{expect: [{{{wrong}}}]}}\n")
     assert invoke(["test"]) == Exit.FINDINGS
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert "VR804" in printed.out + printed.err
     assert CANARY not in printed.out + printed.err
 
@@ -71,45 +73,49 @@ def test_what_is_secret_is_in_no_message(wrong: str, said: "pytest.CaptureFixtur
         "{expect: [{vmi: {spec: {volumes: [{name: [a]}, {name: null}]}}}]}",
     ],
 )
-def test_no_shape_is_a_defect_of_ours(spec: str, said: "pytest.CaptureFixture[str]") -> None:
+def test_no_shape_is_a_defect_of_ours(spec: str, messages: "pytest.CaptureFixture[str]") -> None:
     put("web.yaml", vm("web", memory="1Gi"))
     put("a.virt-test.yaml", f"{HEAD}spec: {spec}\n")
     assert invoke(["test"]) in (Exit.FINDINGS, Exit.USAGE)
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert "a.virt-test.yaml:3:" in printed.out + printed.err
 
 
 @pytest.mark.parametrize("form", ["text", "json", "github", "junit"])
-def test_what_its_settings_turn_down_is_said(form: str, said: "pytest.CaptureFixture[str]") -> None:
+def test_what_its_settings_turn_down_is_said(
+    form: str, messages: "pytest.CaptureFixture[str]"
+) -> None:
     put("web.yaml", vm("web", memory="1Gi"))
-    given = "{settings: {admission: off, allowEmpty: true}}"
-    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {given}, expect: [{{findings: []}}]}}\n")
+    inputs = "{settings: {admission: off, allowEmpty: true}}"
+    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {inputs}, expect: [{{findings: []}}]}}\n")
     assert invoke(["test", "-q", "--format", form]) == Exit.OK
-    assert "waived: admission off, allowEmpty on by a.virt-test.yaml\n" in said.readouterr().err
+    assert "waived: admission off, allowEmpty on by a.virt-test.yaml\n" in messages.readouterr().err
     assert invoke(["test", "--admission", "off", "--no-allow-empty"]) == Exit.OK
-    assert "waived" not in said.readouterr().err
+    assert "waived" not in messages.readouterr().err
 
 
 def test_what_is_locked_is_not_for_its_settings(
-    said: "pytest.CaptureFixture[str]", monkeypatch: pytest.MonkeyPatch
+    messages: "pytest.CaptureFixture[str]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VIRT_RENDER_LOCKED", "pins,admission")
     put("web.yaml", vm("web", memory="1Gi"))
-    given = "{settings: {admission: off}}"
-    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {given}, expect: [{{findings: []}}]}}\n")
+    inputs = "{settings: {admission: off}}"
+    put("a.virt-test.yaml", f"{HEAD}spec: {{given: {inputs}, expect: [{{findings: []}}]}}\n")
     assert invoke(["test"]) == Exit.USAGE
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert "a.virt-test.yaml:3:" in printed.out + printed.err
     assert "admission is locked by who runs virt-render" in printed.out + printed.err
 
 
 def test_of_very_many_that_are_not_met_the_first_are_told(
-    said: "pytest.CaptureFixture[str]",
+    messages: "pytest.CaptureFixture[str]",
 ) -> None:
     put("web.yaml", vm("web", memory="1Gi"))
     names = ", ".join(f"web-{index}" for index in range(10_050))
     put("a.virt-test.yaml", f"{HEAD}spec: {{expect: [{{vms: [{names}], findings: []}}]}}\n")
     assert invoke(["test", "--format", "json"]) == Exit.UNREADABLE
-    findings = json.loads(said.readouterr().out)["diagnostics"]
+    findings = json.loads(messages.readouterr().out)["diagnostics"]
     assert len(findings) == 10_001
-    assert "and 50 more expectations that are not met" in {one["message"] for one in findings}
+    assert "and 50 more expectations that are not met" in {
+        finding["message"] for finding in findings
+    }

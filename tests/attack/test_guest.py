@@ -45,7 +45,7 @@ def thing(kind: str, name: str, **content: Any) -> dict[str, Any]:
 
 
 def machine(*volumes: dict[str, Any], **annotations: str) -> dict[str, Any]:
-    named = [{"name": f"v{number}", **one} for number, one in enumerate(volumes)]
+    named = [{"name": f"v{number}", **volume} for number, volume in enumerate(volumes)]
     spec = {"domain": {"memory": {"guest": "1Gi"}, "devices": {}}, "volumes": named}
     template = {"metadata": {"annotations": annotations}, "spec": spec}
     body = thing("VirtualMachine", "web", spec={"runStrategy": "Always", "template": template})

@@ -85,7 +85,7 @@ def test_a_template_says_of_no_file_elsewhere_that_it_came_from_there(
         f"# Source: c/../../elsewhere.yaml\n{vm(memory='1Gi')}",
     )
     found = load(["chart"], Reading(Limits(), helm=helm, chart=HelmRelease()))
-    assert [one.origin.file for one in found.documents] == ["chart/templates/vm.yaml"]
+    assert [document.origin.file for document in found.documents] == ["chart/templates/vm.yaml"]
 
 
 SPELLINGS = (
@@ -174,8 +174,8 @@ def test_a_chart_takes_no_more_than_it_is_given(tmp_path: Path, helm: str, name:
     assert "VR901" not in done.stdout + done.stderr
     assert "1 VM" in done.stderr
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 12
-    said = re.search("VR127 helm-failed: helm template chart: stopped|VR111", done.stdout)
-    assert bool(said) is (done.returncode == 3), done.stdout
+    output = re.search("VR127 helm-failed: helm template chart: stopped|VR111", done.stdout)
+    assert bool(output) is (done.returncode == 3), done.stdout
 
 
 @pytest.mark.parametrize(

@@ -190,8 +190,8 @@ BESIDE = {
 def test_an_object_that_makes_the_kind(
     tmp_path: Path, kustomize: str, helm: str, name: str
 ) -> None:
-    said, files, expected = BESIDE[name]
-    put(tmp_path / "cluster/object.yaml", said)
+    content, files, expected = BESIDE[name]
+    put(tmp_path / "cluster/object.yaml", content)
     for file, text in files.items():
         put(tmp_path / "apps" / file, text)
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize, VIRT_RENDER_HELM=helm)

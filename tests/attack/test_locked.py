@@ -21,8 +21,8 @@ def application(tmp_path: Path) -> Path:
 
 
 def generate(folder: Path, parameters: dict[str, str], **more: str) -> tuple[int, str, str]:
-    given = json.dumps([{"name": name, "string": value} for name, value in parameters.items()])
-    environment: dict[str, Any] = {"ARGOCD_APP_PARAMETERS": given, **more}
+    inputs = json.dumps([{"name": name, "string": value} for name, value in parameters.items()])
+    environment: dict[str, Any] = {"ARGOCD_APP_PARAMETERS": inputs, **more}
     done = run("argocd", "generate", cwd=folder, **environment)
     return done.returncode, done.stdout, done.stderr
 
@@ -31,62 +31,62 @@ def test_a_locked_option(application: Path) -> None:
     put(application / "vm.yaml", vm(memory="1Gi"))
     assert generate(application, {"pins": "ignore"})[0] == 0
     for more in ({}, {"ARGOCD_ENV_VIRT_RENDER_PINS": "ignore"}):
-        status, printed, said = generate(
+        status, printed, text = generate(
             application, {} if more else {"pins": "ignore"},
             VIRT_RENDER_PINS="require", VIRT_RENDER_LOCKED="pins, deadline", **more,
         )  # fmt: skip
         assert (status, printed) == (2, "")
-        assert "is locked by who runs virt-render" in said
-    status, _, said = generate(application, {"deadline": "50"}, VIRT_RENDER_LOCKED="deadline")
+        assert "is locked by who runs virt-render" in text
+    status, _, text = generate(application, {"deadline": "50"}, VIRT_RENDER_LOCKED="deadline")
     assert status == 2
-    assert "parameter deadline is locked" in said
+    assert "parameter deadline is locked" in text
     put(application / ".virt-render.yaml",
         "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {emit: source}\n")  # fmt: skip
-    status, _, said = generate(application, {}, VIRT_RENDER_LOCKED="emit")
+    status, _, text = generate(application, {}, VIRT_RENDER_LOCKED="emit")
     assert status == 2
-    assert "configuration key emit is locked" in said
+    assert "configuration key emit is locked" in text
 
 
 def test_a_lock_on_nothing_is_said(application: Path) -> None:
-    status, _, said = generate(application, {}, VIRT_RENDER_LOCKED="pinz")
+    status, _, text = generate(application, {}, VIRT_RENDER_LOCKED="pinz")
     assert status == 2
-    assert "there is no option pinz" in said
+    assert "there is no option pinz" in text
 
 
 @pytest.mark.parametrize("name", ["catalog", "lock", "cluster-config", "values"])
 @pytest.mark.parametrize("path", ["../../theirs/types.yaml", "link.yaml", "/", "/etc/passwd"])
 def test_paths_are_confined(application: Path, name: str, path: str) -> None:
     (application / "link.yaml").symlink_to("../../theirs/types.yaml")
-    status, printed, said = generate(application, {name: path})
+    status, printed, text = generate(application, {name: path})
     assert (status, printed) == (2, "")
-    assert f"{name}: {path} leads out of the repository" in said
-    assert said.count("error VR") == 1
-    assert "root:" not in said
+    assert f"{name}: {path} leads out of the repository" in text
+    assert text.count("error VR") == 1
+    assert "root:" not in text
     variable = f"ARGOCD_ENV_VIRT_RENDER_{name.upper().replace('-', '_')}"
-    status, _, said = generate(application, {}, **{variable: path})
+    status, _, text = generate(application, {}, **{variable: path})
     assert status == 2
-    assert "leads out of the repository" in said
+    assert "leads out of the repository" in text
 
 
 def test_folders_that_the_operator_names(application: Path) -> None:
     put(application / "vm.yaml", vm(instancetype="shared"))
     folder = str(application.parents[1] / "types")
-    asked = {"catalog": f"{folder}/types.yaml"}
-    assert generate(application, asked)[0] == 2
+    requested = {"catalog": f"{folder}/types.yaml"}
+    assert generate(application, requested)[0] == 2
     status, printed, _ = generate(
-        application, asked, VIRT_RENDER_SETTINGS_FOLDERS=f"/nowhere:{folder}"
+        application, requested, VIRT_RENDER_SETTINGS_FOLDERS=f"/nowhere:{folder}"
     )
     assert status == 0
     assert 'guest: "3Gi"' in printed
-    status, _, _ = generate(application, {"settings-folders": "/", **asked})
+    status, _, _ = generate(application, {"settings-folders": "/", **requested})
     assert status == 2
 
 
 @pytest.mark.parametrize("seconds", ["601", "1000000000000", "9" * 40])
 def test_the_deadline_has_a_cap(application: Path, seconds: str) -> None:
     put(application / "vm.yaml", vm(memory="1Gi"))
-    status, _, said = generate(application, {"deadline": seconds})
+    status, _, text = generate(application, {"deadline": seconds})
     assert status == 2
-    assert "deadline" in said
+    assert "deadline" in text
     status, _, _ = generate(application, {"deadline": "700"}, VIRT_RENDER_MAX_DEADLINE="700")
     assert status == 0

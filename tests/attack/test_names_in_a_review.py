@@ -55,9 +55,9 @@ def repository(tmp_path: Path) -> Repository:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json"])
 def test_names_are_text(form: str, repository: Repository) -> None:
-    said = repository.run("diff", "HEAD~1..HEAD", "--format", form)
-    assert said.returncode == 0, said.stderr
-    answer = said.stdout
+    done = repository.run("diff", "HEAD~1..HEAD", "--format", form)
+    assert done.returncode == 0, done.stderr
+    answer = done.stdout
     assert "applies it no more" in answer
     assert "since KubeVirt" in answer
     assert "moved, and as they were" in answer.lower() or form == "json"

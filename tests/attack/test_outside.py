@@ -32,11 +32,11 @@ COMMANDS = ["build", "check", "argocd generate", "pin", "verify", "migrate --che
 def refused(repository: Path, kustomize: str, command: str, code: str = "VR110") -> None:
     before = {path: path.read_bytes() for path in repository.parent.rglob("*") if path.is_file()}
     done = run(*command.split(), cwd=repository / "app", VIRT_RENDER_KUSTOMIZE=kustomize)
-    said = done.stdout + done.stderr
-    assert CANARY not in said, said
+    output = done.stdout + done.stderr
+    assert CANARY not in output, output
     if "migrate" not in command:  # it does not build what nothing of it changes
-        assert done.returncode in (1, 3), said
-        assert f"error {code} " in said
+        assert done.returncode in (1, 3), output
+        assert f"error {code} " in output
     assert {
         path: path.read_bytes() for path in repository.parent.rglob("*") if path.is_file()
     } == before

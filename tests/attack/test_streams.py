@@ -45,7 +45,10 @@ def test_json_says_the_same_escaped(tmp_path: Path) -> None:
     put(tmp_path / "vm.yaml", f'{vm("web")}  "{EVIL}\\U0001F600\\U000E0001": 1\n')
     done = run("check", "--format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)["diagnostics"]
-    assert any("\u202e" in one["field"] and "\U0001f600\U000e0001" in one["field"] for one in found)
+    assert any(
+        "\u202e" in change["field"] and "\U0001f600\U000e0001" in change["field"]
+        for change in found
+    )
 
 
 @pytest.mark.parametrize("command", ["pin", "verify", "migrate", "history web"])
@@ -144,8 +147,8 @@ GIANT = 10**5000
 )
 def test_the_library_raises_nothing(objects: list[Any], settings: Settings) -> None:
     found = render(objects, settings).diagnostics
-    assert any(one.is_error for one in found)
-    assert all(one.message for one in found)
+    assert any(diagnostic.is_error for diagnostic in found)
+    assert all(diagnostic.message for diagnostic in found)
 
 
 @pytest.mark.parametrize(

@@ -120,22 +120,22 @@ def test_each_setting(
         "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: k}\nspec: {}\n",
     )
     put(tmp_path / "other.lock.yaml", LOCK)
-    said = WAIVED.get(text)
+    content = WAIVED.get(text)
     command = (
         "build" if text == "allowEmpty: true" else "check"
     )  # where it is not what holds anyway
     dispatch.invoke([command, ".", "--quiet"])
-    lines = [one for one in capfd.readouterr().err.splitlines() if one.startswith("waived: ")]
-    assert lines == ([f"waived: {said} by .virt-render.yaml"] if said else [])
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("waived: ")]
+    assert lines == ([f"waived: {content} by .virt-render.yaml"] if content else [])
     dispatch.invoke([command, ".", "--format", "json"])
     printed = capfd.readouterr()
     if command == "check":
-        assert [one for one in printed.err.splitlines() if one.startswith("waived: ")] == lines
+        assert [line for line in printed.err.splitlines() if line.startswith("waived: ")] == lines
         report = json.loads(printed.out)
     else:
         report = json.loads(printed.err)
     waived = report["summary"].get("waived", [])
-    assert [one["setting"] for one in waived] == ([said.split()[0]] if said else [])
+    assert [item["setting"] for item in waived] == ([content.split()[0]] if content else [])
 
 
 @pytest.mark.parametrize(
@@ -222,8 +222,8 @@ def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> N
     found = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
     assert found["settings"] == [{"key": "catalog", "before": None, "after": ["more"]}]
     for form in ("text", "markdown", "html"):
-        said = repository.run("diff", "HEAD", "--format", form).stdout
-        assert ".virt-render.yaml changed: catalog none" in said
+        output = repository.run("diff", "HEAD", "--format", form).stdout
+        assert ".virt-render.yaml changed: catalog none" in output
     put(repository.folder.parent / "same/.virt-render.yaml", f"{HEAD}  catalog: [more]\n")
     put(
         repository.folder.parent / "same/more/x.yaml",

@@ -99,8 +99,10 @@ def test_every_case_comes_out_as_from_the_library(
     if not case.expected:
         with pytest.raises(GenerateError) as caught:
             server.generate(repository, "input", environ)
-        said = codes(str(caught.value))
-        assert said == codes(re.sub(r".*: info VR.*", "", case.diagnostics)), "notes are left out"
+        content = codes(str(caught.value))
+        assert content == codes(re.sub(r".*: info VR.*", "", case.diagnostics)), (
+            "notes are left out"
+        )
         return
     objects, log = server.generate(repository, "input", environ)
     expected = read(case.expected.encode(), "expected.yaml").documents
@@ -122,8 +124,8 @@ def test_output_is_complete_and_the_log_has_one_line(
         "read": 1, "printed": 1, "rendered": 1, "errors": 0, "warnings": 0,
     }  # fmt: skip
     page = (ROOT / "docs" / "argocd.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^{\"msg\": .*", page, re.MULTILINE)
-    assert json.loads(shown).keys() == {*facts, "ms"}
+    (printed,) = re.findall(r"^{\"msg\": .*", page, re.MULTILINE)
+    assert json.loads(printed).keys() == {*facts, "ms"}
 
 
 def test_a_kustomization_is_built(server: PluginServer, repository: Path, kustomize: str) -> None:
@@ -149,24 +151,24 @@ def test_a_conflict_comes_first_and_without_absolute_paths(
     server: PluginServer, repository: Path
 ) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=CONFLICT))
-    said = [failure(server, repository, environment()) for _ in range(2)]
-    assert said[0].startswith(
+    text = [failure(server, repository, environment()) for _ in range(2)]
+    assert text[0].startswith(
         "`virt-render argocd generate` failed exit status 1: vm.yaml:14:11: error VR301 "
     )
-    assert str(server.work) not in said[0]
-    assert said[0] == said[1], "an error that changes looks like a new one"
+    assert str(server.work) not in text[0]
+    assert text[0] == text[1], "an error that changes looks like a new one"
 
 
 def test_an_error_is_never_longer_than_4_kib(server: PluginServer, repository: Path) -> None:
     for number in range(100):
         manifest = VM.format(name=f"vm-{number}", more=CONFLICT)
         (repository / "app" / f"{number}.yaml").write_text(manifest)
-    said = failure(server, repository, environment())
-    _, _, report = said.partition("exit status 1: ")
+    text = failure(server, repository, environment())
+    _, _, report = text.partition("exit status 1: ")
     assert len(report.encode()) <= 4096
-    shown = report.count("error VR301")
-    assert shown
-    assert f"and {100 - shown} more; 'virt-render check' shows all" in report
+    printed = report.count("error VR301")
+    assert printed
+    assert f"and {100 - printed} more; 'virt-render check' shows all" in report
     assert "{" not in report.splitlines()[-1], NO_LOG
 
 
@@ -182,13 +184,13 @@ def test_errors_come_before_warnings(server: PluginServer, repository: Path) -> 
     deprecated = VM.format(name="a", more="").replace("runStrategy: Always", "running: true")
     (repository / "app" / "a.yaml").write_text(deprecated)
     (repository / "app" / "b.yaml").write_text(VM.format(name="b", more=CONFLICT))
-    said = failure(server, repository, environment())
-    assert said.index("error VR301") < said.index("warning VR502")
+    text = failure(server, repository, environment())
+    assert text.index("error VR301") < text.index("warning VR502")
 
 
 def test_nothing_is_never_printed_as_success(server: PluginServer, repository: Path) -> None:
-    said = failure(server, repository, environment())
-    assert "error VR112 no-objects: no Kubernetes object in the current folder" in said
+    text = failure(server, repository, environment())
+    assert "error VR112 no-objects: no Kubernetes object in the current folder" in text
     assert server.generate(repository, "app", environment(("allow-empty", "true")))[0] == []
 
 
@@ -245,10 +247,10 @@ def test_unfit_parameters(
     parameters: str, words: str, server: PluginServer, repository: Path
 ) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
-    said = failure(server, repository, environment(ARGOCD_APP_PARAMETERS=parameters))
-    assert "failed exit status 2: virt-render: error VR801 invalid-setting: " in said
-    assert words in said
-    assert '"status"' not in said, NO_LOG
+    text = failure(server, repository, environment(ARGOCD_APP_PARAMETERS=parameters))
+    assert "failed exit status 2: virt-render: error VR801 invalid-setting: " in text
+    assert words in text
+    assert '"status"' not in text, NO_LOG
 
 
 def test_parameters_win_over_variables_and_those_over_the_file(
@@ -272,8 +274,8 @@ def test_unknown_variables_of_an_application_are_refused(
     server: PluginServer, repository: Path
 ) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
-    said = failure(server, repository, environment(ARGOCD_ENV_VIRT_RENDER_EMTI="vm"))
-    assert "unknown environment variable VIRT_RENDER_EMTI; did you mean VIRT_RENDER_EMIT?" in said
+    text = failure(server, repository, environment(ARGOCD_ENV_VIRT_RENDER_EMTI="vm"))
+    assert "unknown environment variable VIRT_RENDER_EMTI; did you mean VIRT_RENDER_EMIT?" in text
     assert server.generate(repository, "app", environment(ARGOCD_ENV_OTHER="x"))[0]
 
 
@@ -288,8 +290,8 @@ def test_the_destination_is_where_names_are_looked_up(
         "metadata: {name: small, namespace: prod}\nspec: {cpu: {guest: 1}, memory: {guest: 1Gi}}\n"
     )
     assert len(server.generate(repository, "app", environment(ARGOCD_APP_NAMESPACE="prod"))[0]) == 2
-    said = failure(server, repository, environment(ARGOCD_APP_NAMESPACE="test"))
-    assert "there is VirtualMachineInstancetype prod/small" in said
+    text = failure(server, repository, environment(ARGOCD_APP_NAMESPACE="test"))
+    assert "there is VirtualMachineInstancetype prod/small" in text
 
 
 def with_slow_kustomize(repository: Path, folder: Path) -> dict[str, str]:
@@ -313,8 +315,8 @@ def test_the_deadline_says_what_was_being_done(
             environ["ARGOCD_ENV_VIRT_RENDER_DEADLINE"] = "1"
         case _:
             environ["VIRT_RENDER_DEADLINE"] = "1"
-    said = failure(server, repository, environ)
-    assert said.startswith(
+    text = failure(server, repository, environ)
+    assert text.startswith(
         "`virt-render argocd generate` failed exit status 5: virt-render: error VR902 "
         "deadline-exceeded: the deadline of 1 s has passed while building . with kustomize\n"
     )
@@ -388,9 +390,9 @@ def test_a_deadline_may_be_as_long_as_a_number(server: PluginServer, repository:
 
 def test_a_limit_of_5000_digits_is_no_number(server: PluginServer, repository: Path) -> None:
     (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
-    said = failure(server, repository, environment(VIRT_RENDER_MAX_DOCUMENTS="1" * 5000))
-    assert "error VR801 invalid-setting: VIRT_RENDER_MAX_DOCUMENTS: '1111" in said
-    assert '"status"' not in said, NO_LOG
+    text = failure(server, repository, environment(VIRT_RENDER_MAX_DOCUMENTS="1" * 5000))
+    assert "error VR801 invalid-setting: VIRT_RENDER_MAX_DOCUMENTS: '1111" in text
+    assert '"status"' not in text, NO_LOG
 
 
 @pytest.mark.parametrize(
@@ -408,9 +410,9 @@ def test_help_names_what_an_application_has(
 ) -> None:
     if text:
         (repository / "app" / "kustomization.yaml").write_text(text)
-    said = failure(server, repository, environment())
-    assert words in said
-    assert " --" not in said
+    content = failure(server, repository, environment())
+    assert words in content
+    assert " --" not in content
 
 
 def test_a_closed_log_keeps_no_manifest_back(repository: Path) -> None:
@@ -443,8 +445,10 @@ def test_parameters_are_those_of_the_table_and_of_plugin_yaml(server: PluginServ
     done = virt_render(ROOT, "parameters")
     announced = json.loads(done.stdout)
     assert announced == announcements() == server.plugin["spec"]["parameters"]["static"]
-    assert [one["name"] for one in announced] == [one.name for one in (*OPTIONS, DEADLINE)]
-    assert {one["collectionType"] for one in announced} == {"string"}
+    assert [item["name"] for item in announced] == [
+        resource.name for resource in (*OPTIONS, DEADLINE)
+    ]
+    assert {item["collectionType"] for item in announced} == {"string"}
 
 
 @pytest.mark.parametrize(
@@ -511,7 +515,7 @@ def test_names_are_printed_as_they_are(name: bytes, tmp_path: Path) -> None:
     os.mkdir(shared)
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
-    for words, said in (
+    for words, text in (
         ((b"--files",), b"../%s/\nvm.yaml\n"),
         ((), b"argocd.argoproj.io/manifest-generate-paths: .;../%s\n"),
     ):
@@ -519,7 +523,7 @@ def test_names_are_printed_as_they_are(name: bytes, tmp_path: Path) -> None:
             [*argv("argocd", "inputs"), *words, b"--catalog", shared],
             cwd=tmp_path / "app", env=environ(), capture_output=True, check=False,
         )  # fmt: skip
-        assert (done.returncode, done.stdout) == (0, said % name), done.stderr
+        assert (done.returncode, done.stdout) == (0, text % name), done.stderr
 
 
 def test_discovery_names_the_file_as_it_is(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) 
 def place(folder: Path, code: str = "VR301") -> tuple[str, int]:
     done = process.run("check", "--format", "json", cwd=folder)
     found = json.loads(done.stdout)["diagnostics"]
-    (one,) = (one for one in found if one["code"] == code)
-    return one["file"], one["line"]
+    (diagnostic,) = (diagnostic for diagnostic in found if diagnostic["code"] == code)
+    return diagnostic["file"], diagnostic["line"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,11 @@ def test_the_column_is_that_of_the_file(repository: Path, entry: str, patch: str
     if patch:
         manifests.put(repository / "prod/p.yaml", patch)
     done = process.run("check", "--format", "json", cwd=repository)
-    (found,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR301")
+    (found,) = (
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["code"] == "VR301"
+    )
     line = (repository / found["file"]).read_text().splitlines()[found["line"] - 1]
     assert line[found["column"] - 1 :].startswith(("guest", '"guest"', "value"))
 
@@ -127,7 +131,7 @@ def test_overlays_are_named(repository: Path) -> None:
     assert done.stdout.count("error VR301") == 1
     assert "  built by prod, test\n" in done.stdout
     report = json.loads(process.run("check", "--format", "json", cwd=repository).stdout)
-    (found,) = (one for one in report["diagnostics"] if one["code"] == "VR301")
+    (found,) = (diagnostic for diagnostic in report["diagnostics"] if diagnostic["code"] == "VR301")
     assert found["builds"] == ["prod", "test"]
 
 
@@ -156,7 +160,11 @@ def test_settings_beside_an_overlay_are_not_built_by_it(repository: Path) -> Non
         "spec: {configuration: {absent: 1}}\n",
     )
     done = process.run("check", "--format", "json", cwd=repository)
-    (found,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR105")
+    (found,) = (
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["code"] == "VR105"
+    )
     assert not found.get("builds")
 
 

@@ -35,7 +35,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "exit_", "said"),
+    ("text", "exit_", "message"),
     [
         (MISSING, Exit.UNREADABLE, "app: error VR116 kustomize-failed: "),
         (REMOTE, Exit.FINDINGS, "app/kustomization.yaml:1:22: error VR122 remote-base-refused: "),
@@ -44,12 +44,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=["missing", "remote", "function"],
 )
 def test_a_named_file_was_not_checked(
-    text: str, exit_: Exit, said: str, kustomize: str, capfd: pytest.CaptureFixture[str]
+    text: str, exit_: Exit, message: str, kustomize: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     Path("app/kustomization.yaml").write_text(text)
     for file in ("app/vm.yaml", "app/kustomization.yaml"):
         assert dispatch.invoke(["check", "--kustomize", kustomize, "--", file]) is exit_
-        assert said in capfd.readouterr().out
+        assert message in capfd.readouterr().out
 
 
 def test_without_kustomize_too(capfd: pytest.CaptureFixture[str]) -> None:

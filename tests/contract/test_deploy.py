@@ -76,8 +76,8 @@ def pod() -> Any:
     text = b"patch:\n" + (DEPLOY / SIDECAR).read_bytes()
     ((document,), _) = read(text, SIDECAR)
     added: dict[str, list[Any]] = {}
-    for one in document.body["patch"]:
-        added.setdefault(one["path"].split("/")[-2], []).append(one["value"])
+    for item in document.body["patch"]:
+        added.setdefault(item["path"].split("/")[-2], []).append(item["value"])
     return added
 
 
@@ -91,11 +91,11 @@ def test_the_component_adds_the_sidecar_to_the_repository_server(
     done = subprocess.run([kustomize, "build", str(tmp_path)], capture_output=True, check=True)
     ((deployment,), _) = read(done.stdout, "stdout")
     spec = deployment.body["spec"]["template"]["spec"]
-    containers = {one["name"]: one for one in spec["containers"]}
+    containers = {container["name"]: container for container in spec["containers"]}
     assert list(containers) == ["argocd-repo-server", "virt-render"], "the first one is Argo CD's"
     check(containers["virt-render"], "container")
-    mounted = {one["name"] for one in containers["virt-render"]["volumeMounts"]}
-    volumes = [one["name"] for one in spec["volumes"]]
+    mounted = {volumemount["name"] for volumemount in containers["virt-render"]["volumeMounts"]}
+    volumes = [volume["name"] for volume in spec["volumes"]]
     assert mounted <= set(volumes)
     assert sorted(volumes) == ["plugins", "tmp", "var-files", "virt-render-tmp"]
 
@@ -120,9 +120,9 @@ def test_the_operator_has_the_same_sidecar_and_picks_the_user() -> None:
 
 
 def test_variables_of_the_sidecar_are_ours() -> None:
-    known = {one.spelled(Source.ENVIRONMENT) for one in (*OPTIONS, DEADLINE)}
+    known = {item.spelled(Source.ENVIRONMENT) for item in (*OPTIONS, DEADLINE)}
     (container,) = pod()["containers"]
-    assert {one["name"] for one in container["env"]} <= known
+    assert {item["name"] for item in container["env"]} <= known
 
 
 def source_of(name: str) -> Any:
@@ -137,7 +137,7 @@ def test_applications_name_the_plugin_and_parameters_that_exist(name: str) -> No
     plugin = source_of(name)["plugin"]
     ((configured,), _) = read((ROOT / "plugin.yaml").read_bytes(), "plugin.yaml")
     assert plugin["name"] == configured.body["metadata"]["name"]
-    values = {one["name"]: one["string"] for one in plugin["parameters"]}
+    values = {parameter["name"]: parameter["string"] for parameter in plugin["parameters"]}
     assert not decide([Layer(Source.PARAMETER, values)]).diagnostics
 
 
@@ -147,7 +147,10 @@ def test_the_page_on_argo_cd_names_what_exists() -> None:
         read(text.encode(), "argocd.md").documents[0].body["spec"]
         for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     )
-    values = {one["name"]: one["string"] for one in application["source"]["plugin"]["parameters"]}
+    values = {
+        parameter["name"]: parameter["string"]
+        for parameter in application["source"]["plugin"]["parameters"]
+    }
     assert not decide([Layer(Source.PARAMETER, values)]).diagnostics
     program, *words = discovery["discover"]["find"]["command"]
     assert (program, " ".join(words) in COMMANDS) == ("virt-render", True)
@@ -186,16 +189,16 @@ def dockerfile() -> list[list[str]]:
 
 
 def test_the_image_runs_as_argo_cd_and_openshift_want_it() -> None:
-    said = dockerfile()
-    assert ["USER", "999:0"] in said
-    assert ["COPY", "plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in said
-    variables = [words for words in said if words[0] == "ENV"][-1]  # of the last stage
+    text = dockerfile()
+    assert ["USER", "999:0"] in text
+    assert ["COPY", "plugin.yaml", "/home/argocd/cmp-server/config/plugin.yaml"] in text
+    variables = [words for words in text if words[0] == "ENV"][-1]  # of the last stage
     assert {"HOME=/tmp", "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1"} < set(variables)
-    assert any("compileall" in words for words in said)
-    (programs,) = (words for words in said if words[:2] == ["COPY", "--from=tools"])
+    assert any("compileall" in words for words in text)
+    (programs,) = (words for words in text if words[:2] == ["COPY", "--from=tools"])
     assert programs[2:] == ["/usr/local/bin/kustomize", "/usr/local/bin/helm", "/usr/local/bin/"]
     assert "/usr/local/bin" in dict(word.split("=", 1) for word in variables[1:])["PATH"].split(":")
-    bases = [words[1] for words in said if words[0] == "FROM"]
+    bases = [words[1] for words in text if words[0] == "FROM"]
     assert bases == ["${GO_IMAGE}", "${PYTHON_IMAGE}", "${PYTHON_IMAGE}"]
 
 
@@ -203,7 +206,7 @@ def test_what_is_installed_has_versions_and_hashes() -> None:
     arguments = dict(words[1].split("=") for words in dockerfile() if words[0] == "ARG")
     assert all(re.search(r"\d+\.\d+\.\d+", value) for value in arguments.values()), arguments
     built = [words[-1] for words in dockerfile() if words[:3] == ["RUN", "go", "install"]]
-    assert [one.partition("@")[2] for one in built] == ["${KUSTOMIZE_VERSION}", "${HELM_VERSION}"]
+    assert [item.partition("@")[2] for item in built] == ["${KUSTOMIZE_VERSION}", "${HELM_VERSION}"]
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for tool in ("KUSTOMIZE", "HELM"):  # what the tests run is what the image holds
         assert f"{tool}_VERSION := {arguments[f'{tool}_VERSION']}\n" in makefile
@@ -211,8 +214,10 @@ def test_what_is_installed_has_versions_and_hashes() -> None:
     image = " ".join(word for words in dockerfile() for word in words)
     diff_action = (DEPLOY / "github" / "diff" / "action.yml").read_text(encoding="utf-8")
     for text in (action, diff_action, image):
-        installs = [one.split("&&")[0] for one in re.split(r"pip install|-m pip", text)[1:]]
-        for install in (one for one in installs if "requirement" in one or ".whl" in one):
+        installs = [part.split("&&")[0] for part in re.split(r"pip install|-m pip", text)[1:]]
+        for install in (
+            install for install in installs if "requirement" in install or ".whl" in install
+        ):
             assert "--require-hashes" in install or "--no-index" in install, install
         assert installs
     pinned = requirements("dev.txt")
@@ -221,7 +226,7 @@ def test_what_is_installed_has_versions_and_hashes() -> None:
             assert hashes, package
             assert pinned[package][0] == version
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = {re.split(r"[><=]", one)[0] for one in project["dependencies"]}
+    wanted = {re.split(r"[><=]", dependency)[0] for dependency in project["dependencies"]}
     assert wanted <= requirements("runtime.txt").keys()
 
 
@@ -265,18 +270,18 @@ def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
     (tmp_path / "bad.yaml").write_text(vm("bad", instancetype="small", memory="4Gi"))
     (tmp_path / "temporary").mkdir()
-    given = {
+    fields = {
         "PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml", "DEADLINE": "600",
     }  # fmt: skip
     environ = {
         **os.environ,
         "RUNNER_TEMP": str(tmp_path / "temporary"),
         "GITHUB_ACTION_PATH": str(ROOT),
-        **given,
+        **fields,
     }
     assert [step["name"] for step in steps()] == ["Set up Python", "Install virt-render", "Check"]
     *_, install, checking = steps()
-    assert set(checking["env"]) == set(given)
+    assert set(checking["env"]) == set(fields)
     done = None
     for step in (install, checking):
         done = subprocess.run(

@@ -94,7 +94,7 @@ SITUATIONS = {
     "VR116": Situation({"overlay/kustomization.yaml": "resources: [missing.yaml]\n"}),
     "VR117": Situation({"overlay/kustomization.yaml": "resources: []\n"}, path="/nowhere"),
     "VR118": Situation({"chart/.hidden.yaml": WEB, "chart/vm.yaml": WEB}),
-    "VR119": Situation({f"environments/{one}/{name}": text for one in ("a", "b") for name, text in (
+    "VR119": Situation({f"environments/{item}/{name}": text for item in ("a", "b") for name, text in (
         ("kustomization.yaml", "resources: [vm.yaml]\n"), ("vm.yaml", WEB))}),
     "VR121": Situation({"vm.yaml": WEB}),
     "VR122": Situation({"overlay/kustomization.yaml": "resources: [https://example.org/base]\n"}),

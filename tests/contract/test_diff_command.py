@@ -27,18 +27,18 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def test_nothing_changed(repository: Repository) -> None:
-    said = repository.fine("diff", "--exit-code").splitlines()
-    assert said[0] == "2 VMs: 2 same"
-    assert said[2:] == ["  2 same  stays as it is"]
+    text = repository.fine("diff", "--exit-code").splitlines()
+    assert text[0] == "2 VMs: 2 same"
+    assert text[2:] == ["  2 same  stays as it is"]
 
 
 def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -> None:
     repository.git("checkout", "--quiet", "-b", "larger")
     repository.instancetype("small", cpus=4)
-    said = repository.fine("diff", "--emit", "vm")
-    assert "synced with --emit vm" in said.splitlines()[1]
-    assert "2 VMs: 2 migrate" in said
-    line = next(one for one in said.splitlines() if "domain.cpu.sockets" in one)
+    text = repository.fine("diff", "--emit", "vm")
+    assert "synced with --emit vm" in text.splitlines()[1]
+    assert "2 VMs: 2 migrate" in text
+    line = next(line for line in text.splitlines() if "domain.cpu.sockets" in line)
     assert "spec.domain.cpu.sockets: 2 -> 4 (migrate)  instancetypes/small.yaml:" in line
     assert "2 recreate" in repository.fine("diff")
 
@@ -49,9 +49,9 @@ def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None
     repository.commit("A smaller web")
     repository.write("vms/broken.yaml", "{")
     before = repository.git("status", "--porcelain")
-    said = repository.fine("diff", "HEAD~1..HEAD")
-    assert "2 VMs: 1 restart, 1 same" in said
-    assert "Reduction of CPU socket count requires a restart" in said
+    text = repository.fine("diff", "HEAD~1..HEAD")
+    assert "2 VMs: 1 restart, 1 same" in text
+    assert "Reduction of CPU socket count requires a restart" in text
     assert repository.git("status", "--porcelain") == before
 
 
@@ -59,8 +59,8 @@ def test_two_folders(repository: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     other.instancetype("small", cpus=4)
     other.vm("web")
-    said = repository.fine("diff", ".", str(other.folder), "--emit", "vm")
-    assert "2 VMs: 1 gone, 1 migrate" in said or "2 VMs: 1 migrate, 1 gone" in said
+    text = repository.fine("diff", ".", str(other.folder), "--emit", "vm")
+    assert "2 VMs: 1 gone, 1 migrate" in text or "2 VMs: 1 migrate, 1 gone" in text
 
 
 def test_a_folder_that_was_not_there_held_nothing(repository: Repository) -> None:
@@ -107,9 +107,9 @@ def test_a_change_that_repairs_a_vm_is_no_error(repository: Repository, emit: st
     repository.commit("A mistake")
     repository.vm("web")
     for form in ("text", "markdown"):
-        said = repository.fine("diff", "HEAD", "--emit", emit, "--format", form)
-        assert "could not be rendered before, and can be now" in said
-        assert '"nowhere" not found' in said
+        text = repository.fine("diff", "HEAD", "--emit", emit, "--format", form)
+        assert "could not be rendered before, and can be now" in text
+        assert '"nowhere" not found' in text
 
 
 def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> None:
@@ -180,8 +180,8 @@ def test_errors_that_stop_build_are_named(repository: Repository, form: str, emi
     assert "instancetypes/small.yaml:" in done.stdout or "instancetypes/again.yaml:" in done.stdout
     repository.commit("Twice")
     repository.instancetype("other")
-    said = repository.fine("diff", "HEAD", *words)  # the change is not to blame
-    assert "after: 1 error (as before), build prints nothing" in said
+    text = repository.fine("diff", "HEAD", *words)  # the change is not to blame
+    assert "after: 1 error (as before), build prints nothing" in text
     (repository.folder / "instancetypes" / "again.yaml").unlink()
     assert "build prints nothing" not in repository.fine("diff", "HEAD", *words)
 
@@ -301,7 +301,9 @@ def test_a_setting_of_the_cluster_is_named_with_its_line(
         words = ("--cluster-config", "../a.yaml..../b.yaml")
     answer = json.loads(repository.fine("diff", *words, "--format", "json"))
     for machine in answer["machines"]:
-        found = {(one["field"], one["effect"]): one["cause"] for one in machine["changes"]}
+        found = {
+            (change["field"], change["effect"]): change["cause"] for change in machine["changes"]
+        }
         cause = found[expected]
         line = f"{head}{setting}".count("\n") if setting.count("\n") > 1 else head.count("\n") + 1
         assert (cause["file"], cause["line"]) == ("cluster.yaml" if is_input else "../b.yaml", line)
@@ -373,19 +375,19 @@ def test_each_kustomization_is_compared_by_itself(tmp_path: Path, kustomize: str
         repository.write(f"{name}/kustomization.yaml", resources)
     repository.commit("Two environments")
     repository.instancetype("small", cpus=4, folder="green")
-    said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
-    assert said[0] == "2 VMs: 1 migrate, 1 same"
-    assert "green: 1 VM: 1 migrate" in said
-    assert "green/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
+    text = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
+    assert text[0] == "2 VMs: 1 migrate, 1 same"
+    assert "green: 1 VM: 1 migrate" in text
+    assert "green/small.yaml:" in next(item for item in text if "cpu.sockets" in item)
 
 
 def test_every_format_is_written_where_it_was_asked_for(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
     for name, begin in (("json", "{"), ("markdown", "### 2 VMs: "), ("html", "<!doctype html>")):
-        said = repository.fine("diff", "HEAD", "--emit", "vm", "--format", name)
-        assert said.startswith(begin)
+        text = repository.fine("diff", "HEAD", "--emit", "vm", "--format", name)
+        assert text.startswith(begin)
         repository.fine("diff", "HEAD", "--emit", "vm", "--format", name, "--output", f"x.{name}")
-        assert (repository.folder / f"x.{name}").read_text(encoding="utf-8") == said
+        assert (repository.folder / f"x.{name}").read_text(encoding="utf-8") == text
 
 
 def test_an_answer_is_one_file(repository: Repository) -> None:
@@ -396,10 +398,10 @@ def test_an_answer_is_one_file(repository: Repository) -> None:
 
 
 def test_only_the_release_changes(repository: Repository) -> None:
-    said = repository.fine("diff", "--kubevirt", "1.8..1.9").splitlines()
-    assert said[1] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
-    assert "2 VMs: " in said[0]
-    assert "restart" not in said[1]
+    text = repository.fine("diff", "--kubevirt", "1.8..1.9").splitlines()
+    assert text[1] == ". with KubeVirt 1.8 -> . with KubeVirt 1.9, synced with --emit source"
+    assert "2 VMs: " in text[0]
+    assert "restart" not in text[1]
 
 
 def test_only_the_settings_of_the_cluster_change(repository: Repository, tmp_path: Path) -> None:
@@ -411,9 +413,9 @@ metadata: {{name: kubevirt, namespace: kubevirt}}
 spec: {{configuration: {{cpuModel: {model}}}}}
 """
         (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
-    said = repository.fine("diff", "--cluster-config", f"{tmp_path}/a.yaml..{tmp_path}/b.yaml")
-    assert "2 VMs: 2 next" in said
-    assert "spec.domain.cpu.model: host-model -> Haswell" in said
+    content = repository.fine("diff", "--cluster-config", f"{tmp_path}/a.yaml..{tmp_path}/b.yaml")
+    assert "2 VMs: 2 next" in content
+    assert "spec.domain.cpu.model: host-model -> Haswell" in content
 
 
 @pytest.mark.parametrize(
@@ -431,12 +433,12 @@ def test_a_pinned_vm_stays_and_is_counted(repository: Repository) -> None:
     repository.fine("pin")
     repository.commit("Pinned")
     repository.instancetype("small", cpus=4)
-    said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
-    assert said[0] == "2 VMs: 2 same"
-    assert "pinned by the lock, of those that stay as they are: 2" in said
-    edited = said.index("edited, and nothing comes of it for VMs that use it:")
-    assert said[edited + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
-    assert said[edited + 2] == "    prod/db, prod/web"
+    text = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
+    assert text[0] == "2 VMs: 2 same"
+    assert "pinned by the lock, of those that stay as they are: 2" in text
+    edited = text.index("edited, and nothing comes of it for VMs that use it:")
+    assert text[edited + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
+    assert text[edited + 2] == "    prod/db, prod/web"
 
 
 def test_vms_that_are_pinned_anew_alike_stand_together(repository: Repository) -> None:
@@ -460,11 +462,11 @@ def test_a_deleted_instancetype_is_named_with_the_pin(repository: Repository) ->
     repository.fine("pin")
     repository.commit("Pinned")
     repository.write("instancetypes/small.yaml", "")
-    said = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
-    assert said[0] == "2 VMs: 2 same"
-    deleted = said.index("deleted, and nothing comes of it for VMs that use it:")
-    assert said[deleted + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
-    assert said[deleted + 2] == "    prod/db, prod/web"
+    text = repository.fine("diff", "HEAD", "--emit", "vm").splitlines()
+    assert text[0] == "2 VMs: 2 same"
+    deleted = text.index("deleted, and nothing comes of it for VMs that use it:")
+    assert text[deleted + 1].startswith("  VirtualMachineInstancetype prod/small: pinned to small@")
+    assert text[deleted + 2] == "    prod/db, prod/web"
 
 
 @pytest.mark.parametrize("releases", ["1.4..1.9", "1.9..1.4"])
@@ -478,8 +480,8 @@ def test_an_upgrade_restarts_nothing_where_the_vm_is_written_otherwise_for_it(
         "vm.yaml", text.replace("  template:", "  preference: {name: fedora}\n  template:", 1)
     )
     repository.commit("A VM of the catalogue")
-    said = repository.fine("diff", "--emit", "vm", "--kubevirt", releases)
-    assert "1 VM: 1 next" in said
+    content = repository.fine("diff", "--emit", "vm", "--kubevirt", releases)
+    assert "1 VM: 1 next" in content
 
 
 def test_the_releases_are_named_where_the_configuration_changes_them(
@@ -496,8 +498,8 @@ def test_the_releases_are_named_where_the_configuration_changes_them(
 
 def test_the_other_way_to_sync_is_named_where_nobody_chose_one(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
-    said = repository.fine("diff", "HEAD").splitlines()[1]
-    assert said.endswith("(2 VMs would fare otherwise with --emit vm)")
+    text = repository.fine("diff", "HEAD").splitlines()[1]
+    assert text.endswith("(2 VMs would fare otherwise with --emit vm)")
     assert "otherwise" not in repository.fine("diff", "HEAD", "--emit", "vm")
 
 
@@ -561,10 +563,10 @@ def test_a_vm_of_such_a_file_had_its_instancetype(
     file = repository.folder / "vms" / "log.yaml"
     file.write_text(file.read_text("utf-8") + "  broken: [\n", "utf-8")
     repository.commit("A mistake")
-    said = repository.run("diff", words).stdout
-    assert said.splitlines()[0] == f"3 VMs: 1 {effect}, 2 same"
-    assert "already before" not in said
-    assert "not found" not in said
+    output = repository.run("diff", words).stdout
+    assert output.splitlines()[0] == f"3 VMs: 1 {effect}, 2 same"
+    assert "already before" not in output
+    assert "not found" not in output
 
 
 def test_an_error_of_such_a_vm_has_its_line(repository: Repository) -> None:
@@ -574,11 +576,11 @@ def test_an_error_of_such_a_vm_has_its_line(repository: Repository) -> None:
     text = file.read_text("utf-8")
     file.write_text(text + "  broken: [\n", "utf-8")
     repository.commit("A mistake")
-    said = repository.run("diff", "HEAD..HEAD~1").stdout
-    assert "after: 1 error (new), build prints nothing; 1 error gone" in said
+    output = repository.run("diff", "HEAD..HEAD~1").stdout
+    assert "after: 1 error (new), build prints nothing; 1 error gone" in output
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "nowhere" in each)
-    assert f"\n  vms/log.yaml:{line}:" in said
-    assert '"nowhere" not found' in said
+    assert f"\n  vms/log.yaml:{line}:" in output
+    assert '"nowhere" not found' in output
 
 
 @pytest.mark.parametrize("emit", ["source", "vm"])
@@ -605,9 +607,9 @@ def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> No
     repository.fine("pin", ".")
     repository.commit("Pinned")
     repository.instancetype("small", cpus=4)
-    said = repository.fine("diff", "HEAD").splitlines()
-    assert said[0] == "2 VMs: 2 same"
-    assert ", synced with --emit vm, since a lock says so" in said[1]
+    text = repository.fine("diff", "HEAD").splitlines()
+    assert text[0] == "2 VMs: 2 same"
+    assert ", synced with --emit vm, since a lock says so" in text[1]
     assert "2 recreate" in repository.fine("diff", "HEAD", "--emit", "source")
     repository.write(
         ".virt-render.yaml",
@@ -622,8 +624,8 @@ def test_what_was_not_looked_at_is_named(repository: Repository) -> None:
     repository.write("chart/templates/vm.yaml", "{{ if .Values.isOn }}\n# kubevirt.io\n{{ end }}\n")
     repository.commit("A chart")
     repository.vm("more")
-    said = repository.fine("diff", "HEAD", "--helm", "auto").splitlines()
-    assert "; not looked at: 1 Helm chart" in said[1]
+    text = repository.fine("diff", "HEAD", "--helm", "auto").splitlines()
+    assert "; not looked at: 1 Helm chart" in text[1]
 
 
 def test_a_data_volume_is_no_vm(repository: Repository) -> None:
@@ -646,9 +648,9 @@ def test_a_new_warning_is_told(repository: Repository) -> None:
     """Of what a guest boots with, and of quotas too: not in JSON alone."""
     text = manifests.vm("more", memory="1Gi").replace("runStrategy: Always", "running: true")
     repository.write("vms/more.yaml", text)
-    said = repository.fine("diff", "HEAD").splitlines()
-    assert "1 new warning" in said
-    assert "  vms/more.yaml:" in said[said.index("1 new warning") + 1]
+    content = repository.fine("diff", "HEAD").splitlines()
+    assert "1 new warning" in content
+    assert "  vms/more.yaml:" in content[content.index("1 new warning") + 1]
     markdown = repository.fine("diff", "HEAD", "--format", "markdown")
     assert "1 new warning:\n- `vms/more.yaml:" in markdown
     repository.commit("As it was")
@@ -656,20 +658,20 @@ def test_a_new_warning_is_told(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "message"),
     [
         ("HEAD~1..HEAD", 1, "after: 1 error (new), build prints nothing\n  vms/odd.yaml:1:"),
         ("HEAD..HEAD~1", 0, "1 error gone"),
     ],
 )
 def test_a_state_that_cannot_be_read_is_part_of_the_answer(
-    repository: Repository, words: str, status: int, said: str
+    repository: Repository, words: str, status: int, message: str
 ) -> None:
     repository.write("vms/odd.yaml", "kind: [ # of kubevirt.io")
     repository.commit("A mistake")
     done = repository.run("diff", words)
     assert (done.returncode, done.stderr) == (status, "")
-    assert said in done.stdout
+    assert message in done.stdout
     assert "2 VMs: 2 same" in done.stdout
     assert "; not compared: vms/odd.yaml (VR101)" in done.stdout
     assert "not compared: vms/odd.yaml (VR101)" in repository.fine("diff", "HEAD..HEAD")
@@ -713,12 +715,12 @@ def test_what_is_none_of_kubevirts_is_not_read(repository: Repository) -> None:
     )
 
 
-@pytest.mark.parametrize("said", [True, False])
+@pytest.mark.parametrize("is_reported", [True, False])
 def test_folders_that_are_applied_by_themselves_stay_apart(
-    repository: Repository, *, said: bool
+    repository: Repository, *, is_reported: bool
 ) -> None:
     """The second VM of a name makes its folder a root, and that of the first, which had been none."""
-    if said:
+    if is_reported:
         repository.write(".virt-render.yaml", f"{CONFIG}  roots: [team-*]\n")
     repository.instancetype("small", folder="team-a")
     repository.vm("app", folder="team-a")
@@ -745,9 +747,9 @@ def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> N
     repository.write("apps/kustomization.yaml", "resources: [web.yaml]\n")
     repository.commit("Types of their own")
     repository.instancetype("small", cpus=4, folder="platform")
-    said = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
-    assert said[0] == "1 VM: 1 migrate"
-    assert "platform/small.yaml:" in next(one for one in said if "cpu.sockets" in one)
+    text = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
+    assert text[0] == "1 VM: 1 migrate"
+    assert "platform/small.yaml:" in next(item for item in text if "cpu.sockets" in item)
 
 
 def test_what_is_neither_a_folder_nor_a_revision_is_named(tmp_path: Path) -> None:

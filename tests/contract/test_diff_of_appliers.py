@@ -62,13 +62,13 @@ def listing(made: Repository, *names: str) -> None:
 
 def effects(made: Repository, *revisions: str) -> dict[str, tuple[list[str], list[str]]]:
     """What becomes of each VM, and what is said of it, by its namespace and name."""
-    said: Any = json.loads(made.run("diff", *revisions, "--format", "json").stdout)
+    data: Any = json.loads(made.run("diff", *revisions, "--format", "json").stdout)
     return {
-        "/".join(filter(None, (one["resource"]["namespace"], one["resource"]["name"]))): (
-            one["effects"],
-            one["messages"],
+        "/".join(filter(None, (machine["resource"]["namespace"], machine["resource"]["name"]))): (
+            machine["effects"],
+            machine["messages"],
         )
-        for one in said["machines"]
+        for machine in data["machines"]
     }
 
 
@@ -188,9 +188,9 @@ def test_what_could_not_be_looked_at_and_is_deleted_is_counted(repository: Repos
     repository.commit("With it")
     (repository.folder / "flux/vm.yaml").unlink()
     repository.commit("Without it")
-    said = repository.run("diff", "HEAD~1..HEAD", "--format", "json").stdout
+    data = repository.run("diff", "HEAD~1..HEAD", "--format", "json").stdout
     reason = "HelmRelease of a chart from elsewhere with VMs in its values"
-    document: Any = json.loads(said)
+    document: Any = json.loads(data)
     assert (document["unseen"], document["unseenBefore"]) == ({}, {reason: 1})
     text = repository.run("diff", "HEAD~1..HEAD").stdout
     assert f"; not looked at in the first state alone: 1 {reason}\n" in text

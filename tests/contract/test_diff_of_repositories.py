@@ -20,7 +20,7 @@ from tests.support.repository import Repository
 Json = dict[str, Any]
 
 
-class Said(NamedTuple):
+class Answer(NamedTuple):
     """What became of a command."""
 
     status: int
@@ -36,10 +36,13 @@ class Said(NamedTuple):
     @property
     def effects(self) -> dict[str, tuple[str, ...]]:
         """The effects of each VM, by its name."""
-        return {one["resource"]["name"]: tuple(one["effects"]) for one in self.json["machines"]}
+        return {
+            machine["resource"]["name"]: tuple(machine["effects"])
+            for machine in self.json["machines"]
+        }
 
 
-Run = Callable[..., Said]
+Run = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -53,11 +56,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 def diff(repository: Repository, capfd: pytest.CaptureFixture[str]) -> Run:
     """``diff`` in the folder, of the last commit if nothing else is said."""
 
-    def run(*words: str, revisions: str = "HEAD~1..HEAD") -> Said:
+    def run(*words: str, revisions: str = "HEAD~1..HEAD") -> Answer:
         assert Path.cwd() == repository.folder
         capfd.readouterr()
         status = invoke(["diff", revisions, *words])
-        return Said(status, *capfd.readouterr())
+        return Answer(status, *capfd.readouterr())
 
     return run
 
@@ -77,10 +80,10 @@ def test_a_moved_folder_holds_the_same_vms(repository: Repository, diff: Run) ->
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("same",)}
     repository.write("machines/web.yaml", vm(memory="2Gi"))
     repository.commit("Moved and edited")
-    said = diff(revisions="HEAD~2..HEAD").text
-    assert "2 VMs: 1 restart, 1 same" in said or "2 VMs: 1 migrate, 1 same" in said
-    assert "vms -> machines" in said
-    assert "machines/web.yaml:" in said
+    text = diff(revisions="HEAD~2..HEAD").text
+    assert "2 VMs: 1 restart, 1 same" in text or "2 VMs: 1 migrate, 1 same" in text
+    assert "vms -> machines" in text
+    assert "machines/web.yaml:" in text
     (web, _) = diff("--format", "json", revisions="HEAD~2..HEAD").json["machines"]
     assert (web["kustomization"], web["movedFrom"]) == ("machines", "vms")
 
@@ -146,9 +149,9 @@ def test_a_move_that_changes_nothing_else_is_said(repository: Repository, diff: 
     repository.write("all/kustomization.yaml", "resources: [a]\n")
     repository.commit("One of both")
     for form in ("text", "markdown", "html"):
-        said = diff("--format", form).text.lower()
-        assert "moved, and as they were: " in said
-        assert re.search(r"all -(>|&gt;) all/b \(1 vm\)", said)
+        text = diff("--format", form).text.lower()
+        assert "moved, and as they were: " in text
+        assert re.search(r"all -(>|&gt;) all/b \(1 vm\)", text)
     repository.write("all/b/vm.yaml", vm("b", memory="2Gi"))
     repository.commit("An edit")
     assert "as they were" not in diff(revisions="HEAD~2..HEAD").text
@@ -178,9 +181,9 @@ def test_what_vms_of_other_folders_refer_to_is_told_where_it_stands(
     repository.commit("Two that clone a third")
     repository.write("images/golden.yaml", image.replace("com/1", "com/2"))
     repository.commit("Another image")
-    said = diff()
-    assert said.text.startswith("2 VMs and 1 DataVolume: 1 refused, 2 same\n")
-    assert said.text.count("Cannot update DataVolume Spec") == 1
+    answer = diff()
+    assert answer.text.startswith("2 VMs and 1 DataVolume: 1 refused, 2 same\n")
+    assert answer.text.count("Cannot update DataVolume Spec") == 1
 
 
 def test_a_vm_that_moves_to_an_overlay_is_compared(repository: Repository, diff: Run) -> None:
@@ -200,7 +203,9 @@ def test_a_vm_that_moves_to_an_overlay_is_compared(repository: Repository, diff:
     (web,) = diff("--format", "json").json["machines"]
     assert "new" not in web["effects"]
     assert "gone" not in web["effects"]
-    cause = next(one["cause"] for one in web["changes"] if one["field"].endswith("memory.guest"))
+    cause = next(
+        change["cause"] for change in web["changes"] if change["field"].endswith("memory.guest")
+    )
     assert (cause["file"], cause["line"]) == ("prod/more.yaml", 4)
 
 
@@ -213,14 +218,14 @@ def test_vms_of_one_name_move_with_folders_of_one_name(repository: Repository, d
     repository.git("mv", "overlays", "clusters")
     repository.commit("Moved")
     machines = diff("--format", "json").json["machines"]
-    assert [(one["kustomization"], one["effects"]) for one in machines] == [
+    assert [(machine["kustomization"], machine["effects"]) for machine in machines] == [
         ("clusters/dev", ["same"]),
         ("clusters/prod", ["same"]),
     ]
     repository.git("mv", "clusters/dev", "clusters/staging")
     repository.commit("Renamed")
     # Nobody can say that it is the same one, or a third: it counts as what it may be at worst.
-    effects = [one["effects"] for one in diff("--format", "json").json["machines"]]
+    effects = [machine["effects"] for machine in diff("--format", "json").json["machines"]]
     assert sorted(effects) == [["gone"], ["new"], ["same"]]
 
 
@@ -259,11 +264,11 @@ def overlays(repository: Repository, amount: str, above: str = "") -> None:
         repository.write(f"overlays/{name}/memory.yaml", above + PATCHED.replace("AMOUNT", amount))
 
 
-def causes(said: Said, field: str) -> dict[str, tuple[str, int]]:
+def causes(messages: Answer, field: str) -> dict[str, tuple[str, int]]:
     """Where the change of *field* was written, by the namespace of the VM."""
     return {
         machine["resource"]["namespace"]: (change["cause"]["file"], change["cause"]["line"])
-        for machine in said.json["machines"]
+        for machine in messages.json["machines"]
         for change in machine["changes"]
         if change["field"] == field
     }
@@ -282,14 +287,14 @@ def compared(repository: Repository) -> str:
     return f"{commit}~1..{commit}"
 
 
-def expect_places(said: Said) -> None:
-    assert causes(said, "spec.domain.memory.guest") == {
+def expect_places(messages: Answer) -> None:
+    assert causes(messages, "spec.domain.memory.guest") == {
         "dev": ("overlays/dev/memory.yaml", 4),
         "prod": ("overlays/prod/memory.yaml", 4),
     }
     line = BASE[: BASE.index("devices: {}")].count("\n") + 1
     expected = dict.fromkeys(("dev", "prod"), ("base/web.yaml", line))
-    assert causes(said, "spec.domain.devices.rng") == expected
+    assert causes(messages, "spec.domain.devices.rng") == expected
 
 
 def test_places_are_those_of_the_compared_commits(compared: str, diff: Run) -> None:
@@ -344,7 +349,7 @@ spec: {requirements: {cpu: {guest: 2}}}
     repository.write("prod/tiny.yaml", f"{head}spec:\n  instancetype:\n    name: tiny\n")
     invoke(["check", "--format", "json"])
     found = json.loads(capfd.readouterr().out)["diagnostics"]
-    (unmet,) = (one for one in found if one["code"] == "VR401")
+    (unmet,) = (diagnostic for diagnostic in found if diagnostic["code"] == "VR401")
     assert (unmet["file"], unmet["line"]) == ("prod/tiny.yaml", 5)
 
 
@@ -357,7 +362,7 @@ def test_places_are_known_in_a_bare_clone(
     capfd.readouterr()
     with contextlib.chdir(bare):
         status = invoke(["diff", compared, "--format", "json"])
-    expect_places(Said(status, capfd.readouterr().out))
+    expect_places(Answer(status, capfd.readouterr().out))
 
 
 BROKEN = vm("broken", instancetype="nowhere", memory="")
@@ -374,12 +379,12 @@ def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form
     repository.commit("One VM of three renders")
     repository.write("README.md", "Hello\n")
     repository.commit("Words")
-    said = diff("--emit", "vm", "--format", form)
-    assert said.status == 0
-    assert "after: 2 errors" in said.text
-    assert "(as before)" in said.text
-    assert "nonsense" not in said.text
-    assert "nowhere" not in said.text
+    answer = diff("--emit", "vm", "--format", form)
+    assert answer.status == 0
+    assert "after: 2 errors" in answer.text
+    assert "(as before)" in answer.text
+    assert "nonsense" not in answer.text
+    assert "nowhere" not in answer.text
 
 
 def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, diff: Run) -> None:
@@ -390,11 +395,11 @@ def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, di
     repository.write("odd.yaml", vm("odd"))
     repository.write("late.yaml", vm("late", instancetype="absent", memory=""))
     repository.commit("One mended, one made")
-    said = diff("--emit", "vm")
-    assert said.status == 1
-    assert "after: 2 errors (1 new, 1 as before), build prints nothing; 1 error gone" in said.text
+    answer = diff("--emit", "vm")
+    assert answer.status == 1
+    assert "after: 2 errors (1 new, 1 as before), build prints nothing; 1 error gone" in answer.text
     found = diff("--emit", "vm", "--format", "json").json["errors"]
-    names = {key: [one["resource"]["name"] for one in found[key]] for key in found}
+    names = {key: [item["resource"]["name"] for item in found[key]] for key in found}
     assert names == {"new": ["late"], "remaining": ["broken"], "gone": ["odd"]}
     assert diff("--emit", "vm", revisions="HEAD~1..HEAD~1").status == 0
 
@@ -409,10 +414,10 @@ def test_repaired_vms_are_no_failure(repository: Repository, diff: Run, emit: st
     small = manifests.instancetype("small", cpus=2, memory="2Gi")
     repository.write("small.yaml", small)
     repository.commit("Here it is")
-    said = diff("--emit", emit)
-    assert said.status == 0
-    assert "5 VMs: 5 repaired" in said.text
-    assert "could not be rendered before, and can be now: " in said.text
+    answer = diff("--emit", emit)
+    assert answer.status == 0
+    assert "5 VMs: 5 repaired" in answer.text
+    assert "could not be rendered before, and can be now: " in answer.text
 
 
 def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
@@ -422,9 +427,9 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     repository.commit("An error")
     repository.git("mv", "a", "b")
     repository.commit("Moved")
-    said = diff("--emit", "vm")
-    assert said.status == 0
-    assert "after: 1 error (as before), build prints nothing" in said.text
+    answer = diff("--emit", "vm")
+    assert answer.status == 0
+    assert "after: 1 error (as before), build prints nothing" in answer.text
 
 
 def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
@@ -438,8 +443,8 @@ def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     repository.write("b/db.yaml", vm("db").replace("runStrategy: Always", "running: true"))
     repository.write("b/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")
     repository.commit("Another one")
-    said = diff(revisions="HEAD~2..HEAD").text
-    assert "1 new warning\n  b/db.yaml:" in said
+    text = diff(revisions="HEAD~2..HEAD").text
+    assert "1 new warning\n  b/db.yaml:" in text
 
 
 SIZED = """\
@@ -460,15 +465,15 @@ def test_what_makes_a_data_volume_another_one_is_said_beside_the_rest(
     changed = text.replace("SIZE", "2Gi").replace("volumes:", "hostname: x\n      volumes:")
     repository.write("web.yaml", changed)
     repository.commit("A larger disk, and a name")
-    said = diff()
-    assert "restart, recreate  VirtualMachine prod/web" in said.text
+    answer = diff()
+    assert "restart, recreate  VirtualMachine prod/web" in answer.text
     changes = [
-        (one["field"], one["effect"])
-        for one in diff("--format", "json").json["machines"][0]["changes"]
+        (change["field"], change["effect"])
+        for change in diff("--format", "json").json["machines"][0]["changes"]
     ]
     size = "spec.dataVolumeTemplates[root].spec.storage.resources.requests.storage"
     assert changes == [("spec.hostname", "restart"), (size, "none")]
-    assert f"  {size}: 1Gi -> 2Gi (none)  web.yaml:" in said.text
+    assert f"  {size}: 1Gi -> 2Gi (none)  web.yaml:" in answer.text
 
 
 SETTINGS = """\
@@ -541,10 +546,10 @@ spec: {requirements: {cpu: {guest: 1}}}
     volume = "\n      volumes: [{name: a, emptyDisk: {capacity: 1Gi}}]\n"
     repository.write("web.yaml", text.replace("devices: {}", disk).rstrip("\n") + volume)
     repository.commit("More CPUs wanted, and a disk")
-    said = diff("--emit", emit, *words)
-    assert said.status == 1
-    assert "after: 1 error (new), build prints nothing" in said.text
-    assert "insufficient CPU resources of 2 vCPU provided by instance type" in said.text
+    answer = diff("--emit", emit, *words)
+    assert answer.status == 1
+    assert "after: 1 error (new), build prints nothing" in answer.text
+    assert "insufficient CPU resources of 2 vCPU provided by instance type" in answer.text
 
 
 def test_an_unknown_field_that_is_new_fails_beside_a_restart(
@@ -556,9 +561,9 @@ def test_an_unknown_field_that_is_new_fails_beside_a_restart(
     repository.write("odd.yaml", UNKNOWN.replace("1Gi", "3Gi"))
     repository.commit("More memory, and nonsense")
     for emit in ("source", "vm"):
-        said = diff("--emit", emit)
-        assert said.status == 1
-        assert "nonsense" in said.text
+        text = diff("--emit", emit)
+        assert text.status == 1
+        assert "nonsense" in text.text
 
 
 REFUSED = "devices: {interfaces: [{name: default}]}"
@@ -576,13 +581,13 @@ def test_a_refusal_names_the_fields_that_are_refused(
     changed = vm(memory="4Gi").replace("devices: {}", "devices: {disks: [{name: absent}]}")
     repository.write("web.yaml", changed.replace("runStrategy: Always", "runStrategy: Manual"))
     repository.commit("A disk without a volume, and other edits")
-    said = diff("--emit", emit, "--format", "json")
-    assert said.status == 1
-    (web,) = said.json["machines"]
-    assert said.json["errors"]["new"]
+    answer = diff("--emit", emit, "--format", "json")
+    assert answer.status == 1
+    (web,) = answer.json["machines"]
+    assert answer.json["errors"]["new"]
     if emit == "source":
         assert web["effects"] == ["refused"]
-        fields = [one["field"] for one in web["changes"]]
+        fields = [change["field"] for change in web["changes"]]
         assert fields == ["spec.template.spec.domain.devices.disks"]
     assert "build prints nothing" in diff("--emit", emit).text
 
@@ -597,7 +602,7 @@ def test_what_is_computed_names_what_it_is_computed_from(repository: Repository,
     repository.write("web.yaml", text.replace("1Gi", "2Gi").replace("sockets: 1", "sockets: 2"))
     repository.commit("More of both")
     (web,) = diff("--format", "json").json["machines"]
-    causes_of = {one["field"]: one["cause"]["field"] for one in web["changes"]}
+    causes_of = {change["field"]: change["cause"]["field"] for change in web["changes"]}
     domain = "spec.template.spec.domain"
     assert causes_of["spec.domain.memory.maxGuest"] == f"{domain}.resources.requests.memory"
     assert causes_of["spec.domain.cpu.maxSockets"] == f"{domain}.cpu.sockets"
@@ -625,12 +630,14 @@ def test_lists_are_told_by_item_and_leaf(repository: Repository, diff: Run) -> N
         repository.commit(size)
     field = "spec.dataVolumeTemplates[web-root].spec.storage.resources.requests.storage"
     line = text[: text.index("200Gi")].count("\n") + 1
-    said = diff()
-    assert f"{field}: 140Gi -> 200Gi" in said.text
-    assert f"web.yaml:{line}:" in said.text
+    answer = diff()
+    assert f"{field}: 140Gi -> 200Gi" in answer.text
+    assert f"web.yaml:{line}:" in answer.text
     assert f"`{field}` `140Gi` → `200Gi`" in diff("--format", "markdown").text
     (web,) = diff("--format", "json").json["machines"]
-    assert [(one["field"], one["cause"]["line"]) for one in web["changes"]] == [(field, line)]
+    assert [(change["field"], change["cause"]["line"]) for change in web["changes"]] == [
+        (field, line)
+    ]
 
 
 def test_items_without_a_name_are_told_by_their_place(repository: Repository, diff: Run) -> None:
@@ -654,7 +661,7 @@ def test_long_values_are_cut_around_what_differs(repository: Repository, diff: R
         metadata = f"  template:\n    metadata: {{annotations: {{note: {text}}}}}\n"
         repository.write("web.yaml", vm().replace("  template:\n", metadata))
         repository.commit(word)
-    line = next(one for one in diff().text.splitlines() if "metadata.annotations" in one)
+    line = next(line for line in diff().text.splitlines() if "metadata.annotations" in line)
     before, after = line.split(" -> ")
     assert " hither " in before
     assert " thither " in after
@@ -726,20 +733,22 @@ def test_templates_take_part(repository: Repository, diff: Run, text: str) -> No
         written = text.replace("SIZE", size).replace("DISKS", "[]")
         repository.write("template.yaml", written)
         repository.commit(size)
-    said = diff()
-    assert "1 VM: what it has made stays as it is; what it makes later has the change" in said.text
-    assert "spec.template.spec.domain.memory.guest: 1Gi -> 2Gi" in said.text
+    answer = diff()
+    assert (
+        "1 VM: what it has made stays as it is; what it makes later has the change" in answer.text
+    )
+    assert "spec.template.spec.domain.memory.guest: 1Gi -> 2Gi" in answer.text
     line = written[: written.index("2Gi")].count("\n") + 1
-    assert f"template.yaml:{line}:" in said.text
+    assert f"template.yaml:{line}:" in answer.text
     (holder,) = diff("--format", "json").json["holders"]
     assert (holder["outcome"], holder["replicas"]) == ("later", {"before": 1, "after": 1})
     refused = text.replace("{guest: SIZE}", "{guest: 1Gi, hugepages: {pageSize: 1}}")
     refused = refused.replace("DISKS", "[]")
     repository.write("template.yaml", refused)
     repository.commit("Refused")
-    said = diff()
-    assert said.status == 1
-    assert "1 VM: what it makes of this is refused, or never starts" in said.text
+    answer = diff()
+    assert answer.status == 1
+    assert "1 VM: what it makes of this is refused, or never starts" in answer.text
     (repository.folder / "template.yaml").unlink()
     repository.commit("Gone")
     assert "is no longer in the repository; what was made of it stays" in diff().text
@@ -756,9 +765,9 @@ def test_vms_that_others_make_are_checked(
     repository.write("template.yaml", disks.replace("SIZE", "1Gi"))
     assert invoke(["check", "--format", "json"]) == 1
     found = json.loads(capfd.readouterr().out)["diagnostics"]
-    errors = [one for one in found if one["severity"] == "error"]
+    errors = [diagnostic for diagnostic in found if diagnostic["severity"] == "error"]
     line = text[: text.index("DISKS")].count("\n") + 1
-    assert [(one["code"], one["line"]) for one in errors] == [("VR420", line)]
+    assert [(error["code"], error["line"]) for error in errors] == [("VR420", line)]
 
 
 def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run) -> None:
@@ -774,10 +783,10 @@ def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run)
     assert words in diff().text
     repository.write("vms/web.yaml", vm(instancetype="small", memory=""))
     repository.commit("A VM")
-    said = diff(revisions="HEAD~2..HEAD")
-    assert "1 definition changed, used by no VM here" in said.text
+    answer = diff(revisions="HEAD~2..HEAD")
+    assert "1 definition changed, used by no VM here" in answer.text
     definitions = diff("--format", "json", revisions="HEAD~2..HEAD").json["definitions"]
-    assert {one["resource"]["name"]: one["used"] for one in definitions} == {
+    assert {definition["resource"]["name"]: definition["used"] for definition in definitions} == {
         "large": False,
         "small": True,
     }
@@ -802,7 +811,9 @@ def test_an_operator_from_elsewhere_is_no_error(
     repository.write("web.yaml", vm())
     invoke(["check", ".", "--format", "json"])
     found = json.loads(capfd.readouterr().out)["diagnostics"]
-    assert [one["code"] for one in found if one["severity"] == "error"] == codes
+    assert [
+        diagnostic["code"] for diagnostic in found if diagnostic["severity"] == "error"
+    ] == codes
 
 
 def test_a_fraction_is_to_be_quoted(
@@ -897,23 +908,23 @@ def test_of_a_vm_that_is_there_twice_the_last_is_compared(
     repository.write("b.yaml", f"# Another one\n{vm(memory='2Gi')}")
     repository.commit("The last is edited")
     for emit in ("source", "vm"):
-        said = diff("--emit", emit)
-        assert "1 VM: 1 restart" in said.text
-        assert "spec.domain.memory.guest: 1Gi -> 2Gi (restart)  b.yaml:14:11" in said.text
-        assert "after: 1 error (as before), build prints nothing" in said.text
-        assert "VirtualMachine prod/web" in said.text.partition("the last is compared")[2]
-        assert said.status == 0
+        answer = diff("--emit", emit)
+        assert "1 VM: 1 restart" in answer.text
+        assert "spec.domain.memory.guest: 1Gi -> 2Gi (restart)  b.yaml:14:11" in answer.text
+        assert "after: 1 error (as before), build prints nothing" in answer.text
+        assert "VirtualMachine prod/web" in answer.text.partition("the last is compared")[2]
+        assert answer.status == 0
     repository.write("a.yaml", vm(memory="4Gi"))
     repository.commit("The first is edited")
-    said = diff()
-    assert "1 VM: 1 same" in said.text
-    assert "the last is compared, which Argo CD syncs: VirtualMachine prod/web" in said.text
+    answer = diff()
+    assert "1 VM: 1 same" in answer.text
+    assert "the last is compared, which Argo CD syncs: VirtualMachine prod/web" in answer.text
     assert "the last is compared" in diff("--format", "markdown").text
     repository.write("a.yaml", "kind: List\napiVersion: v1\nitems: []\n")
     repository.commit("Only one is left")
-    said = diff()
-    assert "1 error gone" in said.text
-    assert "the last" not in said.text
+    answer = diff()
+    assert "1 error gone" in answer.text
+    assert "the last" not in answer.text
 
 
 def test_an_object_that_comes_a_second_time_is_a_new_error(
@@ -925,11 +936,11 @@ def test_an_object_that_comes_a_second_time_is_a_new_error(
     repository.write("b.yaml", vm(memory="2Gi"))
     repository.write("c.yaml", vm(memory="3Gi"))
     repository.commit("The same name in two more files")
-    said = diff()
-    assert said.status == 1
-    assert "1Gi -> 3Gi (restart)  c.yaml:13:11" in said.text
-    assert "after: 2 errors (new), build prints nothing" in said.text
-    assert "b.yaml:4:3  metadata.name: VirtualMachine prod/web is there twice" in said.text
+    answer = diff()
+    assert answer.status == 1
+    assert "1Gi -> 3Gi (restart)  c.yaml:13:11" in answer.text
+    assert "after: 2 errors (new), build prints nothing" in answer.text
+    assert "b.yaml:4:3  metadata.name: VirtualMachine prod/web is there twice" in answer.text
 
 
 @pytest.mark.parametrize("count", [1, 14])
@@ -984,10 +995,10 @@ def test_a_kustomization_that_nobody_can_build_leaves_the_others_in_its_folder(
     repository.commit("A VM")
     repository.write("vms/web.yaml", vm(memory="2Gi"))
     repository.commit("More memory")
-    said = diff()
-    assert said.status == 0
-    assert said.text.startswith("1 VM: 1 restart\n")
-    assert "vms/web.yaml" in said.text
+    answer = diff()
+    assert answer.status == 0
+    assert answer.text.startswith("1 VM: 1 restart\n")
+    assert "vms/web.yaml" in answer.text
     for words in (["explain", "web", "spec.domain.memory.guest"], ["verify", "."], ["pin", "."]):
         capfd.readouterr()
         status = invoke(words)
@@ -1032,9 +1043,9 @@ def test_a_namespace_that_is_named_now_may_be_the_one_of_before(
     repository.commit("In another namespace")
     old, new = (f"VirtualMachine {f'{name}/' if name else ''}web" for name in (before, after))
     remark = "if what names no namespace is applied in that one"
-    said = diff()
-    assert "2 VMs: 1 gone, 1 new" in said.text
-    assert f"{remark}: {old} -> {new}\n" in said.text
+    answer = diff()
+    assert "2 VMs: 1 gone, 1 new" in answer.text
+    assert f"{remark}: {old} -> {new}\n" in answer.text
     assert remark in diff("--format", "markdown").text
     repository.write("web.yaml", vm(namespace="test"))
     repository.commit("In a third one")

@@ -123,8 +123,8 @@ def manifest() -> dict[str, Any]:
 
 
 def test_the_extension_holds_nothing_but_itself(packaged: Path) -> None:
-    files = {str(one.relative_to(packaged)) for one in packaged.rglob("*") if one.is_file()}
-    assert {one.lower() for one in files} == {"package.json", "readme.md", "dist/extension.js"}
+    files = {str(path.relative_to(packaged)) for path in packaged.rglob("*") if path.is_file()}
+    assert {file.lower() for file in files} == {"package.json", "readme.md", "dist/extension.js"}
 
 
 def test_the_extension_shows_what_the_server_says(
@@ -150,7 +150,7 @@ def test_no_repository_decides_what_the_extension_starts() -> None:
     told = manifest()
     assert told["capabilities"]["untrustedWorkspaces"]["supported"] == "limited"
     settings = told["contributes"]["configuration"]["properties"]
-    assert {name: one["scope"] for name, one in settings.items()} == {
+    assert {name: setting["scope"] for name, setting in settings.items()} == {
         "virt-render.path": "machine", "virt-render.arguments": "machine"
     }  # fmt: skip
 
@@ -162,8 +162,8 @@ def test_the_extension_is_of_the_version_of_the_program() -> None:
 
 def test_the_lock_names_no_registry() -> None:
     lock = json.loads((EXTENSION / "package-lock.json").read_text(encoding="utf-8"))
-    packages = {name: one for name, one in lock["packages"].items() if name}
+    packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
-    for name, one in packages.items():
-        assert "resolved" not in one, name
-        assert one["integrity"].startswith("sha512-"), name
+    for name, package in packages.items():
+        assert "resolved" not in package, name
+        assert package["integrity"].startswith("sha512-"), name

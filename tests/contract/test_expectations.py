@@ -13,13 +13,13 @@ from tests.support.manifests import instancetype, put, vm
 HEAD = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n"
 
 
-def expecting(text: str, given: str = "") -> str:
-    before = f"  given: {given}\n" if given else ""
+def expecting(text: str, stated: str = "") -> str:
+    before = f"  given: {stated}\n" if stated else ""
     return f"{HEAD}spec:\n{before}  expect:\n    - {text}\n"
 
 
 @pytest.fixture
-def said(
+def messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> "pytest.CaptureFixture[str]":
     monkeypatch.chdir(tmp_path)
@@ -51,20 +51,22 @@ UNMET = [
 
 
 @pytest.mark.parametrize("text", MET)
-def test_what_is_as_expected_says_nothing(text: str, said: "pytest.CaptureFixture[str]") -> None:
+def test_what_is_as_expected_says_nothing(
+    text: str, messages: "pytest.CaptureFixture[str]"
+) -> None:
     put("vms/prod.virt-test.yaml", expecting(text))
     assert invoke(["test"]) == Exit.OK
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert (printed.out, printed.err.partition(":")[2]) == ("", " all met\n")
 
 
 @pytest.mark.parametrize(("text", "message", "cure"), UNMET)
 def test_what_is_not_is_named_with_its_line(
-    text: str, message: str, cure: str, said: "pytest.CaptureFixture[str]"
+    text: str, message: str, cure: str, messages: "pytest.CaptureFixture[str]"
 ) -> None:
     put("vms/prod.virt-test.yaml", expecting(text))
     assert invoke(["test", "."]) == Exit.FINDINGS
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert printed.out.startswith("vms/prod.virt-test.yaml:5:")
     assert " error VR804 unmet-expectation: " in printed.out
     assert message in printed.out
@@ -73,11 +75,11 @@ def test_what_is_not_is_named_with_its_line(
 
 
 def test_the_whole_repository_fails_for_what_only_one_vm_has(
-    said: "pytest.CaptureFixture[str]",
+    messages: "pytest.CaptureFixture[str]",
 ) -> None:
     put("prod.virt-test.yaml", expecting("{vmi: {spec: {domain: {cpu: {sockets: 2}}}}}"))
     assert invoke(["test"]) == Exit.FINDINGS
-    lines = [line for line in said.readouterr().out.splitlines() if "VR804" in line]
+    lines = [line for line in messages.readouterr().out.splitlines() if "VR804" in line]
     assert len(lines) == 2
     assert "prod/db: VR301: " in lines[0]
     assert "test/job: vmi.spec.domain.cpu.sockets is 1, and not 2" in lines[1]
@@ -108,53 +110,55 @@ def test_the_whole_repository_fails_for_what_only_one_vm_has(
     ],
 )
 def test_a_file_that_says_nothing_sound_is_refused(
-    text: str, message: str, said: "pytest.CaptureFixture[str]"
+    text: str, message: str, messages: "pytest.CaptureFixture[str]"
 ) -> None:
     put("prod.virt-test.yaml", text)
     assert invoke(["test"]) in {Exit.USAGE, Exit.FINDINGS}
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert message in printed.out, printed
 
 
-def test_a_misspelt_subject_is_said_once(said: "pytest.CaptureFixture[str]") -> None:
+def test_a_misspelt_subject_is_said_once(messages: "pytest.CaptureFixture[str]") -> None:
     put("prod.virt-test.yaml", expecting("{vms: web, chnage: same}"))
     assert invoke(["test"]) == Exit.USAGE
-    printed = said.readouterr().out
+    printed = messages.readouterr().out
     assert "did you mean change?" in printed
     assert "expects nothing" not in printed
 
 
-def test_a_vm_is_counted_once(said: "pytest.CaptureFixture[str]") -> None:
+def test_a_vm_is_counted_once(messages: "pytest.CaptureFixture[str]") -> None:
     """However many expectations, and files, look at it."""
     spec = expecting("{vms: web, findings: []}\n    - {vms: [web, db], findings: []}")
     for name in ("prod", "more"):
         put(f"{name}.virt-test.yaml", spec)
     invoke(["test"])
-    assert said.readouterr().err.startswith("4 expectations in 2 files, 2 VMs looked at: ")
+    assert messages.readouterr().err.startswith("4 expectations in 2 files, 2 VMs looked at: ")
 
 
-def test_without_a_file_nothing_passes(said: "pytest.CaptureFixture[str]") -> None:
+def test_without_a_file_nothing_passes(messages: "pytest.CaptureFixture[str]") -> None:
     assert invoke(["test", "vms"]) == Exit.FINDINGS
-    printed = said.readouterr().out
+    printed = messages.readouterr().out
     assert "no file *.virt-test.yaml in vms\n  help: write one beside the VMs" in printed
 
 
-def test_settings_are_those_of_the_file_and_options_win(said: "pytest.CaptureFixture[str]") -> None:
-    given = "{settings: {catalog: [none, vms/x]}}"
-    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}", given))
+def test_settings_are_those_of_the_file_and_options_win(
+    messages: "pytest.CaptureFixture[str]",
+) -> None:
+    inputs = "{settings: {catalog: [none, vms/x]}}"
+    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}", inputs))
     assert invoke(["test"]) != Exit.OK
     assert invoke(["test", "--catalog", "none"]) == Exit.OK
-    said.readouterr()
+    messages.readouterr()
 
 
-def test_what_cannot_be_read_is_said_and_fails(said: "pytest.CaptureFixture[str]") -> None:
+def test_what_cannot_be_read_is_said_and_fails(messages: "pytest.CaptureFixture[str]") -> None:
     put("vms/broken.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\na: [\n")
     put("prod.virt-test.yaml", expecting("{vms: web, findings: []}"))
     assert invoke(["test"]) == Exit.FINDINGS
-    assert "vms/broken.yaml:3" in said.readouterr().out
+    assert "vms/broken.yaml:3" in messages.readouterr().out
 
 
-def test_a_secret_is_not_shown(said: "pytest.CaptureFixture[str]") -> None:
+def test_a_secret_is_not_shown(messages: "pytest.CaptureFixture[str]") -> None:
     text = vm("web", memory="1Gi").replace(
         "      domain:",
         "      volumes: [{name: seed, cloudInitNoCloud: {userData: hunter2}}]\n      domain:",
@@ -163,7 +167,7 @@ def test_a_secret_is_not_shown(said: "pytest.CaptureFixture[str]") -> None:
     seed = "{name: seed, cloudInitNoCloud: {userData: x}}"
     put("prod.virt-test.yaml", expecting(f"{{vms: web, vmi: {{spec: {{volumes: [{seed}]}}}}}}"))
     assert invoke(["test"]) == Exit.FINDINGS
-    out = said.readouterr().out
+    out = messages.readouterr().out
     assert "userData is another one" in out
     assert "hunter2" not in out
 
@@ -174,7 +178,7 @@ def git(*words: str) -> None:
 
 
 def test_a_change_is_compared_with_a_commit_and_with_a_folder(
-    said: "pytest.CaptureFixture[str]",
+    messages: "pytest.CaptureFixture[str]",
 ) -> None:
     git("init", "-q", "-b", "main")
     put("vms/prod.virt-test.yaml", expecting("{vms: web, change: [same, none]}", "{before: main}"))
@@ -186,17 +190,17 @@ def test_a_change_is_compared_with_a_commit_and_with_a_folder(
         vm("web", namespace="prod", instancetype="small").replace("Always", "Halted"),
     )
     assert invoke(["test"]) == Exit.FINDINGS
-    assert "prod/web: stop, and not same or none" in said.readouterr().out
+    assert "prod/web: stop, and not same or none" in messages.readouterr().out
     put("old/web.yaml", vm("web", namespace="prod", memory="1Gi"))
     put("new/web.yaml", vm("web", namespace="prod", memory="1Gi").replace("Always", "Halted"))
     put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{paths: new, before: old}"))
     assert invoke(["test", "stop.virt-test.yaml"]) == Exit.OK
     put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{before: no-such}"))
     assert invoke(["test", "stop.virt-test.yaml"]) != Exit.OK
-    assert "stop.virt-test.yaml:4" in said.readouterr().out
+    assert "stop.virt-test.yaml:4" in messages.readouterr().out
 
 
-def test_junit_has_a_case_an_expectation(said: "pytest.CaptureFixture[str]") -> None:
+def test_junit_has_a_case_an_expectation(messages: "pytest.CaptureFixture[str]") -> None:
     items = [
         MET[0],
         UNMET[0][0],
@@ -204,9 +208,9 @@ def test_junit_has_a_case_an_expectation(said: "pytest.CaptureFixture[str]") -> 
     ]
     put("prod.virt-test.yaml", expecting("\n    - ".join([*items, MET[0]])))
     assert invoke(["test", "--format", "junit"]) == Exit.FINDINGS
-    suite = ET.fromstring(said.readouterr().out)[0]  # noqa: S314 - our own
+    suite = ET.fromstring(messages.readouterr().out)[0]  # noqa: S314 - our own
     assert {key: suite.get(key) for key in ("tests", "failures")} == {"tests": "4", "failures": "2"}
-    cases = [(one.get("name"), one.get("classname"), len(one)) for one in suite]
+    cases = [(item.get("name"), item.get("classname"), len(item)) for item in suite]
     file = "prod.virt-test.yaml"
     assert cases == [("web", file, 0), ("web (2)", file, 1), ("two faults", file, 1), ("web (3)", file, 0)]  # fmt: skip
     assert "sockets is 2" in str(suite[2][0].get("message"))
@@ -214,15 +218,17 @@ def test_junit_has_a_case_an_expectation(said: "pytest.CaptureFixture[str]") -> 
 
 
 @pytest.mark.parametrize("words", [["check", "."], ["check", "vms/prod.virt-test.yaml"], ["build", "vms"]])  # fmt: skip
-def test_no_other_command_reads_it(words: list[str], said: "pytest.CaptureFixture[str]") -> None:
+def test_no_other_command_reads_it(
+    words: list[str], messages: "pytest.CaptureFixture[str]"
+) -> None:
     put("vms/db.yaml", "")
     put("vms/prod.virt-test.yaml", "a: [")
     assert invoke(words) == Exit.OK
-    assert "virt-test" not in "".join(said.readouterr())
+    assert "virt-test" not in "".join(messages.readouterr())
 
 
 def test_folders_that_are_built_and_a_file_that_could_not_be_read_before(
-    said: "pytest.CaptureFixture[str]",
+    messages: "pytest.CaptureFixture[str]",
 ) -> None:
     for name in ("a", "b"):
         put(f"{name}/kustomization.yaml", f"resources: [../base]\nnamespace: {name}\n")
@@ -238,4 +244,4 @@ def test_folders_that_are_built_and_a_file_that_could_not_be_read_before(
     text = expecting("{vms: web, vmi: {spec: {domain: {}}}, change: same}", "{before: HEAD}")
     put("all.virt-test.yaml", text)
     assert invoke(["test"]) == Exit.OK
-    assert said.readouterr().err == "1 expectation in 1 file, 2 VMs looked at: all met\n"
+    assert messages.readouterr().err == "1 expectation in 1 file, 2 VMs looked at: all met\n"

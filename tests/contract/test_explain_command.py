@@ -181,7 +181,7 @@ def contended(repository: Repository) -> Repository:
 
 def fields(repository: Repository, *words: str) -> dict[str, Any]:
     answer = json.loads(repository.fine("explain", *words, "--format", "json"))
-    return {one["field"]: one for one in answer["fields"]}
+    return {field["field"]: field for field in answer["fields"]}
 
 
 def test_an_instancetype_is_named_with_its_line(repository: Repository) -> None:
@@ -212,7 +212,7 @@ def test_a_setting_and_a_preset_decide(repository: Repository) -> None:
     for name, text in (("cluster", CLUSTER), ("preset", PRESET), ("quiet", PRESET_VM)):
         repository.write(f"{name}.yaml", text)
     found = fields(repository, "quiet", "--kubevirt", "1.7")
-    deciders = {name: one["decider"] for name, one in found.items()}
+    deciders = {name: item["decider"] for name, item in found.items()}
     assert deciders["spec.evictionStrategy"] == "cluster"
     assert found["spec.evictionStrategy"]["source"]["file"] == "cluster.yaml"
     assert deciders["spec.domain.cpu.model"] == "preset"
@@ -224,7 +224,7 @@ def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
     repository.instancetype("small", cpus=4)
     found = fields(repository, "web")["spec.domain.cpu.sockets"]
     assert (found["value"], found["decider"], found["pinned"]) == (2, "instancetype", True)
-    said = repository.fine("explain", "web", "sockets")
+    content = repository.fine("explain", "web", "sockets")
     (lock,) = repository.folder.rglob("virt-render.lock.yaml")
     line = 1 + next(
         n
@@ -234,11 +234,11 @@ def test_what_is_pinned_comes_from_the_lock(repository: Repository) -> None:
     file = lock.relative_to(repository.folder)
     assert (found["source"]["file"], found["source"]["line"]) == (str(file), line)
     kept = "VirtualMachineInstancetype small as the lock has it spec.cpu.guest"
-    assert f"{file}:{line}:9 {kept}" in said
+    assert f"{file}:{line}:9 {kept}" in content
     other = str(repository.folder.parent / "other.lock.yaml")
     lock.rename(other)
-    said = repository.fine("explain", "web", "sockets", "--lock", other)
-    assert f"other.lock.yaml:{line}:9 {kept}" in said
+    content = repository.fine("explain", "web", "sockets", "--lock", other)
+    assert f"other.lock.yaml:{line}:9 {kept}" in content
 
 
 POOL = """\
@@ -290,8 +290,11 @@ spec:
 def test_of_a_pool_the_template_decides(repository: Repository) -> None:
     repository.write("pool.yaml", POOL)
     found = {
-        field: (one["decider"], one["source"] and (one["source"]["field"], one["source"]["line"]))
-        for field, one in fields(repository, "many").items()
+        field: (
+            leaf["decider"],
+            leaf["source"] and (leaf["source"]["field"], leaf["source"]["line"]),
+        )
+        for field, leaf in fields(repository, "many").items()
     }
     policy = "spec.virtualMachineTemplate.spec.template.spec.domain.ioThreadsPolicy"
     assert found["spec.domain.ioThreadsPolicy"] == ("vm", (policy, 27))
@@ -314,13 +317,13 @@ def test_a_preset_loses_to_a_bare_instance(repository: Repository) -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_hidden(repository: Repository, form: str) -> None:
     repository.write("quiet.yaml", PRESET_VM)
-    said = repository.fine("explain", "quiet", "--format", form)
-    assert "(hidden)" in said
-    assert "canary" not in said
+    text = repository.fine("explain", "quiet", "--format", form)
+    assert "(hidden)" in text
+    assert "canary" not in text
     (line,) = [
-        one
-        for one in repository.fine("explain", "quiet", "pod").splitlines()
-        if "automountServiceAccountToken" in one
+        line
+        for line in repository.fine("explain", "quiet", "pod").splitlines()
+        if "automountServiceAccountToken" in line
     ]
     assert "automountServiceAccountToken: false" in line
 
@@ -346,10 +349,10 @@ def test_what_cannot_be_explained(
 
 
 def test_a_folder_may_be_called_as_a_field_is(repository: Repository) -> None:
-    said = repository.fine("explain", "web", "cpu")
+    text = repository.fine("explain", "web", "cpu")
     (repository.folder / "cpu").mkdir()
-    assert repository.fine("explain", "web", "cpu") == said
-    assert repository.fine("explain", "web", "cpu", ".") == said
+    assert repository.fine("explain", "web", "cpu") == text
+    assert repository.fine("explain", "web", "cpu", ".") == text
     done = repository.run("explain", "web", "./cpu")
     assert "no VirtualMachine web" in done.stderr
     repository.instancetype("small", folder="apps")
@@ -397,21 +400,21 @@ def test_a_vm_beside_what_cannot_be_read_is_there(repository: Repository) -> Non
 
 def test_who_lost_is_named_with_the_line(contended: Repository) -> None:
     lost = {
-        field: (one["value"], one["decider"], *_loser(one))
-        for field, one in fields(contended, "web", "--preset-conflicts", "override").items()
-        if one["losers"]
+        field: (leaf["value"], leaf["decider"], *_loser(leaf))
+        for field, leaf in fields(contended, "web", "--preset-conflicts", "override").items()
+        if leaf["losers"]
     }
     assert lost == LOST
 
 
-def _loser(one: dict[str, Any]) -> tuple[Any, ...]:
-    (loser,) = one["losers"]
+def _loser(item: dict[str, Any]) -> tuple[Any, ...]:
+    (loser,) = item["losers"]
     return loser["value"], loser["decider"], loser["source"]["file"], loser["source"]["line"]
 
 
 def test_losers_stand_below_the_field(contended: Repository) -> None:
-    said = contended.fine("explain", "web", "disks[0].disk", "--preset-conflicts", "override")
-    assert said.splitlines()[1:] == [
+    text = contended.fine("explain", "web", "disks[0].disk", "--preset-conflicts", "override")
+    assert text.splitlines()[1:] == [
         f"  spec.domain.devices.disks[root].disk.bus: sata  {BUS}",
         "    lost: virtio  preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus",
     ]
@@ -429,11 +432,11 @@ def test_fields_that_diff_prints_are_those_of_explain(contended: Repository) -> 
     contended.write("web.yaml", more.replace("bus: sata", "bus: scsi"))
     words = ("--preset-conflicts", "override")
     answer = json.loads(contended.fine("diff", "HEAD", "--format", "json", *words))
-    (machine,) = (one for one in answer["machines"] if one["changes"])
-    assert "spec.domain.devices.disks[data]" in {one["field"] for one in machine["changes"]}
+    (machine,) = (machine for machine in answer["machines"] if machine["changes"])
+    assert "spec.domain.devices.disks[data]" in {change["field"] for change in machine["changes"]}
     for change in machine["changes"]:
         printed = fields(contended, "web", change["field"], *words)
-        assert all(one.startswith(change["field"].removesuffix(" (order)")) for one in printed)
+        assert all(item.startswith(change["field"].removesuffix(" (order)")) for item in printed)
         written = change["cause"]["field"]  # where the manifest has it, by its position
         assert fields(contended, "web", written, *words) == printed
 
@@ -498,11 +501,11 @@ EXPLAINING = ("--emit", "vmi", "--preset-conflicts", "override", "--quiet")
 
 def test_build_says_who_decided_behind_each_field(contended: Repository) -> None:
     plain = contended.fine("build", *EXPLAINING)
-    said = contended.fine("build", *EXPLAINING, "--explain")
-    assert documents(said) == documents(plain)
-    assert [line.partition("  # ")[0] for line in said.splitlines()] == plain.splitlines()
+    text = contended.fine("build", *EXPLAINING, "--explain")
+    assert documents(text) == documents(plain)
+    assert [line.partition("  # ")[0] for line in text.splitlines()] == plain.splitlines()
     comments = {
-        line.partition("  # ")[0].strip(): line.partition("  # ")[2] for line in said.splitlines()
+        line.partition("  # ")[0].strip(): line.partition("  # ")[2] for line in text.splitlines()
     }
     assert comments["bus: sata"] == (
         f"{BUS}; lost: virtio, preference.yaml:18:5 VirtualMachinePreference prod/linux spec.devices.preferredDiskBus"
@@ -512,10 +515,10 @@ def test_build_says_who_decided_behind_each_field(contended: Repository) -> None
 
 
 def test_build_explains_into_files(contended: Repository) -> None:
-    said = contended.fine("build", *EXPLAINING, "--explain")
+    text = contended.fine("build", *EXPLAINING, "--explain")
     contended.fine("build", *EXPLAINING, "--explain", "-o", "made/")
     (made,) = (contended.folder / "made").rglob("virtualmachineinstance-*.yaml")
-    assert made.read_text(encoding="utf-8") in said
+    assert made.read_text(encoding="utf-8") in text
 
 
 @pytest.mark.parametrize("emit", ["vm", "source", "expand"])
@@ -558,7 +561,7 @@ spec:
 
 
 @pytest.mark.parametrize(
-    ("vm", "field", "said"),
+    ("vm", "field", "message"),
     [
         ("stored", "spec.domain.cpu.model", "older.yaml:13:11"),
         ("stored", "spec.domain.cpu.sockets", "older.yaml:5:9 VirtualMachineFlavor small spec.cpu.guest"),
@@ -573,11 +576,11 @@ spec:
     ],
 )  # fmt: skip
 def test_machines_of_every_time_are_explained(
-    repository: Repository, vm: str, field: str, said: str
+    repository: Repository, vm: str, field: str, message: str
 ) -> None:
     repository.write("older.yaml", OLDER)
     (line,) = repository.fine("explain", vm, field, "older.yaml").splitlines()[1:]
-    assert line.endswith(f"  {said}")
+    assert line.endswith(f"  {message}")
 
 
 def test_a_template_is_said_to_be_none(repository: Repository) -> None:

@@ -25,9 +25,12 @@ def test_the_commands_put_all_vms_on_instancetypes(
         for path in sorted(repository.glob("*.yaml"))
         for document in reader.read(path.read_bytes(), path.name, Limits()).documents
     ]
-    machines = [one for one in bodies if one["kind"] == "VirtualMachine"]
-    assert all("instancetype" in one["spec"] and "preference" in one["spec"] for one in machines)
-    assert not any(one.is_error for one in render(bodies, Settings()).diagnostics)
+    machines = [body for body in bodies if body["kind"] == "VirtualMachine"]
+    assert all(
+        "instancetype" in machine["spec"] and "preference" in machine["spec"]
+        for machine in machines
+    )
+    assert not any(diagnostic.is_error for diagnostic in render(bodies, Settings()).diagnostics)
     written = {path.name: path.read_text() for path in repository.glob("*.yaml")}
     assert invoke(["factor", "--restart", "--write", "."]) == 0
     assert {path.name: path.read_text() for path in repository.glob("*.yaml")} == written

@@ -21,11 +21,11 @@ FOUND = ("error", "warning")
 
 
 def codes(rendered: Rendered) -> set[str]:
-    return {one.code for one in rendered.diagnostics if one.severity in FOUND}
+    return {diagnostic.code for diagnostic in rendered.diagnostics if diagnostic.severity in FOUND}
 
 
 def failed(rendered: Rendered) -> bool:
-    return any(one.is_error for one in rendered.diagnostics)
+    return any(diagnostic.is_error for diagnostic in rendered.diagnostics)
 
 
 def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected: Rendered) -> None:
@@ -44,7 +44,9 @@ def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected:
     done = process.run("krm", cwd=folder, stdin=dump(message))
     (document,) = read(done.stdout.encode(), "stdout").documents
     found = document.body.get("results", [])
-    assert {one["tags"]["code"] for one in found if one["severity"] in FOUND} == codes(expected)
+    assert {
+        diagnostic["tags"]["code"] for diagnostic in found if diagnostic["severity"] in FOUND
+    } == codes(expected)
     if failed(expected):
         assert done.returncode == 1
         assert document.body["items"] == bodies
@@ -90,7 +92,9 @@ def test_build_and_plugin_of_argo_cd_on_recorded_cases(family: str, tmp_path: Pa
         assert generated.stdout == built.stdout
         assert generated.returncode == built.returncode == int(failed(expected))
         report = json.loads(built.stderr)["diagnostics"]
-        assert {one["code"] for one in report if one["severity"] in FOUND} == codes(expected)
+        assert {
+            diagnostic["code"] for diagnostic in report if diagnostic["severity"] in FOUND
+        } == codes(expected)
         if not failed(expected):
             printed = read(built.stdout.encode(), "stdout").documents
             assert [document.body for document in printed] == expected.resources

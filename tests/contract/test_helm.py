@@ -69,7 +69,9 @@ def test_a_chart_is_rendered_and_its_objects_point_at_its_templates(helm: str) -
     put("chart/templates/more/two.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two}\n")
     found = fill(helm, namespace="prod")
     assert found.diagnostics == []
-    places = {one.body["metadata"]["name"]: one.origin.file for one in found.documents}
+    places = {
+        document.body["metadata"]["name"]: document.origin.file for document in found.documents
+    }
     assert places == {
         "release-name-web": "chart/templates/vm.yaml",
         "two": "chart/templates/more/two.yaml",
@@ -136,7 +138,7 @@ def test_dependencies_are_vendored_or_missing(helm: str) -> None:
     put("chart/charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n")
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sub}\n"
     put("chart/charts/sub/templates/one.yaml", text)
-    assert {one.origin.file for one in fill(helm).documents} == {
+    assert {document.origin.file for document in fill(helm).documents} == {
         "chart/templates/vm.yaml",
         "chart/charts/sub/templates/one.yaml",
     }
@@ -166,7 +168,7 @@ def test_values_come_from_files_of_the_repository(helm: str, folder: Path, named
     (folder.parent / "values.yaml").write_text("memory: 2Gi\n")
     found = fill(helm, named)
     assert found.documents == []
-    assert [one.code for one in found.diagnostics] == ["VR127"]
+    assert [diagnostic.code for diagnostic in found.diagnostics] == ["VR127"]
 
 
 def packed(size: int) -> None:
@@ -209,15 +211,16 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     steps = module.template("chart", str(program), HelmRelease(), ProgramBounds(Limits(), 1000))
-    said = processes.finish(steps)
-    assert isinstance(said, Diagnostic)
-    assert "hunter2" not in said.message
-    assert "/srv/" not in said.message
+    diagnostic = processes.finish(steps)
+    assert isinstance(diagnostic, Diagnostic)
+    assert "hunter2" not in diagnostic.message
+    assert "/srv/" not in diagnostic.message
     assert (
-        f"KUBECONFIG='{os.devnull}'" in said.message or f'KUBECONFIG="{os.devnull}"' in said.message
+        f"KUBECONFIG='{os.devnull}'" in diagnostic.message
+        or f'KUBECONFIG="{os.devnull}"' in diagnostic.message
     )
-    assert "--enable-dns" not in said.message
-    assert "--post-renderer" not in said.message
+    assert "--enable-dns" not in diagnostic.message
+    assert "--post-renderer" not in diagnostic.message
 
 
 def test_no_dns(helm: str) -> None:
@@ -238,14 +241,14 @@ def test_check_takes_charts_that_hold_vms(helm: str) -> None:
     put("needy/Chart.yaml", CHART)
     put("needy/templates/one.yaml", "# kubevirt.io\n{{ required `a name` .Values.name }}")
     inputs = load_all(["."], Reading(Limits(), helm=helm))
-    built = [one for one in inputs if one.documents]
-    assert [document.origin.file for one in built for document in one.documents] == [
+    built = [loaded for loaded in inputs if loaded.documents]
+    assert [document.origin.file for item in built for document in item.documents] == [
         "chart/templates/vm.yaml"
     ]
-    said = [found for one in inputs for found in one.diagnostics]
-    assert not [found for found in said if found.is_error]
-    assert [found for found in said if "a name" in found.message]
-    assert not [found for found in said if "never run" in found.message]
+    diagnostics = [found for loaded in inputs for found in loaded.diagnostics]
+    assert not [found for found in diagnostics if found.is_error]
+    assert [found for found in diagnostics if "a name" in found.message]
+    assert not [found for found in diagnostics if "never run" in found.message]
 
 
 BROKEN = {
@@ -307,7 +310,7 @@ def test_a_dependency_that_values_switch_off_need_not_be_there(
     put("chart/values.yaml", "memory: 1Gi\nsub: {enabled: false}\ntags: {extra: false}\n")
     filled = fill(helm)
     assert filled.diagnostics == []
-    assert {one.origin.file for one in filled.documents} == {"chart/templates/vm.yaml"}
+    assert {document.origin.file for document in filled.documents} == {"chart/templates/vm.yaml"}
     put("chart/values.yaml", "memory: 1Gi\nsub: {enabled: true}\ntags: {extra: true}\n")
     (found,) = fill(helm).diagnostics
     assert "missing in charts/ directory: sub" in found.message
@@ -348,11 +351,11 @@ def test_check_fills_a_chart_in_for_each_release(helm: str) -> None:
     put("vms/vm.yaml", vm("loose", memory="none"))
     found = {
         words: {
-            one["file"]: one.get("releases")
-            for one in json.loads(
+            diagnostic["file"]: diagnostic.get("releases")
+            for diagnostic in json.loads(
                 virt_render(helm, "check", *words, "--format", "json", ".").stdout
             )["diagnostics"]
-            if one["severity"] == "error"
+            if diagnostic["severity"] == "error"
         }
         for words in (
             ("--kubevirt", "1.4"),
@@ -361,8 +364,8 @@ def test_check_fills_a_chart_in_for_each_release(helm: str) -> None:
         )
     }
     chart, loose = "chart/templates/vm.yaml", "vms/vm.yaml"
-    one, newest, both = found.values()
-    assert (set(one), set(newest)) == ({chart, loose}, {loose})
+    diagnostics, newest, both = found.values()
+    assert (set(diagnostics), set(newest)) == ({chart, loose}, {loose})
     assert both == {chart: ["1.4"], loose: ["1.9", "1.4"]}
 
 
@@ -375,11 +378,11 @@ def test_of_what_a_chart_prints_the_objects_of_kubevirt_count_for_check(helm: st
     put("chart/templates/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n")
     for scope, codes in ((Scope(), []), (None, ["VR104"])):
         found = load(["chart"], Reading(Limits(), helm=helm, scope=scope))
-        assert [one.code for one in found.diagnostics] == codes
-        assert [one.body["kind"] for one in found.documents] == ["VirtualMachine"]
+        assert [diagnostic.code for diagnostic in found.diagnostics] == codes
+        assert [document.body["kind"] for document in found.documents] == ["VirtualMachine"]
     put("chart/templates/vm.yaml", VM.replace("{{ .Release.Name }}-web", '""'))
     found = load(["chart"], Reading(Limits(), helm=helm, scope=Scope()))
-    assert [one.code for one in found.diagnostics] == ["VR104"]
+    assert [diagnostic.code for diagnostic in found.diagnostics] == ["VR104"]
 
 
 def test_a_release_has_a_name(helm: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +408,7 @@ def test_a_value_can_be_the_text_of_a_file(
     outside.write_text("7Gi")
     for wrong in (f"memory={outside}", "memory", "memory=http://127.0.0.1/size", "memory=../none"):
         found = fill(helm, file_parameters=(wrong,))
-        assert [one.code for one in found.diagnostics] == ["VR127"]
+        assert [diagnostic.code for diagnostic in found.diagnostics] == ["VR127"]
         assert found.documents == []
 
 
@@ -526,8 +529,8 @@ def test_an_application_names_values_in_an_array(
 ) -> None:
     put("chart/prod.yaml", "memory: 6Gi\n")
     monkeypatch.chdir("chart")
-    given = [{"name": "values", "array": ["prod.yaml"]}]
-    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(given))
+    inputs = [{"name": "values", "array": ["prod.yaml"]}]
+    monkeypatch.setenv("ARGOCD_APP_PARAMETERS", json.dumps(inputs))
     done = virt_render(helm, "argocd", "generate", ".")
     assert done.returncode == 0, done.stderr
     assert 'guest: "6Gi"' in done.stdout

@@ -100,9 +100,11 @@ def test_json_says_what_the_text_says(say: Say) -> None:
     document = json.loads(say("history", "--format", "json"))
     schema = json.loads((ROOT / "schemas" / "history.schema.json").read_bytes())
     jsonschema.validate(document, schema)
-    machines = {one["resource"]["name"]: one["revisions"] for one in document["machines"]}
+    machines = {
+        machine["resource"]["name"]: machine["revisions"] for machine in document["machines"]
+    }
     assert list(machines) == list(NAMES)
-    assert [one["class"] for one in machines["web-1"]] == ["new", "migrate"]
+    assert [item["class"] for item in machines["web-1"]] == ["new", "migrate"]
     first, second = machines["web-1"]
     assert first["instancetype"]["hash"] != second["instancetype"]["hash"]
     (impact,) = second["impacts"]
@@ -168,8 +170,8 @@ def test_commits_of_one_day_stand_in_the_order_of_git() -> None:
 
 def test_used_by_as_data(say: Say) -> None:
     document = json.loads(say("used-by", "small", "--format", "json"))
-    assert [one["name"] for one in document["machines"]] == list(NAMES)
-    assert {one["uses"]["kind"] for one in document["machines"]} == {
+    assert [machine["name"] for machine in document["machines"]] == list(NAMES)
+    assert {machine["uses"]["kind"] for machine in document["machines"]} == {
         "VirtualMachineClusterInstancetype"
     }
 
@@ -178,10 +180,10 @@ def test_used_by_as_data(say: Say) -> None:
 def test_a_table_asks_git_nothing(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def asked(*_: object) -> None:
+    def requested(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("render.frontends.commands.report.origin_of", asked)
+    monkeypatch.setattr("render.frontends.commands.report.origin_of", requested)
     assert invoke(["report", "--format", "csv", "--quiet"]) == Exit.OK
     printed = capfd.readouterr()
     assert printed.out.startswith("kind,")
@@ -197,7 +199,7 @@ def test_the_page_can_be_read_by_everybody(say: Say, tmp_path: Path) -> None:
             page.open(file)
             assert page.violations() == []
             assert page.run("document.documentElement.scrollWidth") <= 400
-        assert page.said == []
+        assert page.errors == []
 
 
 def test_a_lock_that_is_not_committed_has_no_history(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_diff_compares_the_others(repository: Path) -> None:
     assert listed["uncompared"] == [
         {"name": "infra", "codes": ["VR122"], "before": True, "after": True}
     ]
-    assert [one["resource"]["namespace"] for one in listed["machines"]] == ["prod", "test"]
+    assert [machine["resource"]["namespace"] for machine in listed["machines"]] == ["prod", "test"]
     markdown = run(repository, "diff", "HEAD", "--format", "markdown").stdout
     assert "not compared: infra (VR122)" in markdown.splitlines()[2]
 
@@ -75,10 +75,10 @@ def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) 
     put(tmp_path / "vms/bad.yaml", broken)
     commit(tmp_path)
     put(tmp_path / "vms/web.yaml", vm(name="web", memory="2Gi"))
-    for folder, shown in ((".", "vms/bad.yaml"), ("vms", "bad.yaml")):
+    for folder, item in ((".", "vms/bad.yaml"), ("vms", "bad.yaml")):
         done = run(tmp_path, "diff", "HEAD", folder)
         assert done.returncode == Exit.OK
-        assert f"; not compared: {shown} (VR102)" in done.stdout.splitlines()[1]
+        assert f"; not compared: {item} (VR102)" in done.stdout.splitlines()[1]
         assert "1 VM: 1 restart" in done.stdout
     (tmp_path / "vms/web.yaml").unlink()
     commit(tmp_path)
@@ -140,7 +140,7 @@ def test_what_a_broken_kustomization_only_gathers_is_compared(gathered: Path) ->
     assert "after: 1 error (as before), build prints nothing" in done.stdout
     put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
     mended = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
-    effects = {one["resource"]["name"]: one["effects"] for one in mended["machines"]}
+    effects = {machine["resource"]["name"]: machine["effects"] for machine in mended["machines"]}
     assert effects == {
         "good": ["restart"],
         "other": ["gone"],
@@ -170,14 +170,14 @@ def test_a_kustomization_says_itself_what_is_wrong_where_none_of_its_parts_does(
     put(gathered / "all/kustomization.yaml", "resources: [../vms, claim.yaml, absent.yaml]\n")
     commit(gathered)
     put(gathered / "vms/good/vm.yaml", vm(name="good", memory="2Gi"))
-    said = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
-    (error,) = said["errors"]["remaining"]
+    data = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
+    (error,) = data["errors"]["remaining"]
     assert error["code"] == "VR116"
     assert "all" in error["message"]
-    assert [one["name"] for one in said["uncompared"]] == ["all"]
-    assert [one["effects"] for one in said["machines"] if one["resource"]["name"] == "good"] == [
-        ["restart"]
-    ]
+    assert [item["name"] for item in data["uncompared"]] == ["all"]
+    assert [
+        machine["effects"] for machine in data["machines"] if machine["resource"]["name"] == "good"
+    ] == [["restart"]]
 
 
 def test_what_a_kustomization_gathers_outside_of_the_repository_is_not_looked_at(
@@ -204,7 +204,9 @@ def test_a_vm_that_can_be_read_now_may_be_refused(gathered: Path) -> None:
     put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
     done = run(gathered, "diff", "HEAD", "--format", "json")
     assert done.returncode == Exit.FINDINGS
-    machines = {one["resource"]["name"]: one for one in json.loads(done.stdout)["machines"]}
+    machines = {
+        machine["resource"]["name"]: machine for machine in json.loads(done.stdout)["machines"]
+    }
     assert machines["third"]["effects"] == ["repaired"]
     assert machines["bad"]["effects"] == ["refused"]
     (message,) = machines["bad"]["messages"]
@@ -270,7 +272,7 @@ def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
     assert done.returncode == Exit.FINDINGS
     assert done.stdout.splitlines()[:2] == ["not pinned: infra (VR122)", f"prod/{LOCK}"]
     assert "error VR122" in done.stderr
-    written = {str(one.relative_to(repository)) for one in repository.rglob(LOCK)}
+    written = {str(path.relative_to(repository)) for path in repository.rglob(LOCK)}
     assert written == {f"prod/{LOCK}", f"test/{LOCK}"}
     checked = run(repository, "pin", "--check", ".")
     assert checked.returncode == Exit.FINDINGS
@@ -330,10 +332,10 @@ def test_explain_names_the_kustomizations_where_there_are_several(repository: Pa
 
 
 def test_explain_says_what_a_missing_vm_may_be(repository: Path) -> None:
-    said = run(repository, "explain", "wob").stderr
-    assert "VR122" in said  # it may stand there
-    assert "no VirtualMachine wob in what can be read" in said
-    assert "did you mean web?" in said
+    output = run(repository, "explain", "wob").stderr
+    assert "VR122" in output  # it may stand there
+    assert "no VirtualMachine wob in what can be read" in output
+    assert "did you mean web?" in output
     put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
     done = run(repository, "explain", "wob")
     assert done.returncode == Exit.USAGE
@@ -405,8 +407,8 @@ def test_pin_leaves_out_what_depends_on_a_broken_file_alone(loose: Path) -> None
     assert "VR201" not in done.stderr
     after = (loose / LOCK).read_text()
     pins = before.split("pins:\n")[1]
-    one, web = pins[: pins.index("  web:")], pins[pins.index("  web:") :]
-    assert one in after
+    first, web = pins[: pins.index("  web:")], pins[pins.index("  web:") :]
+    assert first in after
     assert web in after
     assert "  new:\n" in after
 
@@ -428,9 +430,9 @@ def test_what_is_not_found_may_stand_in_what_cannot_be_read(repository: Path) ->
     put(repository / "infra/kustomization.yaml", REMOTE.replace("vm.yaml", "vm.yaml, huge.yaml"))
     done = run(repository, "check", ".")
     assert done.returncode == Exit.FINDINGS
-    said = [line for line in done.stdout.splitlines() if "VR201" in line]
-    assert [line.split()[1] for line in said] == ["warning", "error"]
-    assert said[0].endswith("not found; it may stand in infra (VR122), which cannot be read")
+    output = [line for line in done.stdout.splitlines() if "VR201" in line]
+    assert [line.split()[1] for line in output] == ["warning", "error"]
+    assert output[0].endswith("not found; it may stand in infra (VR122), which cannot be read")
     pinned = run(repository, "pin", "--dry-run", ".").stdout.splitlines()
     assert "not pinned: vms (VR201)" in pinned  # of the name that stands nowhere
     (repository / "vms/typo.yaml").unlink()
@@ -445,15 +447,15 @@ def test_what_is_not_found_may_stand_in_a_remote_base(repository: Path) -> None:
     put(repository / "vms/kustomization.yaml", "resources: [big.yaml]\n")
     put(repository / "vms/big.yaml", instance("big", "huge", kind))
 
-    def said(remote: str) -> str:
+    def messages(remote: str) -> str:
         put(repository / "platform/kustomization.yaml", f"resources: ['{remote}']\n")
         done = run(repository, "check", ".")
         assert "secret" not in done.stdout + done.stderr
         (line,) = [line for line in done.stdout.splitlines() if "VR201" in line]
         return line
 
-    assert ": error VR201 " in said("https://example.invalid/kubevirt-operator.yaml")
-    of_unknown = said("https://user:secret@example.invalid/definitions?ref=v1")
+    assert ": error VR201 " in messages("https://example.invalid/kubevirt-operator.yaml")
+    of_unknown = messages("https://user:secret@example.invalid/definitions?ref=v1")
     assert ": warning VR201 " in of_unknown
     assert of_unknown.endswith(
         "it may stand in https://[redacted]@example.invalid/definitions?ref=v1, which platform takes from elsewhere"

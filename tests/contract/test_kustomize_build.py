@@ -37,8 +37,8 @@ def build(path: str, kustomize: str, *, allow_remote: bool = False) -> Documents
 def origins(loaded: Documents) -> dict[str, str]:
     """Name of the built object -> file and line of its source."""
     return {
-        one.body["metadata"]["name"]: f"{one.origin.file}:{one.origin.line}"
-        for one in loaded.documents
+        document.body["metadata"]["name"]: f"{document.origin.file}:{document.origin.line}"
+        for document in loaded.documents
     }
 
 
@@ -65,13 +65,15 @@ def test_an_overlay_is_built_and_its_objects_point_at_their_sources(kustomize: s
         "p-db-1": "base/vms.yaml:8",
         "p-own-1": "prod/own.yaml:2",
     }
-    assert all(one.body["metadata"]["namespace"] == "prod" for one in found.documents)
-    assert all("running" not in one.body["spec"] for one in found.documents)
+    assert all(document.body["metadata"]["namespace"] == "prod" for document in found.documents)
+    assert all("running" not in document.body["spec"] for document in found.documents)
     assert found.files == [
         "base/kustomization.yaml", "base/vms.yaml", "prod/kustomization.yaml", "prod/own.yaml",
         "prod/patch.yaml",
     ]  # fmt: skip
-    database = next(one for one in found.documents if one.body["metadata"]["name"] == "p-db-1")
+    database = next(
+        document for document in found.documents if document.body["metadata"]["name"] == "p-db-1"
+    )
     place = locate(found.data["base/vms.yaml"], database.origin, ("metadata", "name"))
     assert place == (11, 3)
 
@@ -81,7 +83,7 @@ def test_the_documents_are_what_kustomize_prints(kustomize: str) -> None:
     printed = subprocess.run([kustomize, "build", "prod"], capture_output=True, check=True).stdout
     found = build("./prod/", kustomize)
     assert found.data["prod (kustomize build)"] == printed
-    assert "---\n".join(one.text or "" for one in found.documents) == printed.decode()
+    assert "---\n".join(document.text or "" for document in found.documents) == printed.decode()
 
 
 @pytest.mark.usefixtures("overlay")
@@ -89,10 +91,10 @@ def test_check_builds_each_root_and_reads_the_loose_files(kustomize: str) -> Non
     put("test/kustomization.yaml", "resources: [../base]\n")
     put("loose.yaml", VM.format("loose"))
     found = load_all(["."], Reading(Limits(), kustomize=kustomize))
-    assert [sorted(origins(one)) for one in found] == [
+    assert [sorted(origins(item)) for item in found] == [
         ["loose"], ["p-db-1", "p-own-1", "p-web-1"], ["db", "web"],
     ]  # fmt: skip
-    assert [one.diagnostics for one in found] == [[], [], []]
+    assert [item.diagnostics for item in found] == [[], [], []]
 
 
 @pytest.mark.usefixtures("overlay")
@@ -106,7 +108,7 @@ def test_kustomize_is_found_on_the_path(kustomize: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", os.path.dirname(kustomize))
     assert len(build("prod", "auto").documents) == 3
     monkeypatch.setenv("PATH", "")
-    assert [one.code for one in build("prod", "auto").diagnostics] == ["VR117"]
+    assert [diagnostic.code for diagnostic in build("prod", "auto").diagnostics] == ["VR117"]
 
 
 def test_origin_annotations_decide(kustomize: str) -> None:
@@ -116,14 +118,16 @@ def test_origin_annotations_decide(kustomize: str) -> None:
     put("b/vm.yaml", "\n" + VM.format("web"))
     put("all/kustomization.yaml", "resources: [../a, ../b]\n")
     blind = build("all", kustomize)
-    assert [one.origin.file for one in blind.documents] == ["all (kustomize build)"] * 2
+    assert [document.origin.file for document in blind.documents] == ["all (kustomize build)"] * 2
     put("all/kustomization.yaml", "resources: [../a, ../b]\nbuildMetadata: [originAnnotations]\n")
     found = build("all", kustomize)
-    assert {one.body["metadata"]["namespace"]: one.origin.file for one in found.documents} == {
+    assert {
+        document.body["metadata"]["namespace"]: document.origin.file for document in found.documents
+    } == {
         "a": "a/vm.yaml",
         "b": "b/vm.yaml",
     }
-    assert {one.origin.line for one in found.documents} == {1, 2}
+    assert {document.origin.line for document in found.documents} == {1, 2}
 
 
 def test_what_has_no_source_points_into_the_output(kustomize: str) -> None:
@@ -136,13 +140,13 @@ def test_a_failing_kustomize_is_quoted_without_absolute_paths(kustomize: str) ->
     put("app/kustomization.yaml", "resources: [vm.yaml]\nbogus: true\n")
     found = build("app", kustomize)
     assert found.documents == []
-    (one,) = found.diagnostics
-    assert (one.code, one.location.file) == ("VR116", "app")
-    assert 'unknown field "bogus"' in one.message
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.code, diagnostic.location.file) == ("VR116", "app")
+    assert 'unknown field "bogus"' in diagnostic.message
     put("app/kustomization.yaml", "resources: [vm.yaml]\n")
-    (one,) = build("app", kustomize).diagnostics
-    assert "no such file or directory" in one.message
-    assert os.getcwd() not in one.message
+    (diagnostic,) = build("app", kustomize).diagnostics
+    assert "no such file or directory" in diagnostic.message
+    assert os.getcwd() not in diagnostic.message
 
 
 def test_what_is_no_kustomize_is_quoted_too(tmp_path: Path) -> None:
@@ -156,9 +160,9 @@ def test_what_is_no_kustomize_is_quoted_too(tmp_path: Path) -> None:
     ):
         tool.write_text(script)
         tool.chmod(0o755)
-        (one,) = build("app", str(tool)).diagnostics
-        assert one.code == "VR116"
-        assert words in one.message
+        (diagnostic,) = build("app", str(tool)).diagnostics
+        assert diagnostic.code == "VR116"
+        assert words in diagnostic.message
 
 
 def test_a_kustomize_that_does_not_end_is_stopped(tmp_path: Path) -> None:
@@ -197,18 +201,18 @@ def test_plugins_do_not_run(kustomize: str) -> None:
     put("vm.yaml", VM.format("a"))
     put("touch.sh", "#!/bin/sh\ntouch ran\ncat\n")
     Path("touch.sh").chmod(0o755)
-    assert [one.code for one in build(".", kustomize).diagnostics] == ["VR116"]
+    assert [diagnostic.code for diagnostic in build(".", kustomize).diagnostics] == ["VR116"]
     assert not Path("ran").exists()
 
 
 @pytest.fixture
 def server() -> Iterator[tuple[str, list[str]]]:
     """A web server with one VM, and the paths that were asked for."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
+            requested.append(self.path)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(VM.format("remote").encode())
@@ -218,22 +222,22 @@ def server() -> Iterator[tuple[str, list[str]]]:
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}/vm.yaml", asked
+        yield f"http://127.0.0.1:{running.server_port}/vm.yaml", requested
         running.shutdown()
 
 
 def test_a_remote_resource_is_fetched_only_if_allowed(
     kustomize: str, server: tuple[str, list[str]]
 ) -> None:
-    url, asked = server
+    url, requested = server
     put("base/kustomization.yaml", f"resources:\n- {url}\n")
     put("app/kustomization.yaml", "resources: [../base]\n")
     refused = build("app", kustomize)
-    assert [one.code for one in refused.diagnostics] == ["VR122"]
-    assert asked == []
+    assert [diagnostic.code for diagnostic in refused.diagnostics] == ["VR122"]
+    assert requested == []
     found = build("app", kustomize, allow_remote=True)
     assert list(origins(found)) == ["remote"]
-    assert asked == ["/vm.yaml"]
+    assert requested == ["/vm.yaml"]
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="no git on this machine")

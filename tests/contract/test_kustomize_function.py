@@ -68,7 +68,10 @@ def built(tool: str, path: str, *flags: str) -> dict[tuple[str, str], Any]:
     assert done.returncode == 0, done.stderr
     found = read(done.stdout.encode(), "stdout")
     assert not found.diagnostics
-    return {(one.body["kind"], one.body["metadata"]["name"]): one.body for one in found.documents}
+    return {
+        (document.body["kind"], document.body["metadata"]["name"]): document.body
+        for document in found.documents
+    }
 
 
 def is_rendered(vm: Any) -> bool:
@@ -438,7 +441,9 @@ def krm(stdin: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def resource_list(*manifests: str, config: str = "") -> str:
-    bodies = [one.body for text in manifests for one in read(text.encode(), "x").documents]
+    bodies = [
+        document.body for text in manifests for document in read(text.encode(), "x").documents
+    ]
     message: dict[str, Any] = {
         "apiVersion": "config.kubernetes.io/v1",
         "kind": "ResourceList",
@@ -462,7 +467,7 @@ def test_a_config_map_has_the_options_in_its_data() -> None:
     data = 'data: {emit: vmi, annotations: "false", catalog: "none more", resources: more}\n'
     done = krm(resource_list(VM, config=CONFIG_MAP + data))
     assert done.returncode == 0, done.stderr
-    kinds = [one["kind"] for one in answer(done)["items"]]
+    kinds = [item["kind"] for item in answer(done)["items"]]
     assert kinds == ["VirtualMachineInstance", "VirtualMachineInstancetype"]
     done = krm(resource_list(VM, SMALL, config=CONFIG_MAP))
     assert done.returncode == 0, done.stderr
@@ -477,9 +482,9 @@ def test_on_an_error_the_items_come_back_unchanged_with_results() -> None:
     sent = resource_list(CONFLICT, SMALL)
     done = krm(sent)
     assert done.returncode == 1
-    said = answer(done)
-    assert said["items"] == answer(subprocess.CompletedProcess([], 0, sent))["items"]
-    (result,) = said["results"]
+    text = answer(done)
+    assert text["items"] == answer(subprocess.CompletedProcess([], 0, sent))["items"]
+    (result,) = text["results"]
     assert result["severity"] == "error"
     assert result["tags"] == {"code": "VR301"}
     assert result["resourceRef"] == {
@@ -521,7 +526,7 @@ def test_an_unfit_function_config(config: str, words: str, status: int) -> None:
     assert done.returncode == status
     assert words in done.stderr
     assert len(answer(done)["items"]) == 2
-    assert [one["severity"] for one in answer(done)["results"]] == ["error"]
+    assert [result["severity"] for result in answer(done)["results"]] == ["error"]
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def init(*words: str) -> subprocess.CompletedProcess[str]:
 
 def built(kustomize: str, path: str = ".") -> dict[tuple[str, str], Any]:
     done = subprocess.run([kustomize, "build", path], capture_output=True, check=True)
-    bodies = [one.body for one in read(done.stdout, "stdout").documents]
+    bodies = [document.body for document in read(done.stdout, "stdout").documents]
     return {(body["kind"], body["metadata"]["name"]): body for body in bodies}
 
 
@@ -193,7 +193,9 @@ def test_patches_keep_what_they_do_not_name(kustomize: str, *, helped: bool) -> 
         assert names(spec["volumes"]) == ["data", "init", "more", "root", "scratch"]
         (data,) = (disk for disk in devices["disks"] if disk["name"] == "data")
         assert data["disk"] == {"bus": "sata"}
-        (second,) = (one for one in devices["interfaces"] if one["name"] == "second")
+        (second,) = (
+            interface for interface in devices["interfaces"] if interface["name"] == "second"
+        )
         assert second == {"name": "second", "bridge": {}, "model": "e1000"}
 
 

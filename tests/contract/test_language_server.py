@@ -35,7 +35,7 @@ def test_findings_while_typing(folder: Path) -> None:
             editor.open("vms/web.yaml")
             editor.type("vms/web.yaml", CONFLICT)
             await editor.until(lambda: editor.codes("vms/web.yaml") == ["VR301"])
-            (finding,) = editor.said["vms/web.yaml"]
+            (finding,) = editor.diagnostics["vms/web.yaml"]
             assert (
                 editor.texts["vms/web.yaml"].split("\n")[finding.range.start.line]
                 == "          guest: 4Gi"
@@ -90,7 +90,7 @@ def test_a_new_file_and_one_that_is_gone(folder: Path) -> None:
                 lambda: "VR103" in editor.codes("vms/web.yaml") + editor.codes("vms/new.yaml")
             )
             editor.type("vms/new.yaml", vm("new", instancetype="small"))
-            await editor.until(lambda: not any(editor.said.values()))
+            await editor.until(lambda: not any(editor.diagnostics.values()))
             (folder / "platform/instancetypes.yaml").unlink()
             editor.client.workspace_did_change_watched_files(
                 types.DidChangeWatchedFilesParams(
@@ -117,7 +117,11 @@ def test_columns_are_those_of_the_client(folder: Path) -> None:
             editor.open("vms/web.yaml")
             editor.type("vms/web.yaml", text)
             await editor.until(lambda: "VR301" in editor.codes("vms/web.yaml"))
-            finding = next(one for one in editor.said["vms/web.yaml"] if one.code == "VR301")
+            finding = next(
+                diagnostic
+                for diagnostic in editor.diagnostics["vms/web.yaml"]
+                if diagnostic.code == "VR301"
+            )
             assert finding.range.start == editor.at("vms/web.yaml", "guest")
 
     driven(work)
@@ -137,7 +141,7 @@ def test_a_kustomization_is_built_on_save(folder: Path, kustomize: str) -> None:
             editor.save("base/vm.yaml")
             await editor.until(lambda: editor.codes("base/vm.yaml") == ["VR301"])
             editor.type("base/vm.yaml", "# above\n" + editor.texts["base/vm.yaml"])
-            await editor.until(lambda: editor.said["base/vm.yaml"][0].range.start.line == 14)
+            await editor.until(lambda: editor.diagnostics["base/vm.yaml"][0].range.start.line == 14)
 
     driven(work)
 
@@ -185,7 +189,7 @@ def test_nothing_is_started_in_a_folder_that_is_not_trusted(folder: Path, tmp_pa
             assert await editor.references("vms/web.yaml", "small")
             assert editor.codes("prod/vm.yaml") == []
             left = "1 kustomization and 1 Helm chart not looked at"
-            assert [left in one for one in editor.shown] == ([] if trusted else [True])
+            assert [left in item for item in editor.messages] == ([] if trusted else [True])
 
     async def untrusted() -> None:
         await work(trusted=False)
@@ -257,8 +261,8 @@ def test_hovers_explain_codes(folder: Path) -> None:
             assert (await editor.hover("vms/web.yaml", "guest")).startswith(
                 "**VR301 instancetype-conflict**: The VM"
             )
-            said = await editor.hover("vms/web.yaml", "virt-render.dev/ignore")
-            assert "**VR115 unfilled-placeholder**" in said
+            text = await editor.hover("vms/web.yaml", "virt-render.dev/ignore")
+            assert "**VR115 unfilled-placeholder**" in text
 
     driven(work)
 
@@ -270,9 +274,9 @@ def test_no_name_is_a_link_in_a_hover(folder: Path) -> None:
     async def work() -> None:
         async with opened(folder) as editor:
             editor.open("vms/web.yaml", manifests.vm("web", instancetype="www.example.com"))
-            shown = await editor.hover("vms/web.yaml", "www.example.com", 5)
-            assert "www\\.example.com" in shown
-            assert "www.example" not in re.sub(r"`[^`]*`", "", shown)
+            printed = await editor.hover("vms/web.yaml", "www.example.com", 5)
+            assert "www\\.example.com" in printed
+            assert "www.example" not in re.sub(r"`[^`]*`", "", printed)
 
     driven(work)
 
@@ -297,12 +301,14 @@ def test_hovers_hold_no_secret(folder: Path) -> None:
             editor.open("vms/web.yaml")
             editor.type("vms/web.yaml", text + other)
             words = [line.strip("- ").partition(":")[0] for line in (text + other).split("\n")]
-            said = [
+            content = [
                 await editor.hover("vms/web.yaml", word)
                 for word in dict.fromkeys(filter(None, words))
             ]
-            assert any("image" in one or "disks" in one for one in said)
-            assert not any("hunter2" in one or "](" in one or "command:" in one for one in said)
+            assert any("image" in item or "disks" in item for item in content)
+            assert not any(
+                "hunter2" in item or "](" in item or "command:" in item for item in content
+            )
 
     driven(work)
 
@@ -514,7 +520,7 @@ def test_code_actions(folder: Path) -> None:
             editor.open("vms/web.yaml")
             editor.type("vms/web.yaml", text)
             await editor.until(lambda: editor.codes("vms/web.yaml") == ["VR106"])
-            (finding,) = editor.said["vms/web.yaml"]
+            (finding,) = editor.diagnostics["vms/web.yaml"]
             (action,) = await editor.actions("vms/web.yaml", finding)
             assert action.title == "put the value in quotes"
             assert action.kind == types.CodeActionKind.QuickFix
@@ -541,8 +547,8 @@ def test_nothing_but_the_protocol_is_on_standard_output(folder: Path) -> None:
         {"method": "exit"},
     ]
     data = b""
-    for one in messages:
-        body = json.dumps({"jsonrpc": "2.0", **one}).encode()
+    for message in messages:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         data += b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     done = subprocess.run(
         argv("lsp"),
@@ -560,8 +566,8 @@ def test_nothing_but_the_protocol_is_on_standard_output(folder: Path) -> None:
         size = int(head.partition(b"Content-Length: ")[2].split(b"\r\n")[0])
         answers.append(json.loads(rest[:size]))
         rest = rest[size:]
-    assert [one["id"] for one in answers if "id" in one] == [1, 2]
-    assert any(one.get("method") == "textDocument/publishDiagnostics" for one in answers)
+    assert [answer["id"] for answer in answers if "id" in answer] == [1, 2]
+    assert any(answer.get("method") == "textDocument/publishDiagnostics" for answer in answers)
 
 
 def test_without_the_extra(tmp_path: Path) -> None:
@@ -625,20 +631,22 @@ def test_it_says_what_check_says(folder: Path, kustomize: str, helm: str) -> Non
     )
     put(folder / "bad.yaml", "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nx: [\n")
     checked = json.loads(run("check", ".", "--format", "json", cwd=folder).stdout)["diagnostics"]
-    errors = sorted(one["code"] for one in checked if one["severity"] == "error")
+    errors = sorted(
+        diagnostic["code"] for diagnostic in checked if diagnostic["severity"] == "error"
+    )
     assert len(errors) > len({"VR101", "VR116"})
 
     async def work() -> None:
         async with opened(folder) as editor:
             editor.open("vms/web.yaml")
             await editor.hover("vms/web.yaml", "small")
-            shown = [
-                str(one.code)
-                for several in editor.said.values()
-                for one in several
-                if one.severity is types.DiagnosticSeverity.Error
+            codes = [
+                str(diagnostic.code)
+                for several in editor.diagnostics.values()
+                for diagnostic in several
+                if diagnostic.severity is types.DiagnosticSeverity.Error
             ]
-            assert sorted(shown) == errors
+            assert sorted(codes) == errors
             assert editor.codes("prod/patch.yaml") == ["VR301"]
             assert editor.codes("broken/kustomization.yaml") == ["VR116"]
 

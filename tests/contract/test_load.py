@@ -72,14 +72,14 @@ def test_the_rendered_objects_are_those_of_build(
     assert not rendered.diagnostics
     assert dispatch.invoke(["build", "--namespace", "prod", path]) == 0
     printed = read(capfd.readouterr().out.encode(), "-").documents
-    assert [one.body for one in printed] == rendered.resources
-    assert "VirtualMachine" in [one["kind"] for one in rendered.resources]
+    assert [document.body for document in printed] == rendered.resources
+    assert "VirtualMachine" in [resource["kind"] for resource in rendered.resources]
 
 
 @pytest.mark.usefixtures("helm")
 def test_a_chart_is_filled_in_for_the_namespace_of_the_settings() -> None:
     lay(CHART)
-    names = {one["metadata"]["name"] for one in load("chart", Settings(namespace="prod"))}
+    names = {body["metadata"]["name"] for body in load("chart", Settings(namespace="prod"))}
     assert names == {"prod-web", "small"}
 
 
@@ -93,26 +93,26 @@ def test_a_path_may_be_any_that_python_has_and_yaml_is_that_of_kubectl(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "path", ["vm.yaml", Path("vm.yaml"), b"vm.yaml"], ids=lambda one: type(one).__name__
+    "path", ["vm.yaml", Path("vm.yaml"), b"vm.yaml"], ids=lambda item: type(item).__name__
 )
 def test_a_path_is_whatever_python_opens(path: str | Path) -> None:
     put("vm.yaml", VM)
-    assert [one["kind"] for one in load(path)] == ["VirtualMachine"]
+    assert [body["kind"] for body in load(path)] == ["VirtualMachine"]
 
 
 def test_standard_input_is_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(VM.encode())))
-    assert [one["kind"] for one in load("-")] == ["VirtualMachine"]
+    assert [body["kind"] for body in load("-")] == ["VirtualMachine"]
 
 
 def test_what_cannot_be_read_is_said_with_its_place() -> None:
     lay({"vms/vm.yaml": VM, "vms/broken.yaml": "a: b\n  c: d\n", "vms/notes.yaml": "a: 1\n"})
     text, findings = refused("vms")
-    (error,) = (one for one in findings if one.is_error)
+    (error,) = (finding for finding in findings if finding.is_error)
     assert (error.code, error.location.file) == ("VR101", "vms/broken.yaml")
     assert (error.location.line, error.location.column) == (2, 4)
     assert text.startswith("vms/broken.yaml:2:4: VR101 yaml-syntax: ")
-    assert "vms/notes.yaml" in {one.location.file for one in findings}
+    assert "vms/notes.yaml" in {finding.location.file for finding in findings}
 
 
 def test_every_error_has_a_line_and_no_path_is_silent() -> None:
@@ -142,10 +142,10 @@ def test_kustomizations_are_read_one_at_a_time() -> None:
 def test_a_lock_is_one_of_the_objects_and_a_half_merged_one_an_error() -> None:
     lock = "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\npins: {}\n"
     lay({"vm.yaml": VM, "virt-render.lock.yaml": lock})
-    assert [one["kind"] for one in load(".")] == ["RevisionLock", "VirtualMachine"]
-    assert [one["kind"] for one in load(".", Settings(pins="ignore"))] == ["VirtualMachine"]
+    assert [body["kind"] for body in load(".")] == ["RevisionLock", "VirtualMachine"]
+    assert [body["kind"] for body in load(".", Settings(pins="ignore"))] == ["VirtualMachine"]
     put("virt-render.lock.yaml", f"<<<<<<< ours\n{lock}=======\n>>>>>>> theirs\n")
-    assert [one.code for one in refused(".")[1]] == ["VR602"]
+    assert [diagnostic.code for diagnostic in refused(".")[1]] == ["VR602"]
 
 
 def test_neither_the_environment_nor_a_settings_file_counts(

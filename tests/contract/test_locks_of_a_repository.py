@@ -33,7 +33,9 @@ def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def locks(repository: Repository) -> set[str]:
-    return {str(one.relative_to(repository.folder).parent) for one in repository.folder.rglob(LOCK)}
+    return {
+        str(path.relative_to(repository.folder).parent) for path in repository.folder.rglob(LOCK)
+    }
 
 
 def test_each_root_gets_its_own_lock_and_uses_it(repository: Repository) -> None:
@@ -96,11 +98,11 @@ def test_a_lock_that_is_not_used_is_said(repository: Repository) -> None:
         prod.rename(other)
         for words in (("build", "overlays/prod"), ("check", "overlays"), ("check",)):
             done = repository.run(*words)
-            said = done.stdout + done.stderr
-            assert done.returncode == 0, said
-            shown = LOCK if folder == "." else f"base/{LOCK}"
-            assert f"{shown}: warning VR617 lock-unused: " in said
-            assert "virt-render pin overlays/" in said
+            output = done.stdout + done.stderr
+            assert done.returncode == 0, output
+            printed = LOCK if folder == "." else f"base/{LOCK}"
+            assert f"{printed}: warning VR617 lock-unused: " in output
+            assert "virt-render pin overlays/" in output
         other.rename(prod)
     repository.fine("pin", "overlays/test")
     assert "VR617" not in repository.run("check").stdout

@@ -81,42 +81,47 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def at_terminal(words: str, folder: Path, **more: str) -> str:
     """What *words* show at a terminal of COLUMNS, without the line that tells how far they are."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    ours, upstream = os.openpty()
+    fcntl.ioctl(upstream, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     variables = environ(TERM="xterm", **more)
     variables.pop("COLUMNS", None)
     if "NO_COLOR" not in more:
         variables.pop("NO_COLOR", None)
     with subprocess.Popen(
-        argv(*words.split()), cwd=folder, env=variables, stdin=theirs, stdout=theirs, stderr=theirs
+        argv(*words.split()),
+        cwd=folder,
+        env=variables,
+        stdin=upstream,
+        stdout=upstream,
+        stderr=upstream,
     ):
-        os.close(theirs)
-        shown = b""
+        os.close(upstream)
+        printed = b""
         try:
             while piece := os.read(ours, 1 << 16):
-                shown += piece
+                printed += piece
         except OSError:  # Linux: nobody has the other end any more
             pass
     os.close(ours)
-    return _PROGRESS.sub("", shown.decode().replace("\r\n", "\n"))
+    return _PROGRESS.sub("", printed.decode().replace("\r\n", "\n"))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_lines_are_as_wide_as_the_terminal_and_have_the_words_of_a_pipe(
     shop: Path, name: str
 ) -> None:
-    shown = _STYLE.sub("", at_terminal(COMMANDS[name], shop))
-    assert shown
+    printed = _STYLE.sub("", at_terminal(COMMANDS[name], shop))
+    assert printed
     wide = [
         line
-        for line in shown.splitlines()
+        for line in printed.splitlines()
         if len(line) > COLUMNS and " " in line.strip() and not _QUOTED.match(line)
     ]
     assert not wide
     done = run(*COMMANDS[name].split(), cwd=shop, NO_COLOR="")
     piped = done.stdout + done.stderr
     assert "\x1b" not in piped
-    assert not set(piped.split()) - set(shown.split())
+    assert not set(piped.split()) - set(printed.split())
 
 
 @pytest.mark.parametrize("name", ["check", "fixes", "diff", "explain", "history"])

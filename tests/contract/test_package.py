@@ -59,8 +59,10 @@ def test_the_sbom_lists_what_is_installed(built: Path) -> None:
     pinned = {
         line.split()[0].lower() for line in lines if "==" in line and not line.startswith("#")
     }
-    assert {f"{one['name']}=={one['version']}".lower() for one in bom["components"]} == pinned
-    assert all(one["externalReferences"][0]["hashes"] for one in bom["components"])
+    assert {
+        f"{component['name']}=={component['version']}".lower() for component in bom["components"]
+    } == pinned
+    assert all(component["externalReferences"][0]["hashes"] for component in bom["components"])
     assert str(ROOT) not in file.read_text(encoding="utf-8")
 
 
@@ -93,9 +95,9 @@ def test_the_wheel_of_the_sdist_is_the_wheel(built: Path, tmp_path: Path) -> Non
         str(tmp_path / "dist"),
     ]
     subprocess.run(command, cwd=source, capture_output=True, check=True)
-    (ours,), (theirs,) = built.glob("*.whl"), (tmp_path / "dist").glob("*.whl")
-    with zipfile.ZipFile(ours) as one, zipfile.ZipFile(theirs) as other:
-        assert {(i.filename, i.CRC) for i in one.infolist()} == {
+    (ours,), (upstream,) = built.glob("*.whl"), (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(ours) as first, zipfile.ZipFile(upstream) as other:
+        assert {(i.filename, i.CRC) for i in first.infolist()} == {
             (i.filename, i.CRC) for i in other.infolist()
         }
 
@@ -140,10 +142,10 @@ def test_both_forges_make_the_same_release() -> None:
     github = workflow(".github/workflows/release.yml")["jobs"]
     gitlab = workflow(".gitlab-ci.yml")
     (line,) = gitlab["dist"]["script"]
-    (step,) = (one for one in github["dist"]["steps"] if one.get("name") == "Build")
+    (step,) = (step for step in github["dist"]["steps"] if step.get("name") == "Build")
     assert step["run"].replace("$TAG", "$CI_COMMIT_TAG") == line
     builds = [github["image"]["steps"][1]["run"], gitlab["image"]["script"][1]]
-    assert all(one.startswith("docker build --tag ") and one.endswith(" .") for one in builds)
+    assert all(build.startswith("docker build --tag ") and build.endswith(" .") for build in builds)
 
 
 @pytest.mark.parametrize("forge", ["github", "gitlab"])

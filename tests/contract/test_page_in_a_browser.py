@@ -56,7 +56,7 @@ def review() -> Review:
     ]  # fmt: skip
     found = compare(before, after, Settings(emit="vm"))
     part = ReviewPart(
-        "", found, lambda one: Place(f"{one.resource.namespace}/{one.resource.name}.yaml", 7, 5)
+        "", found, lambda item: Place(f"{item.resource.namespace}/{item.resource.name}.yaml", 7, 5)
     )
     return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
@@ -86,7 +86,7 @@ def quiet(request: pytest.FixtureRequest) -> Iterator[None]:
     """Nothing is said on the console."""
     yield
     if "page" in request.fixturenames:
-        assert request.getfixturevalue("tab").said == []
+        assert request.getfixturevalue("tab").errors == []
 
 
 def test_a_large_fleet_stays_small(review: Review, html: str) -> None:
@@ -101,7 +101,7 @@ def test_its_rows_have_a_cell_a_column(html: str) -> None:
     assert pages.uneven(html) == []
 
 
-def shown(page: Page) -> int:
+def documented(page: Page) -> int:
     count: int = page.run("document.querySelectorAll('#fleet tbody:not([hidden])').length")
     return count
 
@@ -128,23 +128,26 @@ def visible(page: Page) -> int:
 
 
 def test_the_table_is_filtered(page: Page) -> None:
-    assert shown(page) == 200, "what stays as it is, is folded"
+    assert documented(page) == 200, "what stays as it is, is folded"
     part(page, "all")
-    assert shown(page) == FLEET + 20
+    assert documented(page) == FLEET + 20
     part(page, "restart")
-    assert visible(page) == shown(page)
-    restarts = shown(page)
+    assert visible(page) == documented(page)
+    restarts = documented(page)
     assert restarts == 40
     choose(page, "Namespace", "team-01")
-    assert 0 < shown(page) < restarts
-    assert page.run("document.getElementById('shown').textContent") == f"{shown(page)} of 2020 VMs"
+    assert 0 < documented(page) < restarts
+    assert (
+        page.run("document.getElementById('shown').textContent")
+        == f"{documented(page)} of 2020 VMs"
+    )
     part(page, "all")
     choose(page, "Namespace", "")
     choose(page, "Definition", "VirtualMachineClusterInstancetype size-03")
-    assert shown(page) == 100
+    assert documented(page) == 100
     choose(page, "Definition", "")
     choose(page, "Name", "VM-0061")
-    assert shown(page) == 1
+    assert documented(page) == 1
 
 
 def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
@@ -187,7 +190,7 @@ def test_it_is_read_without_scripts(page: Page) -> None:
     page.ask("Page.reload")
     page.wait_for("Page.loadEventFired")
     page.ask("Emulation.setScriptExecutionDisabled", value=False)
-    assert shown(page) == FLEET + 20
+    assert documented(page) == FLEET + 20
     assert not page.run("document.getElementById('filter').checkVisibility()")
     assert visible(page) == 200
     part(page, "restart")
@@ -213,11 +216,11 @@ def test_no_path_leaves_a_small_screen(tab: Page, tmp_path: Path) -> None:
 def test_the_address_says_what_is_chosen(page: Page) -> None:
     part(page, "restart")
     choose(page, "Namespace", "team-01")
-    before = shown(page)
+    before = documented(page)
     assert page.run("location.hash") == "#namespace=team-01&part=restart"
     page.ask("Page.reload")
     page.wait_for("Page.loadEventFired")
-    assert shown(page) == before
+    assert documented(page) == before
 
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)

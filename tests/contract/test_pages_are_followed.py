@@ -129,7 +129,7 @@ def test_commands_with_their_output_stand_in_blocks_of_console(page: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed", "same"),
+    ("documented", "printed", "same"),
     [
         ("a ... c\n", "a b c\n", True),
         ("a ... c\n", "a b d\n", False),
@@ -139,8 +139,8 @@ def test_commands_with_their_output_stand_in_blocks_of_console(page: Path) -> No
         ("a.c\n", "abc\n", False),
     ],
 )
-def test_dots_stand_for_what_is_left_out(shown: str, printed: str, *, same: bool) -> None:
-    assert walkthrough.fits(shown, printed) is same
+def test_dots_stand_for_what_is_left_out(documented: str, printed: str, *, same: bool) -> None:
+    assert walkthrough.fits(documented, printed) is same
 
 
 def test_a_page_that_shows_something_else_fails(tmp_path: Path) -> None:

@@ -418,7 +418,9 @@ def test_pins_follow_what_kustomize_renamed(repository: Repository, emit: str) -
     rendered = render([*bodies, lock], Settings(emit=emit))  # type: ignore[arg-type] # one of them
     assert [found.code for found in rendered.diagnostics] == ["VR608"]
     started = render(rendered.resources, Settings(emit="vmi"))
-    (vmi,) = (one for one in started.resources if one["kind"] == "VirtualMachineInstance")
+    (vmi,) = (
+        resource for resource in started.resources if resource["kind"] == "VirtualMachineInstance"
+    )
     assert vmi["spec"]["domain"]["cpu"]["sockets"] == 2
 
 

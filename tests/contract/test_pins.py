@@ -100,11 +100,11 @@ def test_story(repository: Repository) -> None:  # noqa: PLR0915 - one after the
     before = repository.git("status", "--porcelain")
     assert sorted(printed) == [("db", 1), ("db", 2), ("web", 1), ("web", 2), ("web", 3)]
     for (name, number), output in printed.items():
-        shown = repository.fine("show", name, "--revision", str(number))
+        documented = repository.fine("show", name, "--revision", str(number))
         (then,) = (
             part for part in output.split("---\n") if "VirtualMachine\n" in part and f"name: {name}\n" in part
         )  # fmt: skip
-        assert shown == f"---\n{then}"
+        assert documented == f"---\n{then}"
     assert repository.git("status", "--porcelain") == before
     assert sockets(repository.fine("show", "web", "--at", "HEAD~3"), "web") == 4
     assert sockets(repository.fine("show", "web"), "web") == 2

@@ -17,4 +17,4 @@ def test_the_page_runs_with(engine: str, tmp_path: Path) -> None:
     if not shutil.which(engine):
         pytest.skip(f"no {engine}")
     others = {"conftest", "kyverno"} - {engine}
-    walkthrough.follow(PAGE, tmp_path, lambda command: any(one in command for one in others))
+    walkthrough.follow(PAGE, tmp_path, lambda command: any(other in command for other in others))

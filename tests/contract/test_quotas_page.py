@@ -32,8 +32,8 @@ def test_a_quota_in_a_file_of_its_own(
         os.makedirs(folder, exist_ok=True)
         Path(folder, "quota.yaml").write_text(quota, encoding="utf-8")
     execute(Call("check", (".",), {"--admission": "strict"}), {})
-    said = capfd.readouterr()
-    assert ("VR444" in said.out + said.err) is not bool(others)
+    text = capfd.readouterr()
+    assert ("VR444" in text.out + text.err) is not bool(others)
 
 
 def _quota(memory: str, namespace: str = "prod", name: str = "team") -> str:
@@ -50,12 +50,14 @@ def _quotas_said(
     options = {"--admission": "strict", "--format": "json", **words}
     with contextlib.chdir(folder):
         execute(Call("check", (".",), options), {})
-    said = json.loads(capfd.readouterr().out)["diagnostics"]
-    assert {one["code"] for one in said if one["severity"] == "error"} <= {"VR444"}
+    data = json.loads(capfd.readouterr().out)["diagnostics"]
+    assert {diagnostic["code"] for diagnostic in data if diagnostic["severity"] == "error"} <= {
+        "VR444"
+    }
     return sorted(
-        (one["file"], one["related"][0]["message"].partition(":")[0])
-        for one in said
-        if one["code"] == "VR444"
+        (diagnostic["file"], diagnostic["related"][0]["message"].partition(":")[0])
+        for diagnostic in data
+        if diagnostic["code"] == "VR444"
     )
 
 
@@ -124,10 +126,10 @@ def test_a_quota_that_moves_with_its_vms_fails_because_of_the_edit(
         put(tmp_path / state / folder / "kustomization.yaml", text)
     with contextlib.chdir(tmp_path):
         execute(Call("diff", ("old", "new"), {}), {})
-    said = capfd.readouterr().out
-    (requests,) = [line for line in said.splitlines() if "pods in prod request" in line]
+    content = capfd.readouterr().out
+    (requests,) = [line for line in content.splitlines() if "pods in prod request" in line]
     assert requests.endswith("request: 1 pods, 0.105 CPU, 2.29 -> 6.29 GiB of memory")
-    (begins,) = [line for line in said.splitlines() if "begins to fail" in line]
+    (begins,) = [line for line in content.splitlines() if "begins to fail" in line]
     assert "because of new/z/vm.yaml:13:11 VirtualMachine prod/db" in begins
     assert "ResourceQuota prod/team" not in begins
     assert " (6.29 GiB) of 3Gi" in begins

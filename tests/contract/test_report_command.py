@@ -291,10 +291,10 @@ def test_hostile_text_forges_no_html(forging: Repository) -> None:
 @pytest.mark.parametrize("number", [n for n, text in enumerate(HOSTILE) if "<script>" not in text])
 def test_hostile_text_forges_no_line(forging: Repository, number: int) -> None:
     name = f"{HOSTILE[number]}/{HOSTILE[number]}{number}"
-    said = forging.fine("explain", name, "--admission", "off")
+    text = forging.fine("explain", name, "--admission", "off")
     fields = json.loads(forging.fine("explain", name, "--admission", "off", "--format", "json"))
-    assert len(said.splitlines()) == len(said.split("\n")) - 1 == 1 + len(fields["fields"])
-    assert "\u202e" not in said
+    assert len(text.splitlines()) == len(text.split("\n")) - 1 == 1 + len(fields["fields"])
+    assert "\u202e" not in text
 
 
 def test_hostile_text_forges_no_yaml(forging: Repository) -> None:
@@ -305,10 +305,10 @@ def test_hostile_text_forges_no_yaml(forging: Repository) -> None:
         body["spec"]["template"]["metadata"] = {"annotations": {"example.com/a": HOSTILE[number]}}
     forging.write("</details>/<b>.yaml", writer.write(bodies))
     plain = forging.fine("build", "--emit", "vmi", "--admission", "off")
-    said = forging.fine("build", "--emit", "vmi", "--admission", "off", "--explain")
-    assert documents(said) == documents(plain)
-    assert len(said.splitlines()) == len(plain.splitlines())
-    assert all("\u202e" not in line.partition("  # ")[2] for line in said.splitlines())
+    content = forging.fine("build", "--emit", "vmi", "--admission", "off", "--explain")
+    assert documents(content) == documents(plain)
+    assert len(content.splitlines()) == len(plain.splitlines())
+    assert all("\u202e" not in line.partition("  # ")[2] for line in content.splitlines())
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +346,7 @@ def page(fleet: str, tmp_path: Path) -> Iterator[Page]:
         opened.show()
         opened.open(tmp_path / "page.html")
         yield opened
-        assert opened.said == []
+        assert opened.errors == []
 
 
 def test_what_many_vms_say_alike_stands_there_once(fleet: str) -> None:
@@ -360,18 +360,18 @@ def test_fields_are_shown_when_a_vm_is_opened(page: Page) -> None:
     page.run("document.querySelectorAll('#fleet summary')[3].focus()")
     page.press("Enter", 13)
     page.run("new Promise((done) => setTimeout(done, 100))")
-    shown = page.run("document.querySelectorAll('#fleet .more')[3].innerText")
+    printed = page.run("document.querySelectorAll('#fleet .more')[3].innerText")
     assert not page.run("document.querySelectorAll('#fleet .more')[4].checkVisibility()")
-    assert "metadata.labels.label-13: 13 VM fleet.yaml:" in shown
-    assert "spec.domain.cpu.sockets: " in shown
-    assert f"metadata.annotations.a: {HOSTILE[2]} VM" in shown
+    assert "metadata.labels.label-13: 13 VM fleet.yaml:" in printed
+    assert "spec.domain.cpu.sockets: " in printed
+    assert f"metadata.annotations.a: {HOSTILE[2]} VM" in printed
     assert page.run("document.images.length") == 0
-    assert "VirtualMachineClusterInstancetype size-" in shown
+    assert "VirtualMachineClusterInstancetype size-" in printed
     name = page.run("document.querySelectorAll('#fleet tbody th')[3].innerText")
     place = page.run("document.querySelectorAll('#fleet .more p code')[3].innerText")
     line = int(place.split(":")[1])
     assert name == "team-0/vm-021"
-    assert f"fleet.yaml:{line + 11}:" in shown
+    assert f"fleet.yaml:{line + 11}:" in printed
 
 
 def rows(page: Page) -> list[str]:
@@ -463,6 +463,8 @@ def test_of_vms_of_one_name_the_first_has_what_is_found(repository: Repository) 
     )
     repository.write("vms/twins.yaml", text)
     report: Any = json.loads(repository.fine("report", "--format", "json"))
-    twins = [len(one["findings"]) for one in report["machines"] if one["name"] == "twin"]
+    twins = [
+        len(machine["findings"]) for machine in report["machines"] if machine["name"] == "twin"
+    ]
     assert twins[0] >= 40
     assert set(twins[1:]) == {0}

@@ -16,7 +16,7 @@ from tests.support.forge import Forge, serving
 
 DEPLOY = ROOT / "deploy"
 Say = Callable[..., "subprocess.CompletedProcess[str]"]
-MINE = {"github": "github-actions[bot]", "gitlab": "5"}
+OWN = {"github": "github-actions[bot]", "gitlab": "5"}
 
 
 def document(path: str) -> Any:
@@ -50,7 +50,7 @@ def say(forge: Forge, tmp_path: Path) -> Say:
                 "GITHUB_API_URL": forge.url, "GITHUB_REPOSITORY": "shop/vms",
                 "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
                 "GITHUB_ACTION_PATH": str(DEPLOY / "github" / "comment"),
-                "NAME": name, "AUTHOR": MINE["github"], "MARKDOWN": "virt-render-diff.md",
+                "NAME": name, "AUTHOR": OWN["github"], "MARKDOWN": "virt-render-diff.md",
             }  # fmt: skip
             line = step["run"]
         else:
@@ -82,9 +82,9 @@ def test_what_says_so_already_is_left_alone(forge: Forge, say: Say) -> None:
     say("### 1 VM: 1 restart\n")
     number, (author, text) = next(iter(forge.comments.items()))
     forge.comments[number] = (author, text.replace("\n", "\r\n"))  # as forges give it back
-    del forge.asked[:]
+    del forge.requests[:]
     assert say("### 1 VM: 1 restart\n").stdout == "comment 100 says so already\n"
-    assert {one.partition(" ")[0] for one in forge.asked} == {"GET"}
+    assert {item.partition(" ")[0] for item in forge.requests} == {"GET"}
 
 
 def test_two_workflows_have_a_comment_each(forge: Forge, say: Say) -> None:
@@ -97,18 +97,18 @@ def test_two_workflows_have_a_comment_each(forge: Forge, say: Say) -> None:
 def test_the_comments_of_others_are_theirs(forge: Forge, say: Say) -> None:
     say("### mine")
     (text,) = forge.texts()
-    me = MINE[forge.kind]
+    me = OWN[forge.kind]
     forge.comments = {1: ("6", text), 2: (me, f"I quote:\n{text}"), 3: (me, text)}
     assert say("### newer").stdout == "comment 3 is up to date\n"
-    assert [forge.comments[one][1] == text for one in (1, 2)] == [True, False]
+    assert [forge.comments[item][1] == text for item in (1, 2)] == [True, False]
     del forge.comments[3]
     assert say("### newer").stdout == "added a comment\n"
 
 
 def test_it_is_found_behind_many_others(forge: Forge, say: Say) -> None:
     say("### mine")
-    mine = forge.comments.pop(100)
-    forge.comments = {**dict.fromkeys(range(1, 251), ("6", "hm")), 300: mine}
+    own = forge.comments.pop(100)
+    forge.comments = {**dict.fromkeys(range(1, 251), ("6", "hm")), 300: own}
     assert say("### newer").stdout == "comment 300 is up to date\n"
     assert len(forge.comments) == 251
 
@@ -136,7 +136,7 @@ def test_who_may_not_write_is_told_what_is_missing(
     assert "pull-requests: write" in done.stderr
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
-    assert not any("elsewhere" in one for one in forge.asked)
+    assert not any("elsewhere" in item for item in forge.requests)
 
 
 def test_what_is_too_long_is_refused(forge: Forge, say: Say) -> None:
@@ -155,7 +155,7 @@ def run_of(**other: Any) -> str:
 
 @pytest.mark.parametrize("forge", ["github"], indirect=True)
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
         (run_of(), "added a comment"),
         (run_of(head_sha="abb"), "nothing is said"),
@@ -164,11 +164,11 @@ def run_of(**other: Any) -> str:
     ],
 )
 def test_the_pull_request_of_a_run_is_asked_of_the_forge(
-    run: str, said: str, forge: Forge, say: Say
+    run: str, message: str, forge: Forge, say: Say
 ) -> None:
     done = say("### of a fork", run=run)
-    assert said in done.stdout + done.stderr
-    assert bool(forge.comments) is said.startswith("added")
+    assert message in done.stdout + done.stderr
+    assert bool(forge.comments) is message.startswith("added")
 
 
 def test_the_workflow_that_writes_runs_nothing_of_the_pull_request() -> None:

@@ -51,11 +51,11 @@ def test_a_step_is_reviewed_as_expected(
     )
     assert done.returncode == (1 if step(patch) == FAILING else 0), done.stderr
     assert done.stderr == ""
-    said = _OURS.sub("", done.stdout)
+    output = _OURS.sub("", done.stdout)
     expected = patch.parent / f"expected.{name}"
     if request.config.getoption("--update"):
-        expected.write_text(said, encoding="utf-8")
-    assert said == expected.read_text(encoding="utf-8")
+        expected.write_text(output, encoding="utf-8")
+    assert output == expected.read_text(encoding="utf-8")
 
 
 def test_there_are_ten_steps_and_more() -> None:
@@ -66,5 +66,5 @@ def test_there_are_ten_steps_and_more() -> None:
     "name", ["01-instancetype-edited/expected.text", "08-disks-added/expected.markdown"]
 )
 def test_the_documentation_shows_what_is_said(name: str) -> None:
-    said = (STEPS[0].parents[1] / name).read_text(encoding="utf-8")
-    assert f"\n{said}" in (ROOT / "docs" / "review.md").read_text(encoding="utf-8")
+    text = (STEPS[0].parents[1] / name).read_text(encoding="utf-8")
+    assert f"\n{text}" in (ROOT / "docs" / "review.md").read_text(encoding="utf-8")

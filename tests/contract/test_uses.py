@@ -90,11 +90,11 @@ def read(helm: str, kustomize: str = "auto") -> list[Documents]:
 def machines(inputs: list[Documents]) -> dict[str, dict[str, Any]]:
     """The VMs of *inputs* as ``INPUT: NAMESPACE/NAME``, each with the domain of its template."""
     return {
-        f"{one.name}: {document.body['metadata'].get('namespace', '')}/{document.body['metadata']['name']}": (
+        f"{loaded.name}: {document.body['metadata'].get('namespace', '')}/{document.body['metadata']['name']}": (
             document.body["spec"]["template"]["spec"]["domain"]
         )
-        for one in inputs
-        for document in one.documents
+        for loaded in inputs
+        for document in loaded.documents
         if document.body["kind"] == "VirtualMachine"
     }
 
@@ -107,11 +107,11 @@ def sizes(inputs: list[Documents]) -> dict[str, tuple[int, str]]:
 
 
 def notes(inputs: list[Documents]) -> str:
-    return "\n".join(one.message for loaded in inputs for one in loaded.diagnostics)
+    return "\n".join(diagnostic.message for loaded in inputs for diagnostic in loaded.diagnostics)
 
 
 def unseen(inputs: list[Documents]) -> dict[str, int]:
-    return dict(sum((one.unseen for one in inputs), start=inputs[0].unseen.__class__()))
+    return dict(sum((loaded.unseen for loaded in inputs), start=inputs[0].unseen.__class__()))
 
 
 def virt_render(helm: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -299,7 +299,9 @@ def test_what_of_a_set_is_not_evaluated_is_counted(
     inputs = read(helm)
     assert unseen(inputs)[reason] == 1
     assert "ApplicationSet argocd/many is not evaluated" in notes(inputs)
-    assert not [one for loaded in inputs for one in loaded.diagnostics if one.is_error]
+    assert not [
+        diagnostic for loaded in inputs for diagnostic in loaded.diagnostics if diagnostic.is_error
+    ]
 
 
 def test_a_set_that_edits_kustomizations_of_vms_is_counted(helm: str) -> None:
@@ -378,7 +380,7 @@ def test_an_application_edits_a_kustomization(helm: str, kustomize: str) -> None
         "vms (Application argocd/other): prod/q-vm": (2, "3Gi"),
         "vms (Application argocd/web): prod/p-vm": (2, "3Gi"),
     }
-    (first, *_) = (one for loaded in inputs if loaded.user for one in loaded.documents)
+    (first, *_) = (document for loaded in inputs if loaded.user for document in loaded.documents)
     assert first.body["metadata"]["labels"] == {"a": "b", "team": "shop"}
     assert first.origin.file == "vms/vm.yaml"
     assert Path("vms/kustomization.yaml").read_text(encoding="utf-8") == text
@@ -443,7 +445,7 @@ def test_an_application_adds_components(helm: str, kustomize: str) -> None:
     put("apps/web.yaml", KUSTOMIZED.partition("      namePrefix")[0] + components)
     inputs = read(helm, kustomize)
     assert sizes(inputs) == {"vms (Application argocd/web): /vm": (2, "2Gi")}
-    (loaded,) = (one for one in inputs if one.user)
+    (loaded,) = (loaded for loaded in inputs if loaded.user)
     assert "parts/many/kustomization.yaml" in loaded.files
 
 
@@ -710,7 +712,7 @@ def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str
         "vms (Kustomization flux-system/b): /b": (2, "4Gi"),
     }
     assert "GitRepository flux-system is this repository" in notes(inputs)
-    (first, *_) = (one for loaded in inputs if loaded.user for one in loaded.documents)
+    (first, *_) = (document for loaded in inputs if loaded.user for document in loaded.documents)
     assert first.body["metadata"]["annotations"] == {"note": "${KEPT}"}
     assert first.origin.file == "vms/vm.yaml"
     done = virt_render(helm, "check", ".")
@@ -821,7 +823,11 @@ def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
     put("apps/web.yaml", application("values: 'cores: 1'"))
     done = virt_render(helm, "check", "--format", "json", ".")
     assert done.returncode == 0
-    (finding,) = (one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR127")
+    (finding,) = (
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["code"] == "VR127"
+    )
     assert (finding["severity"], finding["file"], finding["line"]) == (
         "warning",
         "apps/web.yaml",
@@ -883,12 +889,14 @@ def test_values_that_are_no_yaml_are_an_error_at_their_line(
         document = json.loads(done.stdout)
         found = document["diagnostics"]
         found = found["after"] if isinstance(found, dict) else found
-        (error,) = (one for one in found if one["severity"] == "error")
+        (error,) = (diagnostic for diagnostic in found if diagnostic["severity"] == "error")
         assert error["code"] == "VR101"
         assert error["file"] == place[0]
         assert abs(error["line"] - place[1]) <= 1
         if words[0] == "diff":
-            effects = {one["resource"]["name"]: one["effects"] for one in document["machines"]}
+            effects = {
+                machine["resource"]["name"]: machine["effects"] for machine in document["machines"]
+            }
             assert effects == {"web": ["unrenderable"], "loose": ["same"]}
 
 
@@ -987,7 +995,7 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
                 git("commit", "-qm", "two")
             done = virt_render(helm, "diff", *words, "--format", "json")
             (machine,) = json.loads(done.stdout)["machines"]
-            causes = {one["field"]: one["cause"] for one in machine["changes"]}
+            causes = {change["field"]: change["cause"] for change in machine["changes"]}
             cause = causes["spec.domain.memory.guest"]
             assert (cause["file"], cause["line"]) == known
         git("reset", "-q", "--soft", "HEAD~1")
@@ -1027,7 +1035,7 @@ def test_the_only_value_that_changes_is_the_cause(
         put(name, content)
     done = virt_render(helm, "diff", "HEAD", "--format", "json")
     (machine,) = json.loads(done.stdout)["machines"]
-    causes = {one["field"]: one["cause"] for one in machine["changes"]}
+    causes = {change["field"]: change["cause"] for change in machine["changes"]}
     cause = causes["spec.domain.cpu.cores"]
     assert (cause["file"], cause["line"]) == known
 
@@ -1233,7 +1241,7 @@ def test_a_changed_variable_of_flux_is_the_cause(
     put("flux/a.yaml", head + written.replace("1Gi", "2Gi"))
     done = virt_render(helm, "diff", "HEAD", "--format", "json")
     (machine,) = json.loads(done.stdout)["machines"]
-    causes = {one["field"]: one["cause"] for one in machine["changes"]}
+    causes = {change["field"]: change["cause"] for change in machine["changes"]}
     cause = causes["spec.domain.memory.guest"]
     known = ("flux/a.yaml", line) if is_cause else ("vms/vm.yaml", 10)
     assert (cause["file"], cause["line"]) == known
@@ -1252,7 +1260,10 @@ def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
         found = machines(read(helm))
         assert [*found] == ["charts/app: default/release-name"]
         (origin,) = (
-            one.origin.file for loaded in read(helm) for one in loaded.documents if loaded.filled
+            document.origin.file
+            for loaded in read(helm)
+            for document in loaded.documents
+            if loaded.filled
         )
         assert origin == "charts/vm/templates/vm.yaml"
     assert not Path("charts/app/charts").exists()

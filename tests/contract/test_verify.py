@@ -188,12 +188,12 @@ spec: {domain: {}}
 }
 
 
-@pytest.mark.parametrize("said", UNSERVED)
-def test_kinds_that_nobody_serves_are_refused(said: str) -> None:
-    done = verify(UNSERVED[said], "--allow-matchers")
+@pytest.mark.parametrize("message", UNSERVED)
+def test_kinds_that_nobody_serves_are_refused(message: str) -> None:
+    done = verify(UNSERVED[message], "--allow-matchers")
     assert done.returncode == 1
     assert done.stdout.count("error VR") == 1
-    assert said in done.stdout
+    assert message in done.stdout
 
 
 def test_the_version_that_has_a_kind_is_named() -> None:
@@ -215,8 +215,8 @@ objects:
 
 def test_templates_with_machines_are_counted() -> None:
     machine = TEMPLATE.replace("OF", "kubevirt.io/v1").replace("KIND", "VirtualMachine")
-    said = verify(machine).stdout
-    assert said == "0 VirtualMachines verified; not looked at: 1 Template\n"
+    output = verify(machine).stdout
+    assert output == "0 VirtualMachines verified; not looked at: 1 Template\n"
     other = TEMPLATE.replace("OF", "apps/v1").replace("KIND", "Deployment")
     assert verify(other).stdout == "0 VirtualMachines verified\n"
 

@@ -16,7 +16,7 @@ def labelled(name: str, namespace: str) -> str:
 
 
 @pytest.fixture
-def said(
+def messages(
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -33,9 +33,9 @@ def said(
     return capfd
 
 
-def upgraded(said: "pytest.CaptureFixture[str]", *words: str) -> list[str]:
+def upgraded(messages: "pytest.CaptureFixture[str]", *words: str) -> list[str]:
     assert invoke(["pin", "-v", *words]) == Exit.OK
-    lines = said.readouterr().out.splitlines()
+    lines = messages.readouterr().out.splitlines()
     return [line.split()[0] for line in lines if " 1 -> 2 " in line]
 
 
@@ -57,48 +57,48 @@ def upgraded(said: "pytest.CaptureFixture[str]", *words: str) -> list[str]:
     ],
 )
 def test_some_are_upgraded(
-    words: tuple[str, ...], expected: list[str], said: "pytest.CaptureFixture[str]"
+    words: tuple[str, ...], expected: list[str], messages: "pytest.CaptureFixture[str]"
 ) -> None:
-    assert upgraded(said, *words) == expected
+    assert upgraded(messages, *words) == expected
 
 
-def test_waves_go_on_until_nobody_is_left(said: "pytest.CaptureFixture[str]") -> None:
-    waves = [upgraded(said, "--upgrade-all", "--limit", "2") for _ in range(4)]
+def test_waves_go_on_until_nobody_is_left(messages: "pytest.CaptureFixture[str]") -> None:
+    waves = [upgraded(messages, "--upgrade-all", "--limit", "2") for _ in range(4)]
     assert waves == [NAMES[:2], NAMES[2:4], NAMES[4:], []]
 
 
-def test_a_wave_says_how_far_it_goes(said: "pytest.CaptureFixture[str]") -> None:
+def test_a_wave_says_how_far_it_goes(messages: "pytest.CaptureFixture[str]") -> None:
     words = ["pin", "--quiet", "--upgrade", "prod/", "--limit", "3"]
     assert invoke([*words, "--dry-run"]) == Exit.OK
     assert "\nwould be upgraded: 3 of 4 VMs that would change, the first by name" in (
-        said.readouterr().out
+        messages.readouterr().out
     )
     invoke(words)
-    said.readouterr()
+    messages.readouterr()
     invoke(words)
-    assert said.readouterr().out.endswith("\nupgraded: 1 VM, the last that would change\n")
+    assert messages.readouterr().out.endswith("\nupgraded: 1 VM, the last that would change\n")
     invoke(words)
-    assert said.readouterr().out == "nothing moved\n"
+    assert messages.readouterr().out == "nothing moved\n"
 
 
-def test_other_edits_are_no_part_of_a_wave(said: "pytest.CaptureFixture[str]") -> None:
+def test_other_edits_are_no_part_of_a_wave(messages: "pytest.CaptureFixture[str]") -> None:
     text = labelled("api", "prod").replace(
         "devices: {}", "devices: {}\n        machine: {type: q35}"
     )
     put("prod/api.yaml", text)
-    assert upgraded(said, "--upgrade-all", "--limit", "1") == ["prod/api"]
+    assert upgraded(messages, "--upgrade-all", "--limit", "1") == ["prod/api"]
     put("new.yaml", vm("new", namespace="prod", instancetype="small"))
-    assert upgraded(said, "--upgrade-all", "--limit", "1") == ["prod/web-1"]
+    assert upgraded(messages, "--upgrade-all", "--limit", "1") == ["prod/web-1"]
 
 
-def test_what_is_alike_is_one_group(said: "pytest.CaptureFixture[str]") -> None:
+def test_what_is_alike_is_one_group(messages: "pytest.CaptureFixture[str]") -> None:
     assert invoke(["pin", "--quiet", "--upgrade-all", "--dry-run"]) == Exit.OK
-    heading, names, *changes = said.readouterr().out.splitlines()
+    heading, names, *changes = messages.readouterr().out.splitlines()
     assert heading.startswith("5 VMs: instancetype small@")
     assert names == "  prod/api, prod/web-1, prod/web-2, and 2 more (-v)"
     assert all(line.startswith("      ") for line in changes)
     invoke(["pin", "--quiet", "--upgrade-all"])
-    _, row = said.readouterr().out.splitlines()
+    _, row = messages.readouterr().out.splitlines()
     assert row.startswith("prod/api and 4 more  1 -> 2 ")
 
 
@@ -131,12 +131,12 @@ LONG = "*a" * 400
     ],
 )  # fmt: skip
 def test_what_is_no_choice_is_said_and_nothing_written(
-    words: tuple[str, ...], told: str, said: "pytest.CaptureFixture[str]"
+    words: tuple[str, ...], told: str, messages: "pytest.CaptureFixture[str]"
 ) -> None:
     with open("virt-render.lock.yaml", encoding="utf-8") as lock:
         before = lock.read()
     assert invoke(["pin", *words]) == Exit.USAGE
-    printed = said.readouterr()
+    printed = messages.readouterr()
     assert printed.out == ""
     assert told in printed.err
     with open("virt-render.lock.yaml", encoding="utf-8") as lock:

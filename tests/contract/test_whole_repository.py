@@ -23,9 +23,9 @@ def check(folder: Path, *words: str, kustomize: str = "never") -> tuple[int, dic
     """The exit status of ``check``, and the code of each error and warning by file."""
     done = process.run("check", "--format", "json", "--kustomize", kustomize, *words, cwd=folder)
     found = json.loads(done.stdout)["diagnostics"]
-    said = [one for one in found if one["severity"] != "info"]
-    pairs = {(one["file"], one["code"]) for one in said}
-    assert len(dict(pairs)) == len(pairs), said
+    diagnostics = [diagnostic for diagnostic in found if diagnostic["severity"] != "info"]
+    pairs = {(diagnostic["file"], diagnostic["code"]) for diagnostic in diagnostics}
+    assert len(dict(pairs)) == len(pairs), diagnostics
     return done.returncode, dict(pairs)
 
 
@@ -77,8 +77,8 @@ def test_roots_can_be_said(tmp_path: Path) -> None:
     manifests.put(tmp_path / "vms/a/vm.yaml", vm(memory="1Gi"))
     manifests.put(tmp_path / "vms/a/b/vm.yaml", vm(memory="1Gi"))
     assert check(tmp_path)[1] == {"vms/a/vm.yaml": "VR103"}
-    said = process.run("check", cwd=tmp_path).stdout
-    assert "or name folders that are applied apart as roots in .virt-render.yaml" in said
+    output = process.run("check", cwd=tmp_path).stdout
+    assert "or name folders that are applied apart as roots in .virt-render.yaml" in output
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms/a, vms/a/*]\n")
     assert check(tmp_path) == (Exit.OK, {})
     manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  roots: [vms]\n")
@@ -101,8 +101,15 @@ def test_patterns_that_match_nothing_are_said_once(tmp_path: Path) -> None:
     config = f"{CONFIG}  roots: [vms/*, vm/*]\n  shared: [vms/a/vm.yaml, b]\n  exclude: [c]\n"
     manifests.put(tmp_path / ".virt-render.yaml", config)
     done = process.run("check", "--verbose", "--format", "json", cwd=tmp_path)
-    said = [one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR803"]
-    assert [(one["line"], one["column"], one["severity"], one["message"]) for one in said] == [
+    diagnostics = [
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["code"] == "VR803"
+    ]
+    assert [
+        (diagnostic["line"], diagnostic["column"], diagnostic["severity"], diagnostic["message"])
+        for diagnostic in diagnostics
+    ] == [
         (4, 18, "warning", "roots: vm/* matches no file and no folder"),
         (5, 27, "warning", "shared: b matches no file and no folder"),
         (6, 13, "info", "exclude: c matches no file and no folder"),
@@ -221,12 +228,18 @@ def test_cluster_settings_of_another_folder_are_seen(tmp_path: Path, kustomize: 
     done = process.run("check", "--kustomize", kustomize, "-v", "--format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)["diagnostics"]
     assert done.returncode == Exit.OK
-    assert [one["file"] for one in found if one["code"] == "VR708"] == ["infra/kubevirt.yaml"]
+    assert [diagnostic["file"] for diagnostic in found if diagnostic["code"] == "VR708"] == [
+        "infra/kubevirt.yaml"
+    ]
     old = text.replace("spec: {}", "spec: {}\nstatus: {observedKubeVirtVersion: v1.6.2}")
     manifests.put(tmp_path / "infra/kubevirt.yaml", old)
     done = process.run("check", "--kustomize", kustomize, "-v", "--format", "json", cwd=tmp_path)
-    found = [one for one in json.loads(done.stdout)["diagnostics"] if one["code"] == "VR711"]
-    assert {one["file"] for one in found} == {"infra/kubevirt.yaml"}
+    found = [
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["code"] == "VR711"
+    ]
+    assert {item["file"] for item in found} == {"infra/kubevirt.yaml"}
     assert "1.6" in found[0]["message"]
 
 

@@ -48,12 +48,12 @@ def test_what_a_schema_refuses_is_refused_at_its_field(family: str) -> None:
         for machine, entry in zip(answers.machines(case), case["want"], strict=True):
             wanted = _fields(entry)
             if wanted:
-                said = {_unindexed(field) for field in admission.fields(rendered, machine)}
+                text = {_unindexed(field) for field in admission.fields(rendered, machine)}
                 # What stands below a value of the wrong type is refused with it.
                 missing += [
                     (case["id"], field)
                     for field in wanted
-                    if field not in said and field.rpartition(".")[0] not in said
+                    if field not in text and field.rpartition(".")[0] not in text
                 ]
     assert not missing
 
@@ -62,15 +62,19 @@ def test_nothing_that_only_an_unknown_setting_decides_is_an_error() -> None:
     """In `full`, without a KubeVirt resource: warnings in the place of the errors of `strict`."""
     seen = 0
     for case in cases("admission-gates"):
-        if any(one["kind"] == "KubeVirt" for one in case["objects"]):
+        if any(body["kind"] == "KubeVirt" for body in case["objects"]):
             continue
         strict = answers.rendered(case, admission="strict")
         full = answers.rendered(case)
-        for one, other in zip(strict.diagnostics, full.diagnostics, strict=True):
-            assert (one.code, one.location, one.check) == (other.code, other.location, other.check)
-            if one.severity is not other.severity:
+        for diagnostic, other in zip(strict.diagnostics, full.diagnostics, strict=True):
+            assert (diagnostic.code, diagnostic.location, diagnostic.check) == (
+                other.code,
+                other.location,
+                other.check,
+            )
+            if diagnostic.severity is not other.severity:
                 seen += 1
-                assert other.message.startswith(one.message)
+                assert other.message.startswith(diagnostic.message)
                 assert "decides" in other.message or "by KubeVirt " in other.message
     assert seen
 

@@ -16,16 +16,17 @@ with (FOLDER.parent / "admission-rules.tsv").open(encoding="utf-8", newline="") 
 
 @cache
 def by_id(family: str, release: str) -> dict[str, checks.Json]:
-    return {case["id"]: case for case in checks.asked(family, release)}
+    return {case["id"]: case for case in checks.recorded_cases(family, release)}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.check)
 def test_a_check_says_what_the_table_has(example: checks.Example) -> None:
     case = by_id(example.family, example.release)[example.case]
-    said = {
-        (one.check, one.code, one.message, one.help) for one in checks.said(case, example.release)
+    codes = {
+        (diagnostic.check, diagnostic.code, diagnostic.message, diagnostic.help)
+        for diagnostic in checks.findings(case, example.release)
     }
-    assert (example.check, example.code, example.message, example.help) in said
+    assert (example.check, example.code, example.message, example.help) in codes
     assert of_check(example.check).number == example.code
 
 

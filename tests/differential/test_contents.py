@@ -34,16 +34,20 @@ def has_errors(rendered: Any) -> bool:
 def through_revisions(objects: list[Json]) -> list[Json] | None:
     """What ``revisions`` makes of *objects*, without the live ones; None if there is nothing to compare."""
     out = render(objects, Settings(emit="revisions", admission="off"))
-    return None if has_errors(out) else [one for one in out.resources if not is_live(one)]
+    return (
+        None
+        if has_errors(out)
+        else [resource for resource in out.resources if not is_live(resource)]
+    )
 
 
 def unpinned(case: Json) -> list[Json]:
     """The objects of a case of family ``pinned`` with live objects in the place of its revisions."""
-    objects = [tree.copy(one) for one in case["objects"] if not is_live(one)]
+    objects = [tree.copy(body) for body in case["objects"] if not is_live(body)]
     revisions = {
-        (one["metadata"]["namespace"], one["metadata"]["name"]): one["data"]
-        for one in objects
-        if one["kind"] == "ControllerRevision"
+        (body["metadata"]["namespace"], body["metadata"]["name"]): body["data"]
+        for body in objects
+        if body["kind"] == "ControllerRevision"
     }
     found = {}
     for machine in answers.machines({"objects": objects}):
@@ -74,7 +78,7 @@ def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
             pinned = through_revisions(objects)
             if pinned is None:
                 continue
-            assert any(one["kind"] == "ControllerRevision" for one in pinned), case["id"]
+            assert any(body["kind"] == "ControllerRevision" for body in pinned), case["id"]
             started = render(pinned, Settings(emit="vmi", catalog="none", admission="off"))
             for machine, want in zip(answers.machines(case), case["want"], strict=True):
                 compared += 1
@@ -84,7 +88,7 @@ def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
     assert compared > 200
 
 
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one != "pinned"])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "pinned"])
 def test_revisions_replace_the_live_objects(family: str) -> None:
     compared = 0
     for case in cases(family):
@@ -110,18 +114,19 @@ def nameless(body: Json | None) -> Json | None:
     return body
 
 
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one != "pinned"])
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "pinned"])
 def test_hashed_objects_replace_the_originals(family: str) -> None:
     compared = 0
     for case in cases(family):
         out = render(case["objects"], Settings(emit="hashed", admission="off"))
         if has_errors(out):
             continue
-        originals = {(one["kind"], one["metadata"]["name"]) for one in case["objects"]}
+        originals = {(body["kind"], body["metadata"]["name"]) for body in case["objects"]}
         left = [
-            one
-            for one in out.resources
-            if not is_live(one) or (one["kind"], one["metadata"]["name"]) not in originals
+            resource
+            for resource in out.resources
+            if not is_live(resource)
+            or (resource["kind"], resource["metadata"]["name"]) not in originals
         ]
         direct = render(case["objects"], Settings(emit="vmi", admission="off"))
         started = render(left, Settings(emit="vmi", admission="off"))

@@ -27,7 +27,7 @@ from tests.support import updates
 def test_windows_of_releases_without_recorded_edits(
     recorded: str, case: str, since_then: dict[str, tuple[str, ...]]
 ) -> None:
-    edit = next(one for one in updates.cases(recorded) if one["id"] == case)
+    edit = next(each_case for each_case in updates.cases(recorded) if each_case["id"] == case)
     assert list(updates.impact(edit, kubevirt=recorded).effects) == edit["want"]["effects"]
     for release, effects in since_then.items():
         assert updates.impact(edit, kubevirt=release).effects == effects

@@ -29,11 +29,17 @@ def rewritten(objects: list[Json], settings: Settings = SETTINGS) -> list[Json]:
     factoring = factor(objects, settings)
     bodies = [
         edited(
-            body, [edit for one in factoring.machines if one.index == index for edit in one.edits]
+            body,
+            [
+                edit
+                for machine in factoring.machines
+                if machine.index == index
+                for edit in machine.edits
+            ],
         )
         for index, body in enumerate(objects)
     ]
-    return [*bodies, *(one.body for one in factoring.definitions)]
+    return [*bodies, *(definition.body for definition in factoring.definitions)]
 
 
 Vmis = dict[tuple[str, str], Json]
@@ -54,7 +60,9 @@ def vmis(
             }
             started[body["metadata"].get("namespace", ""), body["metadata"].get("name", "")] = copy
     errors = {
-        (str(one.resource), one.code, one.message) for one in rendered.diagnostics if one.is_error
+        (str(diagnostic.resource), diagnostic.code, diagnostic.message)
+        for diagnostic in rendered.diagnostics
+        if diagnostic.is_error
     }
     return started, errors
 
@@ -82,10 +90,10 @@ def test_the_vmi_stays_what_it_is(family: str) -> None:
 
 def test_many_recorded_vms_find_something() -> None:
     found = sum(
-        bool(one.edits)
+        bool(machine.edits)
         for family in ("admission-clean", "admission-disks")
         for case in cases(family)[::EVERY]
-        for one in factor(case["objects"]).machines
+        for machine in factor(case["objects"]).machines
     )
     assert found > 5
 
@@ -133,7 +141,9 @@ def test_vms_that_were_rendered_from_the_catalogue_find_the_same_content_again(
         for key, spec in shipped.items()
     }
     kinds = INSTANCETYPE.cluster, PREFERENCE.cluster
-    sizes, preferences = ([name for kind, name in shipped if kind == one] for one in kinds)
+    sizes, preferences = (
+        [name for kind, name in shipped if kind == each_kind] for each_kind in kinds
+    )
     pairs = [
         *((size, "") for size in sizes),
         *((size, preferences[i * 7 % len(preferences)]) for i, size in enumerate(sizes)),
@@ -143,7 +153,7 @@ def test_vms_that_were_rendered_from_the_catalogue_find_the_same_content_again(
     for names in pairs:
         settings = Settings(kubevirt=minor(release), annotations=False)
         plain = render([machine(*names)], settings)
-        if any(one.is_error for one in plain.diagnostics):
+        if any(diagnostic.is_error for diagnostic in plain.diagnostics):
             continue  # too small for the preference, or of another architecture
         (found,) = factor(plain.resources, settings).machines
         chosen = [found.instancetype, found.preference]

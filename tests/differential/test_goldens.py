@@ -110,7 +110,7 @@ def test_every_null_that_the_api_server_drops_is_a_warning_and_no_refusal() -> N
                 checked += 1
                 found = [d for d in rendered.diagnostics if d.field == field]
                 missing = any(
-                    " in body is required" in one for one in want["crd"].get("invalid", ())
+                    " in body is required" in item for item in want["crd"].get("invalid", ())
                 )
                 codes = {"VR107"} if missing else {"VR114"}
                 assert codes <= {d.code for d in found}, case["id"]

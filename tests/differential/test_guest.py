@@ -65,30 +65,36 @@ def test_what_is_checked_and_has_no_error_is_what_cloud_init_accepts() -> None:
 
 
 def test_deprecations_are_where_cloud_init_has_them() -> None:
-    asked = [case for case in cases() if is_looked_into(case) and "deprecations" in case["want"]]
+    requested = [
+        case for case in cases() if is_looked_into(case) and "deprecations" in case["want"]
+    ]
     wrong = [
         (case["id"], paths, wanted)
-        for case in asked
-        if (paths := {".".join(map(str, one.path)) for one in answer_to(case).deprecations})
+        for case in requested
+        if (
+            paths := {
+                ".".join(map(str, deprecation.path)) for deprecation in answer_to(case).deprecations
+            }
+        )
         != (wanted := {path for path, _ in case["want"]["deprecations"]})
     ]
-    assert len(asked) > len(cases()) // 3
+    assert len(requested) > len(cases()) // 3
     assert wrong == []
 
 
 def test_deprecations_have_their_version_and_words() -> None:
     for case in filter(is_looked_into, cases()):
         told = dict(case["want"].get("deprecations", ()))
-        for one in answer_to(case).deprecations:
-            message = told[".".join(map(str, one.path))]
-            assert one.version in message, case["id"]
+        for deprecation in answer_to(case).deprecations:
+            message = told[".".join(map(str, deprecation.path))]
+            assert deprecation.version in message, case["id"]
 
 
 def test_check_says_nothing_of_what_cloud_init_accepts() -> None:
     for case in filter(is_looked_into, cases()):
         if case["want"].get("checked"):
             judge = texts.user_data if case["kind"] == "user" else texts.network_data
-            loud = [one for one in judge(case["text"]).remarks if not one.is_note]
+            loud = [remark for remark in judge(case["text"]).remarks if not remark.is_note]
             assert loud == [], case["id"]
 
 
@@ -107,5 +113,5 @@ def test_check_warns_of_a_missing_first_line_alone() -> None:
     headless = [case for case in cases() if case["want"].get("header")]
     assert len(headless) > 100
     for case in headless:
-        checks = {one.check for one in texts.user_data(case["text"]).remarks}
+        checks = {remark.check for remark in texts.user_data(case["text"]).remarks}
         assert checks <= {"guest/first-line"}, case["id"]

@@ -92,11 +92,11 @@ def test_what_is_refused_and_in_which_words(
         if (found.refusal is None) != (want is None):
             wrong.append(line["id"])
         elif found.refusal is not None and want is not None:
-            shown = [f"{fieldpath.text(c.path)}: {c.message}" for c in found.refusal.causes]
+            messages = [f"{fieldpath.text(c.path)}: {c.message}" for c in found.refusal.causes]
             if (
                 found.refusal.stage != want["stage"]
                 or list(found.refusal.messages) != want["messages"]
-                or ("schema" in want and shown != want["schema"])
+                or ("schema" in want and messages != want["schema"])
             ):
                 wrong.append(line["id"])
     assert not wrong
@@ -187,8 +187,8 @@ def usual() -> list[Tree]:
 @pytest.mark.parametrize("operator", RELEASES)
 def test_a_fleet_is_the_same_under_the_kubevirt_resource_of_the_operator(operator: str) -> None:
     wrong, seen = [], set()
-    mine = [held for held in usual() if held["release"] == operator]
-    for held in mine[::4]:
+    own = [held for held in usual() if held["release"] == operator]
+    for held in own[::4]:
         identity = {"name": "kubevirt", "namespace": "openshift-cnv"}
         kubevirt = {
             "apiVersion": "kubevirt.io/v1",
@@ -198,8 +198,8 @@ def test_a_fleet_is_the_same_under_the_kubevirt_resource_of_the_operator(operato
         }
         release = minor(RELEASES[operator])
         ours = answers(held["hyperconverged"], release)
-        theirs = answers(kubevirt, release)
-        if ours != theirs:
+        upstream = answers(kubevirt, release)
+        if ours != upstream:
             wrong.append(held["id"])
         seen.add(str(ours))
     assert not wrong

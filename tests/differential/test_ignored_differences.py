@@ -64,7 +64,7 @@ def test_nothing_else_differs_between_a_vm_and_what_the_webhook_makes_of_it(fami
             if "mutated" not in entry or is_refused_by_schema(case, entry):
                 continue
             resource = from_body(body, 0)
-            removed = [path for one in differences([resource]) for path in paths(one)]
+            removed = [path for difference in differences([resource]) for path in paths(difference)]
             mutated = {**body, "spec": entry["mutated"]["spec"]}
             assert compared(body, removed) == compared(mutated, removed), case["id"]
             for left_in in removed:

@@ -16,17 +16,19 @@ Answer = tuple[bool, list[tuple[str, str]] | None]
 def recorded(want: dict[str, Any]) -> Answer:
     """Whether the object was accepted, and the causes, None where a schema refused it."""
     if want["allowed"] or (want["stage"] == "validate" and want["causes"]):
-        return want["allowed"], [(one["field"], one["message"]) for one in want["causes"]]
+        return want["allowed"], [(cause["field"], cause["message"]) for cause in want["causes"]]
     return False, None
 
 
 def matches(answer: Answer, findings: list[Diagnostic], above: str = "") -> bool:
     allowed, causes = answer
-    errors = [one for one in findings if one.is_error]
+    errors = [finding for finding in findings if finding.is_error]
     if allowed or causes is None:
         return allowed is not bool(errors)
-    said = [(one.field, one.message) for one in errors]
-    return sorted(said) == sorted((f"{above}.{field}".strip("."), text) for field, text in causes)
+    messages = [(error.field, error.message) for error in errors]
+    return sorted(messages) == sorted(
+        (f"{above}.{field}".strip("."), text) for field, text in causes
+    )
 
 
 def test_every_object_is_judged_as_recorded() -> None:
@@ -43,7 +45,7 @@ def test_every_object_is_judged_as_recorded() -> None:
         ]
         for index, want in zip(indexes, wants, strict=True):
             judged += 1
-            of_object = [one for one in found if one.location.index == index]
+            of_object = [diagnostic for diagnostic in found if diagnostic.location.index == index]
             if not matches(recorded(want), of_object):
                 wrong.append((case["id"], want, of_object))
     assert (wrong, judged) == ([], 942)
@@ -55,9 +57,10 @@ def is_refused_before(found: list[Diagnostic], place: str) -> bool:
     It drops unknown fields.
     """
     return any(
-        one.is_error and fieldpath.text((one.position or one.location).path).startswith(place)
-        for one in found
-        if one.code not in ("VR460", "VR105")
+        diagnostic.is_error
+        and fieldpath.text((diagnostic.position or diagnostic.location).path).startswith(place)
+        for diagnostic in found
+        if diagnostic.code not in ("VR460", "VR105")
     )
 
 
@@ -67,14 +70,20 @@ def test_the_disk_of_every_template_is_judged_as_recorded() -> None:
         found = render(tree.copy(case["objects"]), Settings(admission="strict")).diagnostics
         for want in (want for want in case["want"] if "of" in want):
             place = f"spec.dataVolumeTemplates[{want['template']}]"
-            of_vm = [one for one in found if one.resource and one.resource.name == want["of"]]
-            of_disk = [one for one in of_vm if one.code == "VR460" and one.field.startswith(place)]
+            of_vm = [item for item in found if item.resource and item.resource.name == want["of"]]
+            of_disk = [
+                diagnostic
+                for diagnostic in of_vm
+                if diagnostic.code == "VR460" and diagnostic.field.startswith(place)
+            ]
             if is_refused_before(of_vm, place):
                 assert not of_disk
                 continue
             judged += 1
             if "error" in want:
-                good = [one.message for one in of_disk if one.is_error] == [want["error"]]
+                good = [diagnostic.message for diagnostic in of_disk if diagnostic.is_error] == [
+                    want["error"]
+                ]
             else:
                 good = matches(recorded(want), of_disk, place)
             if not good:
@@ -90,16 +99,18 @@ def test_every_update_is_judged_as_recorded() -> None:
         for before, after, want in zip(case["old"], case["objects"], case["want"], strict=True):
             row = order.KINDS[after["kind"]]
             new, faults = decode(after, row.type, versions.NEWEST)
-            if {one.check for one in faults} - {"unknown-field", "content-dropped"}:
+            if {fault.check for fault in faults} - {"unknown-field", "content-dropped"}:
                 assert not want["allowed"]
                 continue
             old, _ = decode(before, row.type, versions.NEWEST)
-            said = order.update_causes(after["kind"], old, new, versions.NEWEST)
+            each_causes = order.update_causes(after["kind"], old, new, versions.NEWEST)
             judged += 1
             allowed, causes = recorded(want)
-            shown = [(fieldpath.text(one.path), one.message) for one in said]
-            if allowed is not (not said) or (causes is not None and shown != causes):
-                wrong.append((case["id"], want, said))
+            messages = [
+                (fieldpath.text(diagnostic.path), diagnostic.message) for diagnostic in each_causes
+            ]
+            if allowed is not (not each_causes) or (causes is not None and messages != causes):
+                wrong.append((case["id"], want, each_causes))
     assert (wrong, judged) == ([], 54)
 
 
@@ -116,6 +127,6 @@ def test_what_would_be_refused_is_refused_without_a_word_on_kubevirt() -> None:
         body, _ = decode(
             {"metadata": metadata, "spec": want["spec"]}, "importer.DataVolume", versions.NEWEST
         )
-        said = order.causes("DataVolume", body, versions.NEWEST)
-        shown = [(fieldpath.text(one.path), one.message) for one in said]
-        assert shown == [(one["field"], one["message"]) for one in want["causes"]]
+        causes = order.causes("DataVolume", body, versions.NEWEST)
+        messages = [(fieldpath.text(diagnostic.path), diagnostic.message) for diagnostic in causes]
+        assert messages == [(cause["field"], cause["message"]) for cause in want["causes"]]

@@ -118,12 +118,12 @@ def with_revisions(vm: Json, objects: list[Json]) -> Json:
 
 
 def definition_of(matcher: Json, kind: str, vm: Json, objects: list[Json]) -> Json | None:
-    asked = (matcher.get("kind") or f"VirtualMachineCluster{kind}").lower().removesuffix("s")
+    requested = (matcher.get("kind") or f"VirtualMachineCluster{kind}").lower().removesuffix("s")
     return next(
         (
             body
             for body in objects
-            if body["kind"].lower() == asked
+            if body["kind"].lower() == requested
             and body["metadata"]["name"] == matcher.get("name")
             and body["metadata"].get("namespace") in (None, vm["metadata"].get("namespace"))
         ),

@@ -71,7 +71,7 @@ STRUCTURES = st.dictionaries(KEYS, TREES, min_size=1, max_size=4).flatmap(
 
 def bodies(text: str) -> list[Document]:
     found = read(text.encode(), "f")
-    assert not [one for one in found.diagnostics if one.is_error]
+    assert not [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error]
     return found.documents
 
 
@@ -84,15 +84,15 @@ def built(kustomize: str, folder: Path, texts: list[str]) -> dict[str, Any] | No
     )
     if done.returncode:
         return None
-    return {one.body["metadata"]["name"]: one.body for one in bodies(done.stdout)}
+    return {body.body["metadata"]["name"]: body.body for body in bodies(done.stdout)}
 
 
 def expected(document: Document, text: str) -> Any:
     """What kustomize should make of the document: what is said to be ambiguous as it takes it, the rest as we do."""
     body = tree.copy(document.body)
     if document.ambiguous:
-        for path, _, _, theirs in positions.ambiguous(text.encode(), document.origin):
-            tree.put(body, path, json.loads(theirs))
+        for path, _, _, ambiguou in positions.ambiguous(text.encode(), document.origin):
+            tree.put(body, path, json.loads(ambiguou))
     return body
 
 
@@ -116,17 +116,19 @@ def test_kustomize_reads_the_same(
     for number, part in enumerate(parts):
         text = HEAD.format(number) + part
         found = read(text.encode(), "f")
-        if any(one.is_error for one in found.diagnostics):
+        if any(diagnostic.is_error for diagnostic in found.diagnostics):
             refused.append(text)
         else:
             (document,) = found.documents
             ours[f"n{number}"] = text, expected(document, text)
-    theirs = built(kustomize, folder, [text for text, _ in ours.values()])
-    assert theirs is not None, [
+    upstream = built(kustomize, folder, [text for text, _ in ours.values()])
+    assert upstream is not None, [
         text for text, _ in ours.values() if not built(kustomize, folder, [text])
     ]
     different = [
-        (text, body, theirs[name]) for name, (text, body) in ours.items() if theirs[name] != body
+        (text, body, upstream[name])
+        for name, (text, body) in ours.items()
+        if upstream[name] != body
     ]
     assert not different
     assert not [text for text in refused[:3] if built(kustomize, folder, [text])]
@@ -142,13 +144,13 @@ DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "ours", "theirs"), DIFFERENCES)
+@pytest.mark.parametrize(("value", "ours", "upstream"), DIFFERENCES)
 def test_documented_differences(
-    kustomize: str, tmp_path: Path, value: str, ours: Any, theirs: Any
+    kustomize: str, tmp_path: Path, value: str, ours: Any, upstream: Any
 ) -> None:
     text = f"{HEAD.format(0)}spec:\n  k: {value}\n"
     (document,) = bodies(text)
     assert document.body["spec"] == {"k": ours}
     found = built(kustomize, tmp_path, [text])
     assert found is not None
-    assert found["n0"]["spec"] == {"k": theirs}
+    assert found["n0"]["spec"] == {"k": upstream}

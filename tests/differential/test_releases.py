@@ -91,9 +91,11 @@ def test_what_it_would_prune_is_an_error_at_that_field(release: str) -> None:
             continue
         found = answers.rendered(case, kubevirt=release).diagnostics
         places = [
-            ".".join(map(str, one.location.path))
-            for one in found
-            if one.is_error and one.resource and one.resource.name == machine["metadata"]["name"]
+            ".".join(map(str, diagnostic.location.path))
+            for diagnostic in found
+            if diagnostic.is_error
+            and diagnostic.resource
+            and diagnostic.resource.name == machine["metadata"]["name"]
         ]
         for path in pruned:
             compared += 1
@@ -124,9 +126,9 @@ def stored(rendered: Any, case: Json, machine: Json, release: Version) -> list[J
     found = []
     objects = [*case["objects"], *rendered.resources]
     revisions = {
-        (one["metadata"].get("namespace"), one["metadata"]["name"]): one["data"]
-        for one in objects
-        if one["kind"] == "ControllerRevision"
+        (body["metadata"].get("namespace"), body["metadata"]["name"]): body["data"]
+        for body in objects
+        if body["kind"] == "ControllerRevision"
     }
     body = answers.result_for(rendered, machine) or {}
     for word in ("instancetype", "preference"):
@@ -172,11 +174,11 @@ def test_main_answers_as_the_newest_release_does() -> None:
             for release in (MAIN, "1.9"):
                 found = answers.rendered(case, kubevirt=release)
                 texts[release] = [
-                    one.message
-                    for one in found.diagnostics
-                    if "DecentralizedLiveMigration" not in one.message
+                    diagnostic.message
+                    for diagnostic in found.diagnostics
+                    if "DecentralizedLiveMigration" not in diagnostic.message
                 ]
-                resources[release] = [without_stamps(one) for one in found.resources]
+                resources[release] = [without_stamps(resource) for resource in found.resources]
             compared += 1
             assert texts[MAIN] == texts["1.9"], case["id"]
             assert resources[MAIN] == resources["1.9"], case["id"]

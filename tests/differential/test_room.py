@@ -16,7 +16,7 @@ PODS = cases("room/psa")
 
 
 def of_kind(case: Json, kind: str) -> list[Json]:
-    return [one for one in case["objects"] if one["kind"] == kind]
+    return [body for body in case["objects"] if body["kind"] == kind]
 
 
 def admitted(case: Json) -> Json:
@@ -39,8 +39,8 @@ def test_usage_and_scope() -> None:
         spec, want = admitted(case), case["want"]
         assert texts(quota.usage(spec)) == want["usage"], case["id"]
         found = {
-            one["metadata"]["name"]: quota.matches(one, spec)
-            for one in of_kind(case, "ResourceQuota")
+            body["metadata"]["name"]: quota.matches(body, spec)
+            for body in of_kind(case, "ResourceQuota")
         }
         assert found == want.get("matches", {}), case["id"]
 
@@ -48,9 +48,9 @@ def test_usage_and_scope() -> None:
 def test_refusals_of_quotas() -> None:
     refused = 0
     for case in QUOTAS:
-        said = quota.refusal(of_kind(case, "ResourceQuota"), admitted(case))
-        assert said == case["want"].get("quota", "").partition("is forbidden: ")[2], case["id"]
-        refused += bool(said)
+        refusal = quota.refusal(of_kind(case, "ResourceQuota"), admitted(case))
+        assert refusal == case["want"].get("quota", "").partition("is forbidden: ")[2], case["id"]
+        refused += bool(refusal)
     assert refused == 183
 
 
@@ -63,13 +63,13 @@ def test_limit_ranges_fill_and_refuse() -> None:
     refused = 0
     for case in QUOTAS:
         spec, want = admitted(case), case["want"]
-        said = next(
-            filter(None, (limits.refusal(spec, one) for one in of_kind(case, "LimitRange"))), ""
+        text = next(
+            filter(None, (limits.refusal(spec, item) for item in of_kind(case, "LimitRange"))), ""
         )
-        assert sorted(said.strip("[]").split(", ")) == sorted(
+        assert sorted(text.strip("[]").split(", ")) == sorted(
             want.get("limitRange", "").strip("[]").split(", ")
         ), case["id"]
-        refused += bool(said)
+        refused += bool(text)
         for group in ("containers", "initContainers"):
             for container, recorded in zip(spec.get(group, ()), want.get(group, ()), strict=False):
                 for key in ("requests", "limits"):
@@ -80,7 +80,9 @@ def test_limit_ranges_fill_and_refuse() -> None:
 
 def test_what_the_api_server_refuses_once_limit_ranges_have_filled_it_in() -> None:
     for case in QUOTAS:
-        refused = {str(one) for one in pod.refusals({**case["pod"], "spec": admitted(case)})}
+        refused = {
+            str(refusal) for refusal in pod.refusals({**case["pod"], "spec": admitted(case)})
+        }
         assert refused == set(case["want"].get("invalid", ())), case["id"]
 
 
@@ -89,7 +91,7 @@ def test_what_the_api_server_refuses_of_vmis_that_kubevirt_admits() -> None:
     for case in cases("pod-vmi"):
         made = case["want"]["pod"]
         spec = amounts.defaulted(made["spec"])
-        refused = {str(one) for one in pod.refusals({**made, "spec": spec})}
+        refused = {str(refusal) for refusal in pod.refusals({**made, "spec": spec})}
         assert refused == set(case["want"].get("invalid", ())), case["id"]
         invalid += bool(refused)
     assert invalid == 111
@@ -142,7 +144,7 @@ def test_every_rule_has_a_recorded_case() -> None:
             spec = admitted(case)
             [*pod.refusals({**case["pod"], "spec": spec})]
             quota.refusal(of_kind(case, "ResourceQuota"), spec)
-            [limits.refusal(spec, one) for one in of_kind(case, "LimitRange")]
+            [limits.refusal(spec, item) for item in of_kind(case, "LimitRange")]
         for case in PODS[::7]:
             for level in security.LEVELS:
                 security.violations(case["pod"]["spec"], level)

@@ -44,8 +44,10 @@ def dotted(path: FieldPath) -> str:
 
 def words(refusal: dict[str, Any]) -> list[str]:
     """What the schema and the parser of the webhook said; matchers are another stage's."""
-    said = [cause["message"] for cause in refusal.get("causes", ())] or [refusal.get("message", "")]
-    return [text for text in said if " in body " in text or text.startswith("quantities must")]
+    content = [cause["message"] for cause in refusal.get("causes", ())] or [
+        refusal.get("message", "")
+    ]
+    return [text for text in content if " in body " in text or text.startswith("quantities must")]
 
 
 def is_inside(text: str, cause: Cause) -> bool:

@@ -60,7 +60,7 @@ def test_every_cause_of_a_refusal_is_said(release: str) -> None:
             compared += 1
             text = cause["message"]
             ours = found.messages
-            assert text in ours or (in_schema and any(text in one for one in ours)), case["id"]
+            assert text in ours or (in_schema and any(text in our for our in ours)), case["id"]
     assert compared > 10
 
 
@@ -99,7 +99,10 @@ def test_what_a_stopped_vm_starts_with_later_is_told(release: str) -> None:
     for case, found in stopped:
         later = case["want"].get("vmi_next")
         expected = (
-            {one.field for one in differences(case["want"]["vmi_before"], later, VMI_TYPE)}
+            {
+                difference.field
+                for difference in differences(case["want"]["vmi_before"], later, VMI_TYPE)
+            }
             if later
             else set()
         )

@@ -32,16 +32,16 @@ _LIMITS = Limits(file_bytes=1 << 16, documents=20, depth=30, alias_nodes=200)
 def yaml(data: bytes) -> None:
     """The reader: every finding has a place, what is read is written and read back, and both readers agree."""
     found = read(data, "f", _LIMITS)
-    for one in found.diagnostics:
-        assert one.location.line > 0
-        assert one.location.column > 0
+    for diagnostic in found.diagnostics:
+        assert diagnostic.location.line > 0
+        assert diagnostic.location.column > 0
     for document in found.documents:
         line, column = positions.locate(data, document.origin, (*document.body, 0))
         assert min(line, column) > 0
         for text in (writer.write([document.body]), document.text):
             if text is not None:
                 again = read(writer.write([text]).encode(), "f")
-                assert [one.body for one in again.documents] == [document.body]
+                assert [document.body for document in again.documents] == [document.body]
     try:
         text = data.decode() + "\n"
     except UnicodeDecodeError:
@@ -92,7 +92,7 @@ def locks(data: bytes) -> None:
 def resource_list(data: bytes) -> None:
     """The function's message: received, rendered and answered."""
     received, _ = message.receive(io.BytesIO(data), "", _LIMITS)
-    rendered = render([one.body for one in received.documents], Settings(emit="vm"))
+    rendered = render([document.body for document in received.documents], Settings(emit="vm"))
     answer = read(message.reply(received, rendered.resources).encode(), "f")
     assert answer.diagnostics == []
 
@@ -108,7 +108,7 @@ _TREE = {
 
 def kustomizations(data: bytes) -> None:
     """What kustomize would fetch, or open outside, is never let through, and whatever else it opens is known."""
-    asked = _reads(data)
+    requested = _reads(data)
     with tempfile.TemporaryDirectory() as temporary:
         bounds = os.path.realpath(temporary)
         folder, file = f"{bounds}/app", f"{bounds}/app/kustomization.yaml"
@@ -121,24 +121,24 @@ def kustomizations(data: bytes) -> None:
         found = kustomization.reach(folder, _LIMITS, allow_remote=False, bounds=bounds)
         kustomization.survey([folder], _LIMITS)
         known = {
-            os.path.realpath(one)
-            for one in (*found.kustomizations, *found.resources, *found.others)
+            os.path.realpath(item)
+            for item in (*found.kustomizations, *found.resources, *found.others)
         }
-        assert all(one.startswith(f"{bounds}/") for one in known)
-        if not any(one.is_error for one in found.diagnostics):
-            assert asked["fetched"] == []
-            for one in asked["opened"]:
-                assert f"{bounds}/{one.removeprefix('/repository/')}" in known, one
+        assert all(item.startswith(f"{bounds}/") for item in known)
+        if not any(diagnostic.is_error for diagnostic in found.diagnostics):
+            assert requested["fetched"] == []
+            for item in requested["opened"]:
+                assert f"{bounds}/{item.removeprefix('/repository/')}" in known, item
 
 
 def _reads(data: bytes) -> dict[str, list[str]]:
     """What kustomize fetches and opens for *data*: the answer of the program in tests/fuzz/kustomize_reads."""
-    asked = _started()
-    assert asked.stdin is not None
-    assert asked.stdout is not None
-    asked.stdin.write(len(data).to_bytes(4, "big") + data)
-    asked.stdin.flush()
-    answer: dict[str, list[str]] = json.loads(asked.stdout.readline())
+    done = _started()
+    assert done.stdin is not None
+    assert done.stdout is not None
+    done.stdin.write(len(data).to_bytes(4, "big") + data)
+    done.stdin.flush()
+    answer: dict[str, list[str]] = json.loads(done.stdout.readline())
     return answer
 
 

@@ -249,25 +249,25 @@ def json_documents(draw: st.DrawFn) -> str:
 @contextlib.contextmanager
 def stream(number: int) -> Iterator[list[str]]:
     """What is written to the file descriptor *number* inside."""
-    said: list[str] = []
+    text: list[str] = []
     with tempfile.TemporaryFile() as file:
         before = os.dup(number)
         os.dup2(file.fileno(), number)
         try:
-            yield said
+            yield text
         finally:
             os.dup2(before, number)
             os.close(before)
             file.seek(0)
-            said.append(file.read().decode("utf-8", "replace"))
+            text.append(file.read().decode("utf-8", "replace"))
 
 
 def told(folder: str, command: str) -> str:
     """What *command* says; manifests that are right are printed as they are, and do not count."""
-    with contextlib.chdir(folder), stream(2) as said, stream(1) as printed:
+    with contextlib.chdir(folder), stream(2) as text, stream(1) as printed:
         status = dispatch.invoke(command.split())
     is_rendered = status == 0 and command.startswith(("build", "argocd generate"))
-    return said[0] if is_rendered else said[0] + printed[0]
+    return text[0] if is_rendered else text[0] + printed[0]
 
 
 @given(st.one_of(documents(), json_documents()), st.sampled_from(COMMANDS))
@@ -278,9 +278,9 @@ def test_nothing_is_printed(text: str, command: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(f"{folder}/.git")
         put(f"{folder}/a.yaml", text)
-        said = told(folder, command)
-        assert CANARY not in said, said
-        assert ENCODED not in said, said
+        content = told(folder, command)
+        assert CANARY not in content, content
+        assert ENCODED not in content, content
 
 
 PATCH = f"""\
@@ -338,8 +338,8 @@ def test_nor_by_kustomize(tmp_path: Path, kustomize: str, name: str, command: st
     for file, content in {"kustomization.yaml": f"resources: [vm.yaml]\n{text}\n", **files}.items():
         (tmp_path / file).write_bytes(content.encode("utf-8", "surrogateescape"))
     done = run(*command.split(), cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
-    said = done.stderr if done.returncode == 0 else done.stdout + done.stderr
-    assert CANARY not in said, said
+    output = done.stderr if done.returncode == 0 else done.stdout + done.stderr
+    assert CANARY not in output, output
 
 
 #: A VM with a secret in each place that has one, and a password in a text of its own.
@@ -394,18 +394,19 @@ def test_nor_in_a_comment(tmp_path: Path, kustomize: str, *, kustomized: bool) -
     if kustomized:
         put(tmp_path / "kustomization.yaml", WITH_BEFORE)
     words = ("build", "--emit", "vmi", "--admission", "off")
-    plain, said = (
+    plain, output = (
         run(*words, *more, cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize).stdout
         for more in ((), ("--explain",))
     )
-    assert said.count(CANARY) == plain.count(CANARY) > 0
-    assert said.count("lost: (hidden)") == kustomized
+    assert output.count(CANARY) == plain.count(CANARY) > 0
+    assert output.count("lost: (hidden)") == kustomized
 
 
 @pytest.mark.parametrize("emit", ["vm", "source", "vmi"])
 def test_nor_in_an_impact(emit: Literal["vm", "source", "vmi"]) -> None:
     before, after = (
-        [one.body for one in read(secretive(number).encode(), "f").documents] for number in (1, 2)
+        [document.body for document in read(secretive(number).encode(), "f").documents]
+        for number in (1, 2)
     )
     found = compare(before, after, Settings(emit=emit, admission="off"))
     assert "(hidden, changed)" in repr(found)

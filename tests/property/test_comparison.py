@@ -68,12 +68,12 @@ _NAMED = st.builds(
 )
 
 
-def _matcher(given_: Json, word: str) -> Json:
+def _matcher(stated: Json, word: str) -> Json:
     kinds = {
         "Cluster": f"VirtualMachineCluster{word}",
         "Namespaced": f"VirtualMachine{word}",
     }
-    return given_ | ({"kind": kinds[given_["kind"]]} if "kind" in given_ else {})
+    return stated | ({"kind": kinds[stated["kind"]]} if "kind" in stated else {})
 
 
 @st.composite

@@ -12,7 +12,7 @@ from render.frontends.request.commands import Call
 from render.report.findings import Finding
 from tests.support.cases import ROOT
 
-CASES = sorted(one.parent for one in (ROOT / "fixtures/cases").rglob("input") if one.is_dir())
+CASES = sorted(path.parent for path in (ROOT / "fixtures/cases").rglob("input") if path.is_dir())
 _STEP = 12  # of many hundred cases; which ones changes as cases come
 
 
@@ -51,16 +51,19 @@ def workspace(folder: Path) -> Workspace:
     return Workspace(str(folder), Call("lsp", (".",), {}), os.environ, trusted=False)
 
 
-def said(findings: Sequence[Finding]) -> list[object]:
+def messages(findings: Sequence[Finding]) -> list[object]:
     """All that a reader sees, and where."""
     return [
         *sorted(
-            (one.place, one.title, one.text, one.diagnostic.help, one.related) for one in findings
+            (finding.place, finding.title, finding.text, finding.diagnostic.help, finding.related)
+            for finding in findings
         )
     ]
 
 
-@pytest.mark.parametrize("case", CASES[::_STEP], ids=lambda one: f"{one.parent.name}/{one.name}")
+@pytest.mark.parametrize(
+    "case", CASES[::_STEP], ids=lambda resource: f"{resource.parent.name}/{resource.name}"
+)
 def test_after_an_edit(case: Path, tmp_path: Path) -> None:
     folder = (tmp_path / "repository").resolve()
     shutil.copytree(case / "input", folder)
@@ -78,4 +81,4 @@ def test_after_an_edit(case: Path, tmp_path: Path) -> None:
             fresh.buffers = edited.buffers
             with fresh.entered():
                 fresh.read()
-            assert said(edited.findings) == said(fresh.findings), (file, new)
+            assert messages(edited.findings) == messages(fresh.findings), (file, new)

@@ -32,12 +32,14 @@ class State:
     """What a folder says, what its machines without an error start as, and what is found."""
 
     def __init__(self, flags: Mapping[str, Any], paths: tuple[str, ...]) -> None:
-        asked = request(Call("check", paths, {**FLAGS, **flags}), {})
-        found = _found(asked, Work())
+        requested = request(Call("check", paths, {**FLAGS, **flags}), {})
+        found = _found(requested, Work())
         self.texts = {
             str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()
         }
-        broken = {one.diagnostic.resource for one in found.findings if one.diagnostic.is_error}
+        broken = {
+            finding.diagnostic.resource for finding in found.findings if finding.diagnostic.is_error
+        }
         self.vmis = {
             (part.loaded.folder, index): vmi
             for part in found.parts
@@ -45,9 +47,9 @@ class State:
             if index < len(part.resources) and part.resources[index].ref not in broken
         }
         self.findings = Counter(
-            (one.diagnostic.code, one.diagnostic.resource, one.diagnostic.message)
-            for one in found.findings
-            if one.diagnostic.resource not in broken
+            (finding.diagnostic.code, finding.diagnostic.resource, finding.diagnostic.message)
+            for finding in found.findings
+            if finding.diagnostic.resource not in broken
         )
 
 
@@ -88,8 +90,8 @@ def assert_mended(before: State, after: State, again: State) -> None:
         old = [document.body for document in read(text.encode(), name).documents]
         new = [document.body for document in read(data, name).documents]
         assert len(old) == len(new)
-        for one, other in zip(old, new, strict=True):
-            assert not {pair[::-1] for pair in orders(other)} & set(orders(one)) - set(
+        for item, other in zip(old, new, strict=True):
+            assert not {pair[::-1] for pair in orders(other)} & set(orders(item)) - set(
                 orders(other)
             )
     assert before.texts.keys() == after.texts.keys()
@@ -97,11 +99,17 @@ def assert_mended(before: State, after: State, again: State) -> None:
         resource for _, resource, _ in before.findings
     }
     new_findings = after.findings - before.findings
-    assert not [one for one in new_findings if one[1] not in broken_before and one[1] is not None]
+    assert not [
+        finding
+        for finding in new_findings
+        if finding[1] not in broken_before and finding[1] is not None
+    ]
     assert again.texts == after.texts
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda one: f"{one.parent.name}/{one.name}")
+@pytest.mark.parametrize(
+    "folder", FOLDERS, ids=lambda resource: f"{resource.parent.name}/{resource.name}"
+)
 def test_cases(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flags = {key: value for key, value in read_case(folder).flags.items() if key != "--locked"}
     shutil.copytree(folder, tmp_path / "case")

@@ -93,13 +93,13 @@ def test_document_is_sorted_and_read_back(lock: Lock) -> None:
 
 
 @given(WHOLE, WHOLE, WHOLE)
-def test_merging_has_no_sides(base: Lock, ours: Lock, theirs: Lock) -> None:
-    merged, refused = pinning.merge(base, ours, theirs)
-    other, again = pinning.merge(base, theirs, ours)
+def test_merging_has_no_sides(base: Lock, ours: Lock, upstream: Lock) -> None:
+    merged, refused = pinning.merge(base, ours, upstream)
+    other, again = pinning.merge(base, upstream, ours)
     assert refused == again
     assert merged.pins == other.pins
-    for vm in {*base.pins, *ours.pins, *theirs.pins}:
-        sides = [side.pins.get(vm) for side in (base, ours, theirs)]
+    for vm in {*base.pins, *ours.pins, *upstream.pins}:
+        sides = [side.pins.get(vm) for side in (base, ours, upstream)]
         if vm in refused:
             assert len({repr(side) for side in sides}) == 3
         else:

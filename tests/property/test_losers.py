@@ -46,8 +46,8 @@ def test_the_first_of_the_losers_is_the_next_to_decide(
             place = winner.source_field
             blocks = [place[:end] for end in range(len(place), len(_SPEC), -1)]
             values = [
-                tree.get(_started(objects, winner.position, one, found, settings), *field)
-                for one in blocks
+                tree.get(_started(objects, winner.position, block, found, settings), *field)
+                for block in blocks
             ]
             if field[:2] == _ANNOTATIONS and values[0] == winner.value:
                 continue  # the instancetype agrees with the VM, and comes before all others

@@ -55,7 +55,7 @@ class Layout(NamedTuple):
         """All that it holds."""
         texts = [text(name, memory) for name, (_, memory) in self.vms.items()]
         texts.append(manifests.instancetype("small", cpus=self.cpus))
-        return [document.body for one in texts for document in read(one.encode(), "x").documents]
+        return [document.body for text in texts for document in read(text.encode(), "x").documents]
 
 
 def text(name: str, memory: str) -> str:
@@ -89,10 +89,12 @@ def test_folders_make_no_difference(before: Layout, after: Layout, emit: Any) ->
             ["diff", "before", "after", "--emit", emit, "--format", "json", "-o", "x"]
         ) in (0, 1)
         answer = json.loads(Path("x").read_text(encoding="utf-8"))
-    told = {one["resource"]["name"]: tuple(one["effects"]) for one in answer["machines"]}
+    told = {
+        machine["resource"]["name"]: tuple(machine["effects"]) for machine in answer["machines"]
+    }
     unread = {(True, True): None, (True, False): ("repaired",), (False, True): ("unrenderable",)}
     sides = (LOST in before.odd, LOST in after.odd)
     assert told.pop(LOST, None) == unread.get(sides, ("same",))
     expected = compare(before.objects, after.objects, Settings(emit=emit)).machines
-    assert told == {one.resource.name: one.effects for one in expected}
+    assert told == {machine.resource.name: machine.effects for machine in expected}
     assert len(answer["machines"]) == len(expected) + (sides != (True, True))

@@ -41,14 +41,17 @@ def built(folder: Path, layout: dict[str, bytes]) -> tuple[list[str] | None, lis
     }
     status = execute(Call("build", (str(folder / "in"),), flags), {})
     found = json.loads(report.read_text())["diagnostics"]
-    said = [[one["code"], one["message"], one["field"], one["resource"]] for one in found]
+    text = [
+        [diagnostic["code"], diagnostic["message"], diagnostic["field"], diagnostic["resource"]]
+        for diagnostic in found
+    ]
     if status is not Exit.OK:
         assert status is Exit.FINDINGS
         assert not out.exists(), "all or nothing"
-        return None, said
+        return None, text
     documents = read(out.read_bytes(), "out").documents
     assert not any(document.ambiguous for document in documents)
-    return canonical(document.body for document in documents), said
+    return canonical(document.body for document in documents), text
 
 
 @given(repositories(), st.data())
@@ -56,7 +59,7 @@ def test_the_notation_does_not_matter(objects: list[Json], data: st.DataObject) 
     rendered = render(objects)
     layout = data.draw(files(objects))
     with tempfile.TemporaryDirectory() as folder:
-        output, said = built(Path(folder), layout)
+        output, text = built(Path(folder), layout)
     event("errors" if output is None else "rendered")
     if any(found.is_error for found in rendered.diagnostics):
         assert output is None
@@ -66,4 +69,4 @@ def test_the_notation_does_not_matter(objects: list[Json], data: st.DataObject) 
         [d.code, d.message, d.field, d.resource and d.resource._asdict()]
         for d in rendered.diagnostics
     ]
-    assert sorted(map(json.dumps, said)) == sorted(map(json.dumps, wanted))
+    assert sorted(map(json.dumps, text)) == sorted(map(json.dumps, wanted))

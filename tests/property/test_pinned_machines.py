@@ -67,7 +67,7 @@ def flavors(draw: st.DrawFn, name: str) -> dict[str, Any]:
 @st.composite
 def preferences(draw: st.DrawFn, name: str) -> dict[str, Any]:
     kind = draw(st.sampled_from(["VirtualMachinePreference", "VirtualMachineClusterPreference"]))
-    groups = [f"instancetype.kubevirt.io/{one}" for one in VERSIONS]
+    groups = [f"instancetype.kubevirt.io/{version}" for version in VERSIONS]
     group = draw(st.sampled_from([*groups, "flavor.kubevirt.io/v1alpha1"]))
     spec = draw(
         st.sampled_from(
@@ -202,20 +202,20 @@ def machines(found: Rendered) -> list[dict[str, Any]]:
 
 
 def errors(found: Rendered) -> list[str]:
-    return [one.code for one in found.diagnostics if one.is_error]
+    return [diagnostic.code for diagnostic in found.diagnostics if diagnostic.is_error]
 
 
 def verified(body: dict[str, Any], *, allow_matchers: bool = False) -> list[str]:
     """The codes of what verify has to say of *body*."""
     tally: Counter[tuple[str, str]] = Counter()
     found = examined(from_body(body, 0), tally, allow_matchers=allow_matchers)
-    return [one.code for one in found]
+    return [diagnostic.code for diagnostic in found]
 
 
 def pinned(bodies: list[dict[str, Any]]) -> dict[str, Any]:
     resources = [from_body(body, index) for index, body in enumerate(bodies)]
     made = pinning.pin(resources, Settings(admission="off"))
-    assert not [one for one in made.diagnostics if one.is_error]
+    assert not [diagnostic for diagnostic in made.diagnostics if diagnostic.is_error]
     return lockfile.document(made.lock)
 
 
@@ -258,8 +258,8 @@ def test_no_edit_of_a_definition_reaches_a_pinned_machine(data: st.DataObject) -
     assert not errors(after)
     assert machines(after) == machines(before)
     assert len(machines(after)) == 1
-    assert {one.code for one in after.diagnostics} & {"VR608", "VR609"}
-    assert not {one.code for one in before.diagnostics} & {"VR608", "VR609"}
+    assert {diagnostic.code for diagnostic in after.diagnostics} & {"VR608", "VR609"}
+    assert not {diagnostic.code for diagnostic in before.diagnostics} & {"VR608", "VR609"}
 
 
 @given(st.data())

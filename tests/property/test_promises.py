@@ -26,7 +26,7 @@ def has_errors(rendered: Rendered) -> bool:
 
 
 def machines(objects: list[Json]) -> list[Json]:
-    return [one for one in objects if one["metadata"]["name"] in MACHINES]
+    return [body for body in objects if body["metadata"]["name"] in MACHINES]
 
 
 def exactly(value: Any) -> str:
@@ -47,9 +47,9 @@ def served(body: Json, release: Version = VERSIONS[-1]) -> Json:
 
 @given(repositories(), st.sampled_from(VERSIONS))
 def test_the_promises(objects: list[Json], release: Version) -> None:
-    asked = {**OVERRIDE, "kubevirt": tag(release)}
+    requested = {**OVERRIDE, "kubevirt": tag(release)}
     before = exactly(objects)
-    first = render(objects, Settings(**asked))
+    first = render(objects, Settings(**requested))
     assert exactly(objects) == before, "the input is not changed"
     for vm in machines(objects):  # 3: rendered, or an error says why not
         assert answers.result_for(first, vm) or answers.errors_of(first, vm)
@@ -58,23 +58,23 @@ def test_the_promises(objects: list[Json], release: Version) -> None:
             assert exactly(first.resources[index]) == exactly(objects[source])
     kept = [source for source in first.sources if source is not None]
     untouched = [
-        one for one in objects if one not in machines(objects) and served(one, release) is one
+        body for body in objects if body not in machines(objects) and served(body, release) is body
     ]
     # What an older release asks for, and today's types do not, is missing there.
     refused = {found.location.index for found in first.diagnostics if found.code == "VR107"}
-    meant = [i for i, one in enumerate(objects) if one in untouched]
+    meant = [i for i, body in enumerate(objects) if body in untouched]
     assert [i for i in kept if i not in refused] == [i for i in meant if i not in refused]
     assert not any(found.code.startswith("VR2") and found.is_error for found in first.diagnostics)
     event("errors" if has_errors(first) else "rendered")
     if has_errors(first):
         return
     assert list(map(identity, first.resources)) == list(map(identity, objects))
-    assert render(objects, Settings(**asked)) == first, "4: the same again"
-    again = render(first.resources, Settings(**asked))
+    assert render(objects, Settings(**requested)) == first, "4: the same again"
+    again = render(first.resources, Settings(**requested))
     assert not has_errors(again), "1: what was admitted is admitted"
     assert writer.write(again.resources) == writer.write(first.resources), "4: again, no change"
     direct, through = (
-        render(one, Settings(emit="vmi", **asked)) for one in (objects, first.resources)
+        render(item, Settings(emit="vmi", **requested)) for item in (objects, first.resources)
     )
     stored = render(first.resources, Settings(emit="expand", stored=True, kubevirt=tag(release)))
     for vm in machines(objects):
@@ -157,20 +157,22 @@ WITHOUT_THE_DEFINITIONS: tuple[dict[str, Any], ...] = (
 @given(repositories(), st.sampled_from(VERSIONS))
 def test_every_output_starts_the_same_vmi(objects: list[Json], release: Version) -> None:
     """Promise 1, from what a mode writes alone; and 4."""
-    asked = {**OVERRIDE, "kubevirt": tag(release)}
-    direct = render(objects, Settings(emit="vmi", **asked))
+    requested = {**OVERRIDE, "kubevirt": tag(release)}
+    direct = render(objects, Settings(emit="vmi", **requested))
     for mode in WITHOUT_THE_DEFINITIONS:
-        out = render(objects, Settings(**{**mode, "catalog": "bundled"}, **asked))
+        out = render(objects, Settings(**{**mode, "catalog": "bundled"}, **requested))
         if has_errors(out):
             return
         originals = set(map(identity, filter(is_live, objects)))
-        left = [one for one in out.resources if identity(one) not in originals]
-        started = render(left, Settings(**{**mode, "emit": "vmi", "defaults": "manifest"}, **asked))
+        left = [resource for resource in out.resources if identity(resource) not in originals]
+        started = render(
+            left, Settings(**{**mode, "emit": "vmi", "defaults": "manifest"}, **requested)
+        )
         hashed = mode["emit"] == "hashed"
         for vm in machines(objects):
             want, found = answers.result_for(direct, vm), answers.result_for(started, vm)
             assert (nameless(found) if hashed else found) == (nameless(want) if hashed else want)
-        again = render(left, Settings(**mode, **asked))
+        again = render(left, Settings(**mode, **requested))
         assert machines(again.resources) == machines(out.resources)
 
 
@@ -219,8 +221,8 @@ def test_names_do_not_matter(objects: list[Json], release: Version) -> None:
     settings = Settings(kubevirt=tag(release))
     first, second = render(objects, settings), render(named_anew(objects), settings)
     assert exactly(second.resources) == exactly(named_anew(first.resources))
-    said = [
-        [(d.code, d.resource, d.field, d.message) for d in one.diagnostics if d.code != USED_TWICE]
-        for one in (first, second)
+    codes = [
+        [(d.code, d.resource, d.field, d.message) for d in item.diagnostics if d.code != USED_TWICE]
+        for item in (first, second)
     ]
-    assert named_anew(said[0]) == json.loads(exactly(said[1]))
+    assert named_anew(codes[0]) == json.loads(exactly(codes[1]))

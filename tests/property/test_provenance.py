@@ -31,9 +31,9 @@ def leaves(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
         yield from leaves(child, (*path, step))
 
 
-def touches(one: FieldPath, other: FieldPath) -> bool:
-    size = min(len(one), len(other))
-    return one[:size] == other[:size]
+def touches(item: FieldPath, other: FieldPath) -> bool:
+    size = min(len(item), len(other))
+    return item[:size] == other[:size]
 
 
 @given(repositories(), st.sampled_from(VERSIONS))
@@ -42,7 +42,7 @@ def test_every_field_that_the_author_did_not_write_has_a_decider(
 ) -> None:
     settings = Settings(emit="vmi", kubevirt=tag(release), preset_conflicts="override")
     rendered = render(objects, settings)
-    given_as = {one["metadata"]["name"]: one for one in objects}
+    given_as = {body["metadata"]["name"]: body for body in objects}
     for body in rendered.resources:
         if body["kind"] != "VirtualMachineInstance" or body["metadata"]["name"] not in MACHINES:
             continue
@@ -51,9 +51,9 @@ def test_every_field_that_the_author_did_not_write_has_a_decider(
         above = () if is_bare else _TEMPLATE
         name = source["metadata"].get("namespace", ""), source["metadata"]["name"]
         decided = [
-            one.field[len(above) :]
-            for one in rendered.provenance
-            if one.resource == (source["kind"], *name)
+            item.field[len(above) :]
+            for item in rendered.provenance
+            if item.resource == (source["kind"], *name)
         ]
         for path in leaves({"spec": body["spec"]}):
             if tree.get(source, *above, *path) is None:

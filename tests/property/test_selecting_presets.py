@@ -59,13 +59,15 @@ def test_the_presets_that_select(
     made = index(every, NEWEST)
     assert made.invalid is None
     for labels in machines:
-        asked = [one for one in every if selects(one.spec.get("selector") or {}, labels, NEWEST)]
-        assert made.select(labels) == asked
+        requested = [
+            item for item in every if selects(item.spec.get("selector") or {}, labels, NEWEST)
+        ]
+        assert made.select(labels) == requested
 
 
 @given(
     st.lists(SPECS, max_size=3),
-    st.lists(st.one_of(SPECS, INVALID.map(lambda one: {"selector": one})), max_size=4),
+    st.lists(st.one_of(SPECS, INVALID.map(lambda item: {"selector": item})), max_size=4),
     INVALID,
     LABELS,
 )
@@ -79,6 +81,6 @@ def test_the_first_invalid_selector_is_told(
     made = index(every, NEWEST)
     preset, cause = made.invalid or (None, None)
     assert (preset, cause and cause.message) == next(
-        (one, fault(one)) for one in every if fault(one)
+        (item, fault(item)) for item in every if fault(item)
     )
     assert made.select(labels) == []

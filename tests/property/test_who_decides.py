@@ -131,7 +131,9 @@ def typed(value: Any, go_type: str) -> Json:
 def leaves(value: Any) -> Iterator[tuple[FieldPath, Any]]:
     """Everything in *value* that holds nothing else."""
     return (
-        (at, one) for at, one in trees.places(value) if not (one and isinstance(one, dict | list))
+        (at, place)
+        for at, place in trees.places(value)
+        if not (place and isinstance(place, dict | list))
     )
 
 
@@ -201,11 +203,11 @@ class Scene:
     def conflicts(self) -> bool:
         """Whether the VM says something that is the instancetype's."""
         annotations = self.has("annotations") or {}
-        mine = tree.get(self.written, "metadata", "annotations") or {}
+        own = tree.get(self.written, "metadata", "annotations") or {}
         return any(
             self.has(*source) is not None and self.vm(*target) is not None
             for source, target in (*CLAIMED, *SIZED)
-        ) or any(mine.get(key, value) != value for key, value in annotations.items())
+        ) or any(own.get(key, value) != value for key, value in annotations.items())
 
 
 @st.composite
@@ -271,8 +273,8 @@ def check_what_the_preference_says(scene: Scene) -> None:
             assert (scene.out(*target) or {}) == (scene.wants(*source) or {}), source
     annotations = tree.get(scene.made, "metadata", "annotations") or {}
     assert (scene.wants("annotations") or {}).keys() <= annotations.keys()
-    features = [one.get("name") for one in scene.out("domain", "cpu", "features") or ()]
-    assert {one.get("name") for one in scene.wants("cpu", "preferredCPUFeatures") or ()} <= {
+    features = [item.get("name") for item in scene.out("domain", "cpu", "features") or ()]
+    assert {item.get("name") for item in scene.wants("cpu", "preferredCPUFeatures") or ()} <= {
         *features
     }
     check_firmware(scene)
@@ -306,7 +308,7 @@ def check_what_the_preference_says_of_devices(scene: Scene) -> None:
         for index, entry in enumerate(scene.vm("domain", "devices", name) or ()):
             expected = entry.get(key) or devices.get(source) or None
             assert (scene.out("domain", "devices", name, index, key) or None) == expected, source
-    pods = [one["name"] for one in scene.vm("networks") or () if "pod" in one]
+    pods = [item["name"] for item in scene.vm("networks") or () if "pod" in item]
     for index, entry in enumerate(scene.vm("domain", "devices", "interfaces") or ()):
         wanted = devices.get("preferredInterfaceMasquerade") is not None and entry["name"] in pods
         bound = any(binding in entry for binding in BINDINGS)
@@ -323,9 +325,11 @@ def check_what_the_preference_says_of_devices(scene: Scene) -> None:
     assert scene.out("domain", "devices", "video", "type") == expected
     if devices.get("preferredPanicDeviceModel") is not None:
         given_devices = scene.vm("domain", "devices", "panicDevices") or [{}]
-        models = [one.get("model", devices["preferredPanicDeviceModel"]) for one in given_devices]
+        models = [
+            device.get("model", devices["preferredPanicDeviceModel"]) for device in given_devices
+        ]
         made = scene.out("domain", "devices", "panicDevices")
-        assert [one["model"] for one in made] == models
+        assert [item["model"] for item in made] == models
 
 
 def check_disk(written: Json, made: Json, devices: Json) -> None:
@@ -349,18 +353,18 @@ def check_disk(written: Json, made: Json, devices: Json) -> None:
 
 def check_that_nobody_else_says_anything(scene: Scene) -> None:
     """A field that is not the VM's is one that the instancetype or the preference has something about."""
-    said = [target for source, target in (*CLAIMED, *SIZED) if scene.has(*source) is not None]
-    said += [
+    text = [target for source, target in (*CLAIMED, *SIZED) if scene.has(*source) is not None]
+    text += [
         target for source, target in (*PREFERRED, *OVERRIDING) if scene.wants(*source) is not None
     ]
     if scene.has("cpu") is not None:
-        said.append(("domain", "cpu", "maxSockets"))
+        text.append(("domain", "cpu", "maxSockets"))
     for part, places in SAID_OF.items():
         if scene.wants(part) is not None:
-            said += [tuple(place.split(".")) for place in places]
+            text += [tuple(place.split(".")) for place in places]
     for path, value in leaves(scene.made.get("spec")):
         if value not in ({}, [], "") and scene.vm(*path) in (None, ""):
-            assert any(path[: len(start)] == start for start in said), path
+            assert any(path[: len(start)] == start for start in text), path
 
 
 #: Parts of a preference that the rows above do not follow field by field.

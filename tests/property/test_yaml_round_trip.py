@@ -44,17 +44,17 @@ def test_what_is_written_is_read_back(body: dict[str, Any]) -> None:
 
 @given(TREES, st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1))
 def test_comments_change_nothing(body: dict[str, Any], text: str) -> None:
-    said: list[FieldPath] = []
+    content: list[FieldPath] = []
 
     def comment(path: FieldPath) -> str:
-        said.append(path)
+        content.append(path)
         return text
 
     written = commented(body, comment)
     found = read(written.encode(), "f")
     assert found.diagnostics == []
     assert [document.body for document in found.documents] == [body]
-    assert written.count(f"  # {text}") >= len(said) > 0
+    assert written.count(f"  # {text}") >= len(content) > 0
     assert commented(body, lambda _: "") == writer.dump(body)
 
 
@@ -74,16 +74,16 @@ def test_a_stream_keeps_its_documents(bodies: list[dict[str, Any]]) -> None:
 @example(b"a: 1\ra: 2\r}")
 def test_nothing_is_raised_and_everything_has_a_place(data: bytes) -> None:
     found = read(data, "f")
-    for one in found.diagnostics:
-        assert one.location.line > 0
-        assert one.location.column > 0
+    for diagnostic in found.diagnostics:
+        assert diagnostic.location.line > 0
+        assert diagnostic.location.column > 0
     for document in found.documents:
         for key in document.body:
             line, column = positions.locate(data, document.origin, (key, 0, "x"))
             assert min(line, column) > 0
         assert bool(positions.ambiguous(data, document.origin)) <= document.ambiguous
         again = read(writer.write([document.body]).encode(), "f")
-        assert [one.body for one in again.documents] == [document.body]
+        assert [document.body for document in again.documents] == [document.body]
         if document.text is not None:
             kept = read(writer.write([document.text]).encode(), "f")
-            assert [one.body for one in kept.documents] == [document.body]
+            assert [document.body for document in kept.documents] == [document.body]

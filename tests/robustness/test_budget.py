@@ -46,9 +46,9 @@ def errors(folder: Path, *words: str, exit_status: int) -> list[str]:
     done = run("check", ".", "--format", "json", *words, cwd=folder)
     assert done.returncode == exit_status, done.stderr
     return [
-        one["message"]
-        for one in json.loads(done.stdout)["diagnostics"]
-        if one["severity"] == "error"
+        diagnostic["message"]
+        for diagnostic in json.loads(done.stdout)["diagnostics"]
+        if diagnostic["severity"] == "error"
     ]
 
 
@@ -137,7 +137,7 @@ def test_errors_of_a_comparison_are_bounded_a_state() -> None:
     ]
     impact = compare(bodies, bodies)
     for state in (impact.before, impact.after):
-        assert len([one for one in state if one.is_error]) == MOST_ERRORS + 1
+        assert len([diagnostic for diagnostic in state if diagnostic.is_error]) == MOST_ERRORS + 1
     assert impact.new_errors == ()
 
 

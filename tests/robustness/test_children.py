@@ -162,9 +162,9 @@ def test_our_deadline_stops_all(family: Family, start: Start) -> None:
         "1",
     )
     family.wait()
-    _, said = process.communicate(timeout=60)
+    _, text = process.communicate(timeout=60)
     assert family.is_gone()
-    assert process.returncode == Exit.DEADLINE, said
+    assert process.returncode == Exit.DEADLINE, text
 
 
 @pytest.mark.parametrize(
@@ -172,10 +172,12 @@ def test_our_deadline_stops_all(family: Family, start: Start) -> None:
 )
 def test_a_terminal_stops_all(family: Family, start: Start, *, hang_up: bool, status: int) -> None:
     """It tells its foreground group, to which what we started does not belong."""
-    ours, theirs = os.openpty()
+    ours, upstream = os.openpty()
 
-    process = start("build", "--allow-remote", "--kustomize", str(family.program), terminal=theirs)
-    os.close(theirs)
+    process = start(
+        "build", "--allow-remote", "--kustomize", str(family.program), terminal=upstream
+    )
+    os.close(upstream)
     family.wait()
     if not hang_up:
         os.write(ours, b"\x03")
@@ -191,14 +193,14 @@ def test_kustomize_has_no_terminal_to_ask_at(tmp_path: Path, start: Start) -> No
     tool = tmp_path / "asking"
     tool.write_text("#!/bin/sh\nread answer < /dev/tty\n")
     tool.chmod(0o755)
-    ours, theirs = os.openpty()
+    ours, upstream = os.openpty()
 
-    process = start("build", "--kustomize", str(tool), terminal=theirs)
-    _, said = process.communicate(timeout=60)
+    process = start("build", "--kustomize", str(tool), terminal=upstream)
+    _, text = process.communicate(timeout=60)
     os.close(ours)
-    os.close(theirs)
+    os.close(upstream)
     assert process.returncode == Exit.UNREADABLE
-    assert b"/dev/tty" in said
+    assert b"/dev/tty" in text
 
 
 @pytest.mark.parametrize("then", ["wait", "while :; do echo '# and so on'; done"])
@@ -247,15 +249,15 @@ def test_what_kustomize_prints_without_end(
         limit,
         "1000",
     )
-    printed, said = process.communicate(timeout=20)
+    printed, text = process.communicate(timeout=20)
     assert family.is_gone()
     assert process.returncode == Exit.UNREADABLE
     last_line = b""
     if command in ("check", "verify"):
-        printed, said = said, printed
+        printed, text = text, printed
         last_line = b"no VM among 0 objects in 1 file: 1 error\n"
     assert printed == last_line
-    assert said.startswith(f". (kustomize build): error VR111 limit-exceeded: {words}\n".encode())
+    assert text.startswith(f". (kustomize build): error VR111 limit-exceeded: {words}\n".encode())
 
 
 def test_what_fits_exactly_is_read() -> None:

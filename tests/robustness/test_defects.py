@@ -37,14 +37,14 @@ def test_of_an_object(
 ) -> None:
     fail_on_bad(monkeypatch)
     assert dispatch.invoke([*command.split(), "one"]) == 4
-    printed, said = capfd.readouterr()
+    printed, text = capfd.readouterr()
     assert (
         "one/bad.yaml:1:1: error VR901 internal-error: VirtualMachine bad: KeyError"
-        in printed + said
+        in printed + text
     )
     page = Path("page.html").read_text() if Path("page.html").exists() else ""
-    assert "VR108" in printed + said + page
-    assert "secret-canary" not in printed + said
+    assert "VR108" in printed + text + page
+    assert "secret-canary" not in printed + text
     assert "kind:" not in printed or command == "check"
 
 
@@ -62,11 +62,11 @@ def test_of_an_input(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixtu
 
     monkeypatch.setattr(session, "_unordered", failing)
     assert dispatch.invoke(["check", "k1", "k2", "one"]) == 4
-    printed, said = capfd.readouterr()
+    printed, text = capfd.readouterr()
     assert "k1: error VR901 internal-error: IndexError in " in printed
     assert "k2/vm.yaml" in printed
     assert "one/good.yaml" in printed
-    assert "secret-canary" not in printed + said
+    assert "secret-canary" not in printed + text
 
 
 FOUNDING = """\

@@ -133,7 +133,7 @@ def presets(count: int, differing: Callable[[int], str]) -> Mapping[str, str]:
         }
         for number in range(3)
     )  # fmt: skip
-    return {"all.yaml": "".join(f"{json.dumps(one)}\n" for one in objects)}
+    return {"all.yaml": "".join(f"{json.dumps(body)}\n" for body in objects)}
 
 
 def presets_that_agree(count: int) -> Mapping[str, str]:
@@ -193,7 +193,7 @@ def labels(count: int) -> Mapping[str, str]:
 
 def lines(objects: Iterable[Mapping[str, Any]]) -> str:
     """*objects*, one a line of JSON."""
-    return "".join(f"{json.dumps(one)}\n" for one in objects)
+    return "".join(f"{json.dumps(body)}\n" for body in objects)
 
 
 def networks(count: int) -> Mapping[str, str]:

@@ -76,6 +76,6 @@ def test_an_edit_asks_little_of_the_other_machines(
             workspace.buffers[str(file)] = text.replace("spec:", f"spec:\n  {typed}: 1", 1)
             spent = calls(partial(workspace.edit, str(file.relative_to(folder))))
         counted.append(spent)
-        assert [one.diagnostic.code for one in workspace.findings] == ["VR105"]
+        assert [finding.diagnostic.code for finding in workspace.findings] == ["VR105"]
     for few, many in pairwise(counted):
         assert (many - few) / 50 < CALLS_A_MACHINE

@@ -43,7 +43,7 @@ def test_the_next_run_is_as_if_nothing_were_there(
     monkeypatch.chdir(folder)
     Path("vm.yaml").write_text(VM, encoding="utf-8")
     words = COMMANDS[command]
-    before = said(["check", "-v", "."], capfdbinary)
+    before = messages(["check", "-v", "."], capfdbinary)
     for _ in range(2):
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(os.getpid()), *words],
@@ -53,7 +53,7 @@ def test_the_next_run_is_as_if_nothing_were_there(
     assert Path("vm.yaml").read_text(encoding="utf-8") == VM
     left = {path: path.read_bytes() for path in tmp_path.rglob(".*.tmp")}
     assert len(left) == 2
-    assert said(["check", "-v", "."], capfdbinary) == before
+    assert messages(["check", "-v", "."], capfdbinary) == before
     invoke(words)
     assert invoke(words) is Exit.OK
     assert {path: path.read_bytes() for path in tmp_path.rglob(".*.tmp")} == left
@@ -61,6 +61,6 @@ def test_the_next_run_is_as_if_nothing_were_there(
     assert "kind: VirtualMachine\n" in written.read_text(encoding="utf-8")
 
 
-def said(words: list[str], captured: pytest.CaptureFixture[bytes]) -> bytes:
+def messages(words: list[str], captured: pytest.CaptureFixture[bytes]) -> bytes:
     invoke(words)
     return captured.readouterr().out

@@ -51,8 +51,8 @@ def own_merge_keys(count: int) -> str:
 
 
 def nested_anchors(count: int) -> str:
-    one = "".join(f"&a{number} [" for number in range(100)) + "]" * 100
-    return f"{HEAD}x:\n" + f"- {one}\n" * (count // 20)
+    first = "".join(f"&a{number} [" for number in range(100)) + "]" * 100
+    return f"{HEAD}x:\n" + f"- {first}\n" * (count // 20)
 
 
 def missing_references(count: int) -> str:

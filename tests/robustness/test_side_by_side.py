@@ -64,7 +64,7 @@ def test_the_answer_does_not_depend_on_how_many_run(repository: Path) -> None:
     words = ["--kustomize", program(repository, SCRIPT), "--format", "json"]
     alone = check(repository, *words, "--jobs", "1")
     found = json.loads(alone.stdout)["diagnostics"]
-    assert {one["code"] for one in found} == {"VR105", "VR116"}
+    assert {diagnostic["code"] for diagnostic in found} == {"VR105", "VR116"}
     assert len(found) == len(FOLDERS)
     for jobs in ("2", "8", "0"):
         together = check(repository, *words, "--jobs", jobs)
@@ -85,10 +85,10 @@ class Held:
 
     def wait(self, count: int) -> None:
         """Wait until as many run."""
-        said = b""
-        while said.count(b"x") < count:
+        text = b""
+        while text.count(b"x") < count:
             assert select.select([self._descriptor], [], [], 60)[0]
-            said += os.read(self._descriptor, 100)
+            text += os.read(self._descriptor, 100)
 
     def is_gone(self) -> bool:
         """Whether nobody holds it any more."""

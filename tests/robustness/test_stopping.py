@@ -106,9 +106,9 @@ def test_while_it_reads_a_stream(command: str, number: signal.Signals, start: St
     process = start(*command.split())
     read_a_line(process)
     process.send_signal(number)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert (process.returncode, printed) == (SIGNALS[number], b"")
-    lines = said.decode().splitlines()
+    lines = text.decode().splitlines()
     assert lines[0] == f"virt-render: {WORDS[number]} while reading standard input"
     if command.startswith("argocd"):
         assert f'"status": {SIGNALS[number]}' in lines.pop()
@@ -145,10 +145,10 @@ def test_while_kustomize_runs(
     child = int(os.read(named, 100))
     os.close(named)
     process.send_signal(number)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert (process.returncode, printed) == (SIGNALS[number], b"")
     assert (
-        said.decode().splitlines()[0] == f"virt-render: {WORDS[number]} while {BUILDING[command]}"
+        text.decode().splitlines()[0] == f"virt-render: {WORDS[number]} while {BUILDING[command]}"
     )
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
@@ -244,17 +244,17 @@ def test_at_any_moment(number: signal.Signals, start: Start, folder: Path) -> No
         process = start("build", ".")
         time.sleep(spent * moment / 40)
         process.send_signal(number)
-        printed, said = process.communicate(timeout=60)
-        said = said.replace(last_line, b"")
+        printed, text = process.communicate(timeout=60)
+        text = text.replace(last_line, b"")
         if process.returncode == SIGNALS[number]:
             said_so += 1
-            assert printed == (whole if b"after printing everything" in said else b"")
-            assert said.startswith(f"virt-render: {WORDS[number]} ".encode())
-            assert said.count(b"\n") == 1
+            assert printed == (whole if b"after printing everything" in text else b"")
+            assert text.startswith(f"virt-render: {WORDS[number]} ".encode())
+            assert text.count(b"\n") == 1
         elif process.returncode == Exit.OK:
             assert printed == whole
             # Before a line of ours was run, an import may swallow what Python's own handler raises.
-            assert said == b"" or said.startswith(b"Exception ignored in")
+            assert text == b"" or text.startswith(b"Exception ignored in")
         else:  # before a line of ours was run, or after the last
             assert printed in (b"", whole)
             assert process.returncode in (-number, 1)
@@ -296,10 +296,10 @@ def test_what_is_being_printed_is_printed_whole(
     process.send_signal(number)  # as `timeout` does: to the process, and to its group
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.3)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert process.returncode == SIGNALS[number]
     assert printed == whole
-    first = said.decode().splitlines()[0]
+    first = text.decode().splitlines()[0]
     assert first == f"virt-render: {WORDS[number]} after printing everything"
 
 
@@ -326,9 +326,9 @@ def test_no_deadline_tears_what_is_being_printed(start: Start, folder: Path, com
     stalled(process)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(5)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert (process.returncode, printed) == (Exit.OK, whole)
-    assert b"VR902" not in said
+    assert b"VR902" not in text
 
 
 @pytest.mark.parametrize("command", ["build", "check", "pin", "verify", "migrate"])
@@ -339,18 +339,18 @@ def test_a_deadline_for_every_command_that_reads(start: Start, folder: Path, com
     (folder / "kustomization.yaml").write_text("resources: [vm.yaml]\n")
     (folder / "vm.yaml").write_text(vm().replace("/v1\n", "/v1alpha3\n"))
     process = start(command, "--kustomize", str(pipe), "--deadline", "2")
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert process.returncode == Exit.DEADLINE
-    assert b"error VR902 deadline-exceeded: the deadline of 2 s has passed while " in printed + said
+    assert b"error VR902 deadline-exceeded: the deadline of 2 s has passed while " in printed + text
     assert sorted(os.listdir(folder)) == ["kustomization.yaml", "kustomize", "vm.yaml"]
 
 
 def test_a_deadline_for_a_function_of_kustomize(start: Start) -> None:
     process = start("krm", "--deadline", "1")
     assert process.wait(60) == Exit.DEADLINE  # nobody closes its standard input
-    printed, said = process.communicate()
+    printed, text = process.communicate()
     assert printed == b""
-    assert b"error VR902 deadline-exceeded: the deadline of 1 s has passed while " in said
+    assert b"error VR902 deadline-exceeded: the deadline of 1 s has passed while " in text
 
 
 @pytest.mark.parametrize("written", [0, 1, 50, 400])
@@ -360,9 +360,9 @@ def test_while_it_writes_files(written: int, start: Start, folder: Path) -> None
     process = start("build", "-o", "../out/of/it/", ".")
     until(lambda: out.is_dir() and sum(1 for _ in out.rglob("*.*")) >= written, process)
     process.send_signal(signal.SIGTERM)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert (process.returncode, printed) == (Exit.TERMINATED, b"")
-    assert said == b"virt-render: terminated while writing ../out/of/it/\n"
+    assert text == b"virt-render: terminated while writing ../out/of/it/\n"
     left = [path for path in (folder.parent / "out").rglob("*") if path.is_file()]
     assert all(path.suffix == ".yaml" and path.read_text().endswith("\n") for path in left)
     assert left or not (folder.parent / "out").exists(), "no empty folder either"
@@ -389,9 +389,9 @@ def test_a_signal_that_was_ignored_stays_so(start: Start) -> None:
     process = start("build", "--allow-empty", "-", under=ignoring)
     read_a_line(process)
     process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
+    printed, text = process.communicate(timeout=60)
     assert (process.returncode, printed) == (Exit.OK, b"")
-    assert said == b"no VM among 0 objects in 0 files: no findings\n"
+    assert text == b"no VM among 0 objects in 0 files: no findings\n"
 
 
 @pytest.mark.parametrize("stopped", signals.STOPPED)

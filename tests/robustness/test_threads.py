@@ -43,11 +43,11 @@ def objects(number: int) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("emit", ["vm", "vmi", "hashed", "revisions"])
 def test_render(emit: Any) -> None:
-    given = [objects(number % 7) for number in range(THREADS * ROUNDS)]
+    inputs = [objects(number % 7) for number in range(THREADS * ROUNDS)]
     settings = Settings(emit=emit)
-    alone = [render(one, settings) for one in given[:7]]
-    assert all(one.resources for one in alone)
-    assert at_once(lambda number: render(given[number], settings)) == [
+    alone = [render(item, settings) for item in inputs[:7]]
+    assert all(item.resources for item in alone)
+    assert at_once(lambda number: render(inputs[number], settings)) == [
         alone[number % 7] for number in range(THREADS * ROUNDS)
     ]
 
@@ -79,10 +79,10 @@ assert all(one == made[0] for one in made), "threads differ"
 
 def test_a_fresh_process() -> None:
     """What is imported or filled at first use is so from many threads at once: OpenSSL's digests after 250 others."""
-    given = json.dumps([objects(0)])
+    inputs = json.dumps([objects(0)])
     command = [sys.executable, "-c", FRESH]
     for _ in range(3):
         done = subprocess.run(
-            command, cwd=ROOT, input=given, capture_output=True, check=False, encoding="utf-8"
+            command, cwd=ROOT, input=inputs, capture_output=True, check=False, encoding="utf-8"
         )
         assert done.returncode == 0, done.stderr

@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_rendering_imports_nothing_heavy(command: str, folder: Path) -> None:
     words, stdin = [*command.split(), str(folder)], ""
     if command == "krm":
-        items = [one.body for one in load(folder).documents]
+        items = [document.body for document in load(folder).documents]
         body = {"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items}
         words, stdin = ["krm"], writer.dump(body)
     status, loaded = modules(words, stdin)
@@ -195,19 +195,19 @@ def test_only_rules_with_something_to_say_are_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = load(folder).documents
-    resources = [from_body(one.body, index) for index, one in enumerate(documents)]
-    asked: list[int] = []
+    resources = [from_body(document.body, index) for index, document in enumerate(documents)]
+    requested: list[int] = []
     bound = rules.bound
 
-    def counted(*given: Any) -> rules.Bound:
-        asked.append(len(bound(*given).steps))
-        return bound(*given)
+    def counted(*stated: Any) -> rules.Bound:
+        requested.append(len(bound(*stated).steps))
+        return bound(*stated)
 
     monkeypatch.setattr(rules, "bound", counted)
     run(resources, Settings())
-    machines = sum(one.kind == "VirtualMachine" for one in resources)
+    machines = sum(resource.kind == "VirtualMachine" for resource in resources)
     assert machines == 3
-    assert 0 < sum(asked) / machines <= 16
+    assert 0 < sum(requested) / machines <= 16
 
 
 def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) -> list[Resource]:
@@ -228,7 +228,7 @@ def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) ->
 
 
 COMPILED = "model/apimachinery/selectors.py:compiled"
-ASKED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
+REQUESTED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
 
 
 def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
@@ -236,21 +236,27 @@ def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> Non
     done = calls(lambda: run(resources, Settings()))
     assert done["presets.py:merge"] == 30 * 30
     assert done["presets.py:differences"] == 30 * 30
-    assert (done[COMPILED], done[ASKED]) == (30, 30 * 30)
+    assert (done[COMPILED], done[REQUESTED]) == (30, 30 * 30)
 
 
 def test_a_machine_asks_only_presets_that_may_select_it() -> None:
     resources = presets_and_machines(30, lambda number: {"os": "any", "app": f"n{number}"})
     done = calls(lambda: run(resources, Settings()))
-    assert (done[COMPILED], done[ASKED], done["presets.py:merge"]) == (30, 30, 30)
+    assert (done[COMPILED], done[REQUESTED], done["presets.py:merge"]) == (30, 30, 30)
 
 
 def test_a_selector_is_read_once_where_no_machine_is() -> None:
-    given = presets_and_machines(3, lambda _: {"os": "any"})
+    inputs = presets_and_machines(3, lambda _: {"os": "any"})
     elsewhere = [
-        from_body({**one.body, "metadata": {"name": one.name, "namespace": one.kind.lower()}}, one.index)
-        for one in given
-    ]  # fmt: skip
+        from_body(
+            {
+                **document.body,
+                "metadata": {"name": document.name, "namespace": document.kind.lower()},
+            },
+            document.index,
+        )
+        for document in inputs
+    ]
     done = calls(lambda: run(elsewhere, Settings()))
     assert (
         done["presets.py:index"] == 4

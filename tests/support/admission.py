@@ -39,13 +39,13 @@ class Answer(NamedTuple):
     message: str
 
 
-def is_among(answer: Answer, said: Collection[Answer]) -> bool:
+def is_among(answer: Answer, messages: Collection[Answer]) -> bool:
     """Whether one of ours says the same; a cause without a field may stand anywhere."""
     message = _ordered(answer.message)
     return any(
-        (one.field == answer.field and _ordered(one.message) == message)
-        or (not answer.field and message in one.message)
-        for one in said
+        (diagnostic.field == answer.field and _ordered(diagnostic.message) == message)
+        or (not answer.field and message in diagnostic.message)
+        for diagnostic in messages
     )
 
 
@@ -142,17 +142,17 @@ def differences_of(case: Json, **settings: Any) -> Iterator[Difference]:
 
 def _of_machine(entry: Json, found: list[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
     """What is wrong with *found* about one machine."""
-    said = [answer for _, answer in found]
-    yield from (("missing", answer) for answer in wanted(entry) if not is_among(answer, said))
+    text = [answer for _, answer in found]
+    yield from (("missing", answer) for answer in wanted(entry) if not is_among(answer, text))
     if not is_refused(entry):
-        yield from (("false alarm", answer) for answer in said)
+        yield from (("false alarm", answer) for answer in text)
     elif not found:
         yield "not refused", _reason(entry)
     elif not schema_of(entry) and "mutate_error" not in entry:
         causes = [(entry.get(stage) or {}).get("causes", ()) for stage in ("admit", "vmi_admit")]
         if all(len(some) < _MOST_CAUSES for some in causes):
             known = {cause["message"] for some in causes for cause in some}
-            yield from (("superfluous", answer) for answer in said if answer.message not in known)
+            yield from (("superfluous", answer) for answer in text if answer.message not in known)
 
 
 def _of_definitions(case: Json, rendered: Rendered) -> Iterator[Difference]:
@@ -208,26 +208,30 @@ def main(words: list[str]) -> None:
     )
     parser.add_argument("--limit", type=int, default=40)
     parser.add_argument("--cases", action="store_true", help="each one, with its case")
-    asked = parser.parse_args(words)
+    requested = parser.parse_args(words)
     found = [
-        one
-        for family in asked.families
-        for one in differences(
+        difference
+        for family in requested.families
+        for difference in differences(
             family if (FOLDER / f"{family}.ndjson.gz").exists() else f"admission-{family}"
         )
-        if re.search(asked.match, f"{one.answer.field} {one.answer.message}")
-        and asked.what in one.what
+        if re.search(requested.match, f"{difference.answer.field} {difference.answer.message}")
+        and requested.what in difference.what
     ]
-    if asked.cases:
-        for one in found[: asked.limit]:
-            line(one.what, one.case, one.kind, one.answer.field, "|", one.answer.message)
+    if requested.cases:
+        for item in found[: requested.limit]:
+            line(item.what, item.case, item.kind, item.answer.field, "|", item.answer.message)
         return
-    line(Counter(one.what for one in found))
+    line(Counter(item.what for item in found))
     groups = Counter(
-        (one.what, _DETAIL.sub("*", one.answer.field), _DETAIL.sub("*", one.answer.message)[:150])
-        for one in found
+        (
+            item.what,
+            _DETAIL.sub("*", item.answer.field),
+            _DETAIL.sub("*", item.answer.message)[:150],
+        )
+        for item in found
     )
-    for (what, field, message), count in groups.most_common(asked.limit):
+    for (what, field, message), count in groups.most_common(requested.limit):
         line(f"{count:4} {what:12} {field} | {message}")
 
 

@@ -39,12 +39,12 @@ _kept: dict[tuple[int, Settings], tuple[Json, Rendered]] = {}
 
 def rendered(case: Json, **settings: Any) -> Rendered:
     """What *case* renders to, presets as KubeVirt takes them. Tests share it: do not change what is in it."""
-    asked = Settings(preset_conflicts="override", **settings)
-    key = id(case), asked
+    requested = Settings(preset_conflicts="override", **settings)
+    key = id(case), requested
     if key not in _kept:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[key] = case, render(tree.copy(case["objects"]), asked)
+        _kept[key] = case, render(tree.copy(case["objects"]), requested)
     return _kept[key][1]
 
 
@@ -54,10 +54,10 @@ def kept_promises(case: Json, **settings: Any) -> int:
     A case with presets is passed over: they reach what is rendered too. So is one with a KubeVirt resource that no API
     server takes: it is not rendered, and KubeVirt's own defaults hold then.
     """
-    if any("Preset" in one["kind"] for one in case["objects"]):
+    if any("Preset" in body["kind"] for body in case["objects"]):
         return 0
     first = rendered(case, **settings)
-    if any(one["kind"] == "KubeVirt" and errors_of(first, one) for one in case["objects"]):
+    if any(body["kind"] == "KubeVirt" and errors_of(first, body) for body in case["objects"]):
         return 0
     again = render(first.resources, Settings(**settings))
     direct = rendered(case, emit="vmi", **settings)
@@ -82,8 +82,8 @@ def result_for(rendered_case: Rendered, machine: Json) -> Json | None:
 
 def wanted(case: Json, machine: Json, answer: Json) -> Json:
     """A recorded answer without the random firmware uuid that a bare VMI got."""
-    given = [machine, *(o for o in case["objects"] if o["kind"].endswith("Preset"))]
-    uuids = {tree.get(o, "spec", "domain", "firmware", "uuid") for o in given}
+    inputs = [machine, *(o for o in case["objects"] if o["kind"].endswith("Preset"))]
+    uuids = {tree.get(o, "spec", "domain", "firmware", "uuid") for o in inputs}
     answer = tree.copy(answer)
     uuid = tree.get(answer, "spec", "domain", "firmware", "uuid")
     if machine["kind"] == "VirtualMachineInstance" and uuid not in uuids:
@@ -95,7 +95,11 @@ def wanted(case: Json, machine: Json, answer: Json) -> Json:
 
 def of_kubevirt(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The errors among *diagnostics* but for what comes after the webhooks that were asked."""
-    return [one for one in diagnostics if one.is_error and not CODES[one.code].beyond]
+    return [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.is_error and not CODES[diagnostic.code].beyond
+    ]
 
 
 def errors_of(rendered_case: Rendered, machine: Json) -> list[str]:

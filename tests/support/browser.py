@@ -37,7 +37,7 @@ def installed() -> str:
 
 
 class Page:
-    """One tab. *said* is what its console says, and what no script caught."""
+    """One tab. *errors* is what its console says, and what no script caught."""
 
     def __init__(self, to: int, of: int) -> None:
         self._to, self._of = to, of
@@ -45,7 +45,7 @@ class Page:
         self._rest = b""
         self._session = ""
         self._events: list[str] = []
-        self.said: list[str] = []
+        self.errors: list[str] = []
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
             "sessionId"
@@ -78,7 +78,7 @@ class Page:
             "Runtime.exceptionThrown",
             "Log.entryAdded",
         ):
-            self.said.append(json.dumps(message["params"]))
+            self.errors.append(json.dumps(message["params"]))
         self._events.append(message.get("method", ""))
         return message
 

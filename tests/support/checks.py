@@ -102,7 +102,7 @@ def _own() -> list[Json]:
     ]
 
 
-def asked(family: str, release: str) -> list[Json]:
+def recorded_cases(family: str, release: str) -> list[Json]:
     """The cases of *family* that *release* was asked."""
     if family == OWN:
         return _own()
@@ -111,7 +111,7 @@ def asked(family: str, release: str) -> list[Json]:
     return [*releases.cases(release), *releases.cases(release, admission=True)]
 
 
-def said(case: Json, release: str) -> Iterator[Diagnostic]:
+def findings(case: Json, release: str) -> Iterator[Diagnostic]:
     """What admission refuses of *case* in *release*."""
     settings = Settings(preset_conflicts="override", admission="strict", kubevirt=release)
     for found in render(tree.copy(case["objects"]), settings).diagnostics:
@@ -128,17 +128,23 @@ def examples() -> list[Example]:
     places += [("releases", release) for release in reversed(releases.RELEASES)]
     for family, release in places:
         of_this: dict[str, Example] = {}
-        for case in asked(family, release):
-            for one in said(case, release):
-                known = of_this.get(one.check)
-                if one.check not in found and (
-                    known is None or len(one.message) < len(known.message)
+        for case in recorded_cases(family, release):
+            for diagnostic in findings(case, release):
+                known = of_this.get(diagnostic.check)
+                if diagnostic.check not in found and (
+                    known is None or len(diagnostic.message) < len(known.message)
                 ):
-                    of_this[one.check] = Example(
-                        one.check, one.code, family, case["id"], release, one.message, one.help
+                    of_this[diagnostic.check] = Example(
+                        diagnostic.check,
+                        diagnostic.code,
+                        family,
+                        case["id"],
+                        release,
+                        diagnostic.message,
+                        diagnostic.help,
                     )
         found |= of_this
-    return sorted(found.values(), key=lambda one: (one.code, one.check))
+    return sorted(found.values(), key=lambda diagnostic: (diagnostic.code, diagnostic.check))
 
 
 def read() -> list[Example]:

@@ -22,27 +22,27 @@ class Editor:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.client = LanguageClient("tests", "1")
-        self.said: dict[str, list[types.Diagnostic]] = {}
-        self.shown: list[str] = []
+        self.diagnostics: dict[str, list[types.Diagnostic]] = {}
+        self.messages: list[str] = []
         self.logged: list[str] = []
         self.published = 0
         self.texts: dict[str, str] = {}
         self._news = asyncio.Event()
         for name, function in (
             (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, self._published),
-            (types.WINDOW_SHOW_MESSAGE, self._shown),
+            (types.WINDOW_SHOW_MESSAGE, self._keep_message),
             (types.WINDOW_LOG_MESSAGE, self._logged),
         ):
             self.client.feature(name)(partial(function))
 
     def _published(self, params: types.PublishDiagnosticsParams) -> None:
         path = Path(params.uri.removeprefix("file://"))
-        self.said[str(path.relative_to(self.folder))] = list(params.diagnostics)
+        self.diagnostics[str(path.relative_to(self.folder))] = list(params.diagnostics)
         self.published += 1
         self._news.set()
 
-    def _shown(self, params: types.ShowMessageParams) -> None:
-        self.shown.append(params.message)
+    def _keep_message(self, params: types.ShowMessageParams) -> None:
+        self.messages.append(params.message)
         self._news.set()
 
     def _logged(self, params: types.LogMessageParams) -> None:
@@ -58,7 +58,7 @@ class Editor:
 
     def codes(self, file: str) -> list[str]:
         """The codes of what is said of *file*."""
-        return [str(one.code) for one in self.said.get(file, ())]
+        return [str(diagnostic.code) for diagnostic in self.diagnostics.get(file, ())]
 
     def uri(self, file: str) -> str:
         return (self.folder / file).as_uri()
@@ -111,14 +111,14 @@ class Editor:
 
     def _places(self, answer: Any) -> list[str]:
         return [
-            f"{Path(one.uri.removeprefix('file://')).relative_to(self.folder)}:{one.range.start.line + 1}"
-            for one in answer or ()
+            f"{Path(item.uri.removeprefix('file://')).relative_to(self.folder)}:{item.range.start.line + 1}"
+            for item in answer or ()
         ]
 
     async def complete(self, file: str, word: str, beyond: int = 0) -> dict[str, str]:
         params = types.CompletionParams(self.document(file), self.at(file, word, beyond))
         answer = await self.client.text_document_completion_async(params)
-        return {one.label: one.detail or "" for one in answer.items} if answer else {}  # type: ignore[union-attr]
+        return {item.label: item.detail or "" for item in answer.items} if answer else {}  # type: ignore[union-attr]
 
     async def actions(self, file: str, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
         context = types.CodeActionContext([diagnostic])
@@ -133,7 +133,7 @@ class Editor:
             text = self.texts[file]
             for edit in sorted(
                 edits,
-                key=lambda one: (one.range.start.line, one.range.start.character),
+                key=lambda item: (item.range.start.line, item.range.start.character),
                 reverse=True,
             ):
                 start, end = (offset(text, place) for place in (edit.range.start, edit.range.end))

@@ -25,14 +25,14 @@ _ROUTES = {
 
 
 class Forge:
-    """*comments*: (author, text) by number; *head*: the newest commit; *asked*: each request, as ``METHOD path``."""
+    """*comments*: (author, text) by number; *head*: the newest commit; *requests*: each request, as ``METHOD path``."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.head = "abc"
         self.comments: dict[int, tuple[str, str]] = {}
         self.pulls: list[tuple[int, str, str]] = [(7, "someone:edit", "abc")]
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.status = 0
         self.url = ""
 
@@ -44,7 +44,7 @@ class Forge:
         """The status, and what the API says."""
         parts = urlsplit(target)
         query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
-        self.asked.append(f"{method} {parts.path}")
+        self.requests.append(f"{method} {parts.path}")
         token = headers.get("Authorization" if self.kind == "github" else "PRIVATE-TOKEN")
         if token not in ("Bearer secret", "secret"):
             return 401, {"message": "Bad credentials"}
@@ -97,8 +97,8 @@ def serving(kind: str) -> Iterator[Forge]:
         def do_any(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            status, said = forge.answer(self.command, self.path, self.headers, body)
-            data = json.dumps(said).encode()
+            status, text = forge.answer(self.command, self.path, self.headers, body)
+            data = json.dumps(text).encode()
             self.send_response(status)
             if status == 302:
                 self.send_header("Location", f"{forge.url}/elsewhere")

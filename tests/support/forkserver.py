@@ -56,24 +56,24 @@ def run(
     """
     with (
         socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client,
-        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as inputs,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
-        given.write(stdin.encode())
-        given.seek(0)
+        inputs.write(stdin.encode())
+        inputs.seek(0)
         client.connect(_address())
         request = json.dumps([[*words], str(cwd or Path.cwd()), dict(environ)]).encode()
         assert len(request) < _MOST
         client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
-        socket.send_fds(client, [request], [one.fileno() for one in (given, out, err)])
+        socket.send_fds(client, [request], [item.fileno() for item in (inputs, out, err)])
         client.settimeout(timeout)
         try:
             status = int(client.recv(64))
         except TimeoutError:
             assert timeout is not None
             raise subprocess.TimeoutExpired([*words], timeout) from None
-        texts = [os.pread(one.fileno(), os.fstat(one.fileno()).st_size, 0) for one in (out, err)]
+        texts = [os.pread(item.fileno(), os.fstat(item.fileno()).st_size, 0) for item in (out, err)]
     return subprocess.CompletedProcess([*words], status, *(text.decode() for text in texts))
 
 
@@ -94,23 +94,23 @@ def serve(address: str) -> NoReturn:
     while True:
         waiting = [client for _, client in running.values()]
         ready, _, _ = select.select([sys.stdin, server, *running, *waiting], [], [])
-        for one in ready:
-            if one is sys.stdin:
+        for item in ready:
+            if item is sys.stdin:
                 sys.exit()  # who started it has ended
-            elif one is server:
+            elif item is server:
                 client, _ = server.accept()
                 child = _start(client, server)
                 running[os.pidfd_open(child)] = child, client
-            elif isinstance(one, int):
-                child, client = running.pop(one)
-                os.close(one)
+            elif isinstance(item, int):
+                child, client = running.pop(item)
+                os.close(item)
                 _, status = os.waitpid(child, 0)
                 with contextlib.suppress(OSError):  # it waits no more
                     client.send(str(os.waitstatus_to_exitcode(status)).encode())
                 client.close()
             else:
                 for child, client in running.values():
-                    if client is one:
+                    if client is item:
                         os.kill(child, signal.SIGKILL)
 
 

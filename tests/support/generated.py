@@ -213,9 +213,9 @@ def identity(body: Json) -> tuple[str, ...]:
 
 def _usable(found: list[Json], namespace: str) -> list[Json]:
     return [
-        one
-        for one in found
-        if "Cluster" in one["kind"] or one["metadata"].get("namespace", "") == namespace
+        body
+        for body in found
+        if "Cluster" in body["kind"] or body["metadata"].get("namespace", "") == namespace
     ]
 
 
@@ -255,8 +255,8 @@ _INTERFACE = _some(
 
 
 @st.composite
-def _devices(draw: st.DrawFn, given: Json) -> Json:
-    """*given* with inputs, interfaces, and what preferences complete."""
+def _devices(draw: st.DrawFn, stated: Json) -> Json:
+    """*stated* with inputs, interfaces, and what preferences complete."""
     more: Json = {"inputs": draw(_INPUTS)}
     if draw(st.booleans()):
         names = draw(st.sampled_from([["default"], ["default", "blue"], ["blue"]]))
@@ -269,15 +269,15 @@ def _devices(draw: st.DrawFn, given: Json) -> Json:
     ):
         if draw(st.booleans()):
             more[name] = draw(st.sampled_from(values))
-    return {**given, **more}
+    return {**stated, **more}
 
 
 def _networks(interfaces: list[Json]) -> list[Json]:
     return [
-        {"name": one["name"], "pod": {}}
-        if one["name"] == "default"
-        else {"name": one["name"], "multus": {"networkName": one["name"]}}
-        for one in interfaces
+        {"name": interface["name"], "pod": {}}
+        if interface["name"] == "default"
+        else {"name": interface["name"], "multus": {"networkName": interface["name"]}}
+        for interface in interfaces
     ]
 
 
@@ -314,7 +314,7 @@ def templates(draw: st.DrawFn, *, sized: bool) -> Json:
     if draw(_one_in(3)):
         disks = disks[:-1]  # KubeVirt adds one for the volume
     spec["volumes"] = [
-        {"name": one, "containerDisk": {"image": "registry/disk:1"}} for one in volumes
+        {"name": volume, "containerDisk": {"image": "registry/disk:1"}} for volume in volumes
     ]
     if draw(_one_in(4)):
         spec["volumes"].append(
@@ -340,7 +340,7 @@ def machines(draw: st.DrawFn, name: str, found: list[Json]) -> list[Json]:
     claims: list[Json] = []
     volumes: list[Json] = []
     for word, bundled in (("instancetype", "u1.medium"), ("preference", "fedora")):
-        usable = [one for one in _usable(found, namespace) if word in one["kind"].lower()]
+        usable = [body for body in _usable(found, namespace) if word in body["kind"].lower()]
         definition = draw(st.sampled_from([*usable, *usable, None]))
         if definition is None:
             if draw(_one_in(3)):

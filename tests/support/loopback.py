@@ -7,4 +7,4 @@ class Loopback(NamedTuple):
     """A server of this machine: its address, and what was asked of it."""
 
     url: str
-    asked: list[str]
+    requests: list[str]

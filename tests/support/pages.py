@@ -20,19 +20,19 @@ def parse(page: str) -> Any:
 
 def data(page: str) -> Any:
     """What the scripts of *page* read."""
-    (element,) = (one for one in parse(page).iter("script") if one.get("id") == "data")
+    (element,) = (item for item in parse(page).iter("script") if item.get("id") == "data")
     return json.loads(element.text)
 
 
 def reaching(page: str) -> list[str]:
     """The elements and attributes of *page* that load, run or link to something else, but for our two scripts."""
-    elements = [one for one in parse(page).iter() if isinstance(one.tag, str)]
-    attributes = {name for one in elements for name in one.attrib}
-    links = [one.get("href", "") for one in elements if "href" in one.attrib]
-    scripts = [one.tag for one in elements if one.tag == "script"]
+    elements = [item for item in parse(page).iter() if isinstance(item.tag, str)]
+    attributes = {name for element in elements for name in element.attrib}
+    links = [element.get("href", "") for element in elements if "href" in element.attrib]
+    scripts = [element.tag for element in elements if element.tag == "script"]
     return [
         *scripts[2:],
-        *(one.tag for one in elements if one.tag in _REACHING),
+        *(element.tag for element in elements if element.tag in _REACHING),
         *(link for link in links if not re.fullmatch(r"#[\w.-]+", link)),
         *(name for name in attributes if name in _LOADING or name.startswith("on")),
     ]
@@ -41,9 +41,9 @@ def reaching(page: str) -> list[str]:
 def policies(page: str) -> tuple[str, str]:
     """The content security policy that *page* states, and the one under which only its style and script count."""
     (stated,) = (
-        one.get("content")
-        for one in parse(page).iter("meta")
-        if one.get("http-equiv") == "Content-Security-Policy"
+        item.get("content")
+        for item in parse(page).iter("meta")
+        if item.get("http-equiv") == "Content-Security-Policy"
     )
     (script,), (style,) = (
         [
@@ -61,7 +61,7 @@ def policies(page: str) -> tuple[str, str]:
 
 def uneven(page: str) -> list[str]:
     """What does not fit together in the table of VMs: cells, columns, and the values by which these are sorted."""
-    (table,) = (one for one in parse(page).iter("table") if one.get("id") == "fleet")
+    (table,) = (item for item in parse(page).iter("table") if item.get("id") == "fleet")
     heads = list(table.find("thead").find("tr"))
     found = data(page)
     width = len((found if isinstance(found, list) else found["rows"])[0])

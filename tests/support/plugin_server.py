@@ -68,14 +68,14 @@ class PluginServer:
             process.kill()
             _stop_group(process.pid)
             out, log = process.communicate()
-        said = log.decode().strip()
+        text = log.decode().strip()
         if process.returncode:
             code = process.returncode
             how = (
                 f"signal: {signal.strsignal(-code)}".lower() if code < 0 else f"exit status {code}"
             )
-            raise GenerateError(f"`{' '.join(argv)}` failed {how}: {said}")
-        return out.decode().removesuffix("\n"), said
+            raise GenerateError(f"`{' '.join(argv)}` failed {how}: {text}")
+        return out.decode().removesuffix("\n"), text
 
 
 def _stop_group(group: int) -> None:
@@ -107,7 +107,10 @@ def _split(out: str) -> list[str]:
     found = read(out.encode(), "stdout")
     if found.diagnostics:
         raise GenerateError(f"failed to unmarshal manifest: {found.diagnostics[0].message}")
-    return [json.dumps(one.body, ensure_ascii=False, sort_keys=True) for one in found.documents]
+    return [
+        json.dumps(document.body, ensure_ascii=False, sort_keys=True)
+        for document in found.documents
+    ]
 
 
 def _received(texts: list[str]) -> list[Any]:

@@ -37,7 +37,7 @@ def rules() -> set[str]:
     return names
 
 
-def shown(release: str, case: dict[str, object]) -> set[str]:
+def printed_sums(release: str, case: dict[str, object]) -> set[str]:
     """The rules that the pods of *case* in *release* call."""
     called: set[str] = set()
 
@@ -68,7 +68,7 @@ def table() -> Iterator[tuple[str, str, str]]:
     for step in (29, 7, 1):
         for release in reversed(RELEASES):
             for case in goldens.cases("pod")[::step]:
-                found = shown(release, case) & missing
+                found = printed_sums(release, case) & missing
                 yield from ((rule, release, case["id"]) for rule in sorted(found))
                 missing -= found
                 if not missing:

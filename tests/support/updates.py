@@ -25,9 +25,9 @@ def cases(release: str) -> list[Json]:
     return goldens.cases(UPDATES if release == NEWEST else f"releases/{UPDATES}-{release}")
 
 
-def settings(**asked: Any) -> Settings:
+def settings(**requested: Any) -> Settings:
     """Settings under which everything that KubeVirt refuses is an error."""
-    return Settings(emit="source", **{"admission": "strict", **asked})
+    return Settings(emit="source", **{"admission": "strict", **requested})
 
 
 def objects(case: Json, side: str) -> list[Json]:
@@ -51,9 +51,9 @@ def claim(name: str, *modes: str) -> Json:
     }
 
 
-def impact(case: Json, **asked: Any) -> MachineImpact:
+def impact(case: Json, **requested: Any) -> MachineImpact:
     """What we say of the VM of *case*."""
-    found = compare(objects(case, "before"), objects(case, "after"), settings(**asked))
+    found = compare(objects(case, "before"), objects(case, "after"), settings(**requested))
     assert len(found.machines) == 1
     return found.machines[0]
 
@@ -65,9 +65,9 @@ def fields(found: MachineImpact, *effects: str) -> set[str]:
 
 def restart_text(want: Json) -> list[str]:
     return [
-        one["message"]
-        for one in want.get("conditions", ())
-        if one["type"] == "RestartRequired" and one["status"] == "True"
+        diagnostic["message"]
+        for diagnostic in want.get("conditions", ())
+        if diagnostic["type"] == "RestartRequired" and diagnostic["status"] == "True"
     ]
 
 

@@ -40,7 +40,7 @@ _SHELL = re.compile(r"[|<>&;$`(){}*?\[\]~\\#]|^\w+=")
 _QUOTED = re.compile(r"'[^']*'")
 _GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull,
-    **{f"GIT_{who}_{what}": said for who in ("AUTHOR", "COMMITTER") for what, said in (
+    **{f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in (
         ("NAME", "Test"), ("EMAIL", "test@example.com"), ("DATE", "2026-01-01T00:00:00Z"))},
 }  # fmt: skip
 
@@ -49,7 +49,7 @@ class PageCommand(NamedTuple):
     """A command of a page: its text, what is shown of its output (None: nothing is said of it), its line."""
 
     text: str
-    shown: str | None
+    documented: str | None
     line: int
 
 
@@ -78,7 +78,7 @@ def steps(page: str) -> Iterator[PageCommand | PageFile | PagePlace]:
         elif found["language"] == "sh":
             yield from _commands(text, line)
         elif found["language"] == "console":
-            yield from _shown(text, line)
+            yield from _documented(text, line)
         elif file := _FILE.match(text):
             yield PageFile(file["name"], text)
 
@@ -97,8 +97,8 @@ def _commands(text: str, line: int) -> Iterator[PageCommand]:
         yield PageCommand(text, None, line)
         return
     command = ""
-    for number, one in enumerate(text.splitlines(), line):
-        command += f"{one}\n"
+    for number, text_line in enumerate(text.splitlines(), line):
+        command += f"{text_line}\n"
         if _is_whole(command):
             if command.strip() and not command.lstrip().startswith("#"):
                 yield PageCommand(command, None, number)
@@ -117,21 +117,21 @@ def _is_whole(command: str) -> bool:
     return not command.rstrip().endswith(("\\", "|", "&&"))
 
 
-def _shown(text: str, line: int) -> Iterator[PageCommand]:
+def _documented(text: str, line: int) -> Iterator[PageCommand]:
     """Commands behind ``$``, each with the lines below it."""
-    command, shown = "", ""
+    command, documented = "", ""
     at = line
-    for number, one in enumerate(text.splitlines(), line):
-        if one.startswith("$ ") and (not command or _is_whole(command)):
+    for number, text_line in enumerate(text.splitlines(), line):
+        if text_line.startswith("$ ") and (not command or _is_whole(command)):
             if command:
-                yield PageCommand(command, shown or None, at)
-            command, shown, at = f"{one[2:]}\n", "", number
+                yield PageCommand(command, documented or None, at)
+            command, documented, at = f"{text_line[2:]}\n", "", number
         elif not _is_whole(command):
-            command += f"{one}\n"
+            command += f"{text_line}\n"
         else:
-            shown += f"{one}\n"
+            documented += f"{text_line}\n"
     assert command, f"line {line}: no line begins with $"
-    yield PageCommand(command, shown or None, at)
+    yield PageCommand(command, documented or None, at)
 
 
 def follow(page: str, folder: Path, passed_over: Callable[[str], bool]) -> int:
@@ -156,15 +156,15 @@ def follow(page: str, folder: Path, passed_over: Callable[[str], bool]) -> int:
 def _tried(step: PageCommand, here: Path) -> None:
     status, printed = run(step.text, here)
     told = f"line {step.line}: {step.text.strip()}\n{printed}"
-    assert status in ((0,) if step.shown is None else (0, 1)), f"status {status} of {told}"
-    if step.shown is not None:
-        assert fits(step.shown, printed), f"the page shows another output of {told}"
+    assert status in ((0,) if step.documented is None else (0, 1)), f"status {status} of {told}"
+    if step.documented is not None:
+        assert fits(step.documented, printed), f"the page shows another output of {told}"
 
 
-def fits(shown: str, printed: str) -> bool:
-    """Whether *printed* is what is *shown*, where ``...`` stands for anything."""
+def fits(documented: str, printed: str) -> bool:
+    """Whether *printed* is what is *documented*, where ``...`` stands for anything."""
     pattern = ""
-    for line in shown.splitlines():
+    for line in documented.splitlines():
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
         else:
@@ -182,7 +182,7 @@ def _opened(folder: Path, place: PagePlace) -> Path:
     _git(folder, "init", "--quiet", "--initial-branch=main")
     if is_step:
         patches = [
-            one for one in sorted(source.parent.glob("*/change.patch")) if one.parent <= source
+            path for path in sorted(source.parent.glob("*/change.patch")) if path.parent <= source
         ]
         for patch in patches:
             _git(folder, "am", "--quiet", "--committer-date-is-author-date", str(patch))

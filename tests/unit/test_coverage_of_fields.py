@@ -65,10 +65,14 @@ def test_a_new_field_has_a_case_and_a_row_of_who_decides() -> None:
     inputs = (ROOT / "fixtures/cases").glob("*/*/input/*")
     cases = "".join(path.read_text(encoding="utf-8") for path in inputs if path.is_file())
     rows = (ROOT / "tests/property/test_who_decides.py").read_text(encoding="utf-8")
-    for one in names.added():
-        if one.kind == "field":
-            assert re.search(one.pattern, cases), f"no case of fixtures/cases has {one.name}"
-            assert re.search(one.pattern, rows), f"no row of test_who_decides.py has {one.name}"
+    for resource in names.added():
+        if resource.kind == "field":
+            assert re.search(resource.pattern, cases), (
+                f"no case of fixtures/cases has {resource.name}"
+            )
+            assert re.search(resource.pattern, rows), (
+                f"no row of test_who_decides.py has {resource.name}"
+            )
 
 
 @pytest.mark.parametrize(

@@ -66,25 +66,25 @@ def test_an_empty_storage_class_is_one() -> None:
     for key in ("pvc", "storage"):
         templates: list[Any] = [{"spec": {key: {"storageClassName": ""}}}, {"spec": {key: {}}}]
         filled = vm.fill_storage_class(templates, preference)
-        assert [one["spec"][key]["storageClassName"] for one in filled] == ["", "fast"]
+        assert [body["spec"][key]["storageClassName"] for body in filled] == ["", "fast"]
 
 
 def test_a_source_without_a_namespace_is_looked_up_in_the_machines() -> None:
-    asked: list[tuple[str, str]] = []
+    requested: list[tuple[str, str]] = []
 
     def find(namespace: str, name: str) -> None:
-        asked.append((namespace, name))
+        requested.append((namespace, name))
 
     templates: list[Any] = [
         {"spec": {"sourceRef": {"kind": "DataSource", "name": "a"}}},
         {"spec": {"sourceRef": {"kind": "DataSource", "name": "b", "namespace": "golden"}}},
     ]
     assert vm.architecture_of_sources(templates, "prod", find, NEWEST) == ""
-    assert asked == [("prod", "a"), ("golden", "b")]
+    assert requested == [("prod", "a"), ("golden", "b")]
 
 
-@pytest.mark.parametrize("given", [{}, {"namespace": "prod"}, {"namespace": "golden"}])
-def test_inference_from_a_source_without_a_namespace(given: dict[str, str]) -> None:
+@pytest.mark.parametrize("stated", [{}, {"namespace": "prod"}, {"namespace": "golden"}])
+def test_inference_from_a_source_without_a_namespace(stated: dict[str, str]) -> None:
     source = {
         "apiVersion": CDI, "kind": "DataSource",
         "metadata": {
@@ -95,7 +95,7 @@ def test_inference_from_a_source_without_a_namespace(given: dict[str, str]) -> N
     }  # fmt: skip
     volume = {
         "apiVersion": CDI, "kind": "DataVolume", "metadata": {"name": "d", "namespace": "prod"},
-        "spec": {"storage": {}, "sourceRef": {"kind": "DataSource", "name": "a", **given}},
+        "spec": {"storage": {}, "sourceRef": {"kind": "DataSource", "name": "a", **stated}},
     }  # fmt: skip
     volumes = [{"name": "root", "dataVolume": {"name": "d"}}]
     machine = {
@@ -107,7 +107,9 @@ def test_inference_from_a_source_without_a_namespace(given: dict[str, str]) -> N
         },
     }  # fmt: skip
     rendered = render([source, volume, machine], Settings(namespace="prod"))
-    assert any(one.is_error for one in rendered.diagnostics) is (given.get("namespace") == "golden")
+    assert any(diagnostic.is_error for diagnostic in rendered.diagnostics) is (
+        stated.get("namespace") == "golden"
+    )
 
 
 def test_nothing_is_plugged_without_a_maximum() -> None:
@@ -166,8 +168,8 @@ def test_no_vcpu_is_spread_across_nothing_that_is_known() -> None:
     ],
 )
 def test_percentages_of_a_pool_are_64_bits_wide(percentage: str, fault: str) -> None:
-    said = pool._fault(percentage)  # noqa: SLF001 - its rule
-    assert fault in said if fault else not said
+    text = pool._fault(percentage)  # noqa: SLF001 - its rule
+    assert fault in text if fault else not text
 
 
 @pytest.mark.parametrize(("guest", "requested"), [("0", None), ("1", "1")])
@@ -202,9 +204,9 @@ def test_a_recorded_revision_counts_while_its_label_is_the_matcher(label: str, n
     }  # fmt: skip
     live = {**kind, "metadata": metadata, "spec": instancetype(2)}
     (found,) = (
-        one
-        for one in render([machine, live, revision]).resources
-        if one["kind"] == "VirtualMachine"
+        resource
+        for resource in render([machine, live, revision]).resources
+        if resource["kind"] == "VirtualMachine"
     )
     sockets = found["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"]
     assert sockets == {"pinned": 3, "live": 2}[name]

@@ -40,7 +40,7 @@ def test_the_identity_is_the_same_every_time_and_another_one_elsewhere(emit: str
 
 
 def test_a_value_that_is_there_stays() -> None:
-    given = {"uuid": "5d307ca9-b3ef-428c-8861-06e72d69f223"}
-    filled = firmware(vm(given), firmware_uuid="stable")
-    assert filled["uuid"] == given["uuid"]
+    fields = {"uuid": "5d307ca9-b3ef-428c-8861-06e72d69f223"}
+    filled = firmware(vm(fields), firmware_uuid="stable")
+    assert filled["uuid"] == fields["uuid"]
     assert filled["serial"]

@@ -174,7 +174,7 @@ def misspelt(value: Any) -> Iterator[Any]:
         for key, item in value.items():
             if key == "labels":
                 continue
-            yield {f"{name}x" if name == key else name: one for name, one in value.items()}
+            yield {f"{name}x" if name == key else name: item for name, item in value.items()}
             for other in misspelt(item):
                 yield value | {key: other}
 

@@ -33,7 +33,7 @@ def listed(*items: Any, kind: str = "List") -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": kind, "items": list(items)}
 
 
-def said(rendered: Rendered) -> list[tuple[str, int | None, str]]:
+def messages(rendered: Rendered) -> list[tuple[str, int | None, str]]:
     return [(d.code, d.location.index, d.message) for d in rendered.diagnostics]
 
 
@@ -49,10 +49,12 @@ def said(rendered: Rendered) -> list[tuple[str, int | None, str]]:
 def test_what_is_no_object_is_named_by_its_position(value: Any, kind: str) -> None:
     rendered = render([NOTE, value, {**NOTE, "kind": "Secret"}])
     message = "{} is {}, not a Kubernetes object"
-    assert said(rendered) == [("VR104", 1, message.format("resources[1]", kind))]
+    assert messages(rendered) == [("VR104", 1, message.format("resources[1]", kind))]
     assert rendered.sources == (0, 2)
     rendered = render([listed(NOTE, listed(value))])
-    assert said(rendered) == [("VR104", 0, message.format("resources[0].items[1].items[0]", kind))]
+    assert messages(rendered) == [
+        ("VR104", 0, message.format("resources[0].items[1].items[0]", kind))
+    ]
     assert rendered.resources == [NOTE]
 
 
@@ -67,7 +69,7 @@ def test_lists_are_taken_apart() -> None:
     assert [body["kind"] for body in rendered.resources] == ["ConfigMap", SMALL["kind"], VM["kind"]]
     assert rendered.resources[2]["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"] == 2
     assert rendered.sources == (0, 1, None)
-    assert {one.position for one in rendered.provenance if not one.decider} == {1}
+    assert {item.position for item in rendered.provenance if not item.decider} == {1}
     assert render([NOTE, SMALL, VM]).resources == rendered.resources
     alone = {key: value for key, value in SMALL.items() if key not in ("apiVersion", "kind")}
     typed = {**listed(alone, kind=f"{SMALL['kind']}List"), "apiVersion": SMALL["apiVersion"]}
@@ -75,8 +77,8 @@ def test_lists_are_taken_apart() -> None:
 
 
 def test_positions_are_those_of_what_was_given() -> None:
-    given: list[Any] = [listed(NOTE, SMALL), None, NOTE]
-    rendered = render(given)
+    inputs: list[Any] = [listed(NOTE, SMALL), None, NOTE]
+    rendered = render(inputs)
     twice, missing = sorted(rendered.diagnostics, key=lambda found: found.code)
     assert (missing.location.index, twice.code, twice.location.index) == (1, "VR103", 2)
     assert twice.related[0].location.index == 0
@@ -129,5 +131,5 @@ def test_nobody_decided_a_field_that_is_left_out(emit: Any) -> None:
     """KubeVirt's defaults are applied on the way to each of these, and most of them left out again."""
     rendered = render([SMALL, VM], Settings(emit=emit))
     (vm,) = (body for body in rendered.resources if body["kind"] == VM["kind"])
-    decided = [one.field for one in rendered.provenance if one.decider]
+    decided = [item.field for item in rendered.provenance if item.decider]
     assert [field for field in decided if tree.get(vm, *field) is None] == []

@@ -22,29 +22,29 @@ def objects(*texts: str) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("emit", EMITS)
 def test_each_vm_has_its_vmi_and_its_findings(emit: Emit) -> None:
-    given = objects(
+    inputs = objects(
         instancetype("small", memory="3Gi"),
         vm("web", instancetype="small"),
         vm("odd", instancetype="small", memory="2Gi"),
         vm("lost", instancetype="nowhere"),
     )
-    machines = render(given, Settings(emit=emit, kubevirt="1.9")).machines
-    assert [one.resource.name for one in machines] == ["web", "odd", "lost"]
+    machines = render(inputs, Settings(emit=emit, kubevirt="1.9")).machines
+    assert [machine.resource.name for machine in machines] == ["web", "odd", "lost"]
     web, odd, lost = machines
-    assert web.vm is given[1]
+    assert web.vm is inputs[1]
     assert web.vmi is not None
     assert web.vmi["spec"]["domain"]["memory"]["guest"] == "3Gi"
     assert web.vmi["kind"] == "VirtualMachineInstance"
-    assert {one.severity for one in web.diagnostics} <= {"info", "warning"}
+    assert {diagnostic.severity for diagnostic in web.diagnostics} <= {"info", "warning"}
     assert odd.vmi is None
-    assert "VR301" in {one.code for one in odd.diagnostics}
+    assert "VR301" in {diagnostic.code for diagnostic in odd.diagnostics}
     assert lost.vmi is None
-    assert "VR201" in {one.code for one in lost.diagnostics}
+    assert "VR201" in {diagnostic.code for diagnostic in lost.diagnostics}
 
 
 def test_they_are_the_same_for_the_same_input() -> None:
-    given = objects(vm("web", memory="1Gi"))
-    first, second = render(given), render(given)
+    inputs = objects(vm("web", memory="1Gi"))
+    first, second = render(inputs), render(inputs)
     assert first.machines == second.machines
     assert len(first.machines[:1]) == 1
     assert render([]).machines == ()

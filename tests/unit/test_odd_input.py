@@ -226,8 +226,10 @@ def test_settings_that_the_command_line_refuses_are_refused(settings: Json) -> N
 def test_a_placeholder_with_a_value_to_fall_back_on_is_one_too(text: str) -> None:
     body = vm({"name": text}, {"domain": {"devices": {}, "memory": {"guest": text}}})
     found = render([body], Settings()).diagnostics
-    assert {(one.code, one.message) for one in found} == {("VR115", "${X} is not filled in")}
-    assert {one.field for one in found} == {
+    assert {(diagnostic.code, diagnostic.message) for diagnostic in found} == {
+        ("VR115", "${X} is not filled in")
+    }
+    assert {item.field for item in found} == {
         "metadata.name", "spec.template.spec.domain.memory.guest",
     }  # fmt: skip
 
@@ -251,13 +253,15 @@ def test_of_a_vm_with_placeholders_the_rest_is_checked() -> None:
     """What is wrong with every value of them is said, and nothing of what may be right with one."""
     found = render([UNFILLED], Settings()).diagnostics
     disks = "spec.template.spec.domain.devices.disks"
-    assert {(one.code, one.field) for one in found if one.code != "VR115"} == {
+    assert {(diagnostic.code, diagnostic.field) for diagnostic in found if diagnostic.code != "VR115"} == {
         ("VR420", f"{disks}[0].disk.bus"), ("VR420", f"{disks}[1].name"),
     }  # fmt: skip
     assert render([UNFILLED], Settings()).resources == []
     volumes = tree.copy(UNFILLED)
     tree.put(volumes, ("spec", "template", "spec", "volumes"), "${VOLUMES}")
-    assert {one.code for one in render([volumes], Settings()).diagnostics} == {"VR115"}
+    assert {diagnostic.code for diagnostic in render([volumes], Settings()).diagnostics} == {
+        "VR115"
+    }
 
 
 @pytest.mark.parametrize(
@@ -275,7 +279,7 @@ def test_a_name_that_is_not_filled_in_may_be_the_one_that_is_meant(name: str, wa
     volume = {"name": name, "containerDisk": {"image": "x"}}
     tree.put(body, ("spec", "template", "spec", "volumes", 0), volume)
     body["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = [{"name": "data", "disk": {}}]
-    found = [one.code for one in render([body], Settings()).diagnostics]
+    found = [diagnostic.code for diagnostic in render([body], Settings()).diagnostics]
     assert found.count("VR420") == wanted
 
 
@@ -313,9 +317,9 @@ def test_api_versions_are_those_of_the_release(
 ) -> None:
     for release in ("1.4", "1.5", "1.6", "1.7", "1.8", "1.9"):
         found = render([obj(kind, {}, api)], Settings(kubevirt=release)).diagnostics
-        said = [(one.code, one.field) for one in found]
-        assert said == ([("VR123", "apiVersion")] if release in refusing else []), release
-        assert all(one.help.endswith(f"/{instead}") for one in found)
+        codes = [(diagnostic.code, diagnostic.field) for diagnostic in found]
+        assert codes == ([("VR123", "apiVersion")] if release in refusing else []), release
+        assert all(diagnostic.help.endswith(f"/{instead}") for diagnostic in found)
 
 
 @pytest.mark.parametrize("release", ["1.4", "1.5", "1.6", "1.7", "1.8", "1.9"])

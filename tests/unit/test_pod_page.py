@@ -21,10 +21,10 @@ def blocks(language: str) -> list[str]:
 
 
 def test_the_vm_of_the_page_asks_for_what_is_shown() -> None:
-    vm, shown = blocks("yaml")
+    vm, documented = blocks("yaml")
     (document,) = read(vm.encode(), "vm.yaml").documents
     (pod,) = render([document.body], Settings(emit="pod")).resources
-    (wanted,) = read(shown.encode(), "shown").documents
+    (wanted,) = read(documented.encode(), "shown").documents
     assert pod["spec"]["containers"][0]["resources"]["requests"] == wanted.body["requests"]
 
 
@@ -33,13 +33,13 @@ def test_explain_says_what_is_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "vm.yaml").write_text(blocks("yaml")[0], encoding="utf-8")
-    command, _, shown = blocks("console")[1].partition("\n")
+    command, _, documented = blocks("console")[1].partition("\n")
     assert dispatch.invoke(command.split()[2:]) == Exit.OK
-    assert capfd.readouterr().out == shown
+    assert capfd.readouterr().out == documented
 
 
 @pytest.mark.parametrize(
-    ("domain", "said"),
+    ("domain", "message"),
     [
         (
             "memory: {guest: 1Gi, hugepages: {pageSize: 2Mi}}",
@@ -55,18 +55,18 @@ def test_explain_says_what_is_shown(
         ),
     ],
 )
-def test_each_shape_of_memory_has_its_sum(domain: str, said: str) -> None:
+def test_each_shape_of_memory_has_its_sum(domain: str, message: str) -> None:
     vm = blocks("yaml")[0].replace(
         "memory: {guest: 4Gi}", domain.replace("}, res", "}\n        res")
     )
     (document,) = read(vm.encode(), "vm.yaml").documents
     machine = deciders.explain([from_body(document.body, 0)], Settings(), pods=True)[0]
     (memory,) = (
-        one.sum
-        for one in machine.decisions
-        if one.text == "pod.spec.containers[compute].resources.requests.memory"
+        decision.sum
+        for decision in machine.decisions
+        if decision.text == "pod.spec.containers[compute].resources.requests.memory"
     )
-    assert memory.startswith(said)
+    assert memory.startswith(message)
 
 
 def test_the_python_of_the_page_runs() -> None:

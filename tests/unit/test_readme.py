@@ -14,7 +14,7 @@ from render.frontends.execute import execute
 from render.frontends.request.request import Call
 from render.yaml.reader import read
 
-Said = Callable[[str], list[str]]
+Answer = Callable[[str], list[str]]
 README = Path(__file__).resolve().parents[2] / "README.md"
 ABOVE = """\
 apiVersion: kubevirt.io/v1
@@ -40,7 +40,7 @@ def blocks(above: str) -> list[str]:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Said:
+def messages(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Answer:
     """What build says of a text in a file that is called as in the README, line by line."""
 
     def build(text: str) -> list[str]:
@@ -52,38 +52,40 @@ def said(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_vm_that_comes_out_is_that_which_is_shown() -> None:
-    source, shown, *_ = (
-        [read(one.encode(), "web.yaml").documents[0].body] for one in blocks("A VM in:")[:2]
+    source, documented, *_ = (
+        [read(block.encode(), "web.yaml").documents[0].body] for block in blocks("A VM in:")[:2]
     )
-    assert fits(shown[0], render(source, Settings()).resources[0])
+    assert fits(documented[0], render(source, Settings()).resources[0])
 
 
-def fits(shown: Any, printed: Any) -> bool:
-    """Whether all that is *shown* is *printed*; what is left out of a text is dots."""
-    if isinstance(shown, dict):
-        return all(key in printed and fits(value, printed[key]) for key, value in shown.items())
-    if isinstance(shown, list):
-        return len(shown) == len(printed) and all(map(fits, shown, printed))
-    pattern = ".*".join(map(re.escape, str(shown).split("...")))
+def fits(documented: Any, printed: Any) -> bool:
+    """Whether all that is *documented* is *printed*; what is left out of a text is dots."""
+    if isinstance(documented, dict):
+        return all(
+            key in printed and fits(value, printed[key]) for key, value in documented.items()
+        )
+    if isinstance(documented, list):
+        return len(documented) == len(printed) and all(map(fits, documented, printed))
+    pattern = ".*".join(map(re.escape, str(documented).split("...")))
     return re.fullmatch(pattern, str(printed)) is not None
 
 
-def test_the_conflict_is_said_as_shown(said: Said) -> None:
+def test_the_conflict_is_said_as_shown(messages: Answer) -> None:
     vm, *_ = blocks("A VM in:")
-    shown, *_ = blocks("Had the VM set")
+    documented, *_ = blocks("Had the VM set")
     set_by_itself = vm.replace("devices: {}\n", "devices: {}\n        memory: {guest: 8Gi}\n")
-    *found, last = said(set_by_itself)
-    assert found == shown.splitlines()
+    *found, last = messages(set_by_itself)
+    assert found == documented.splitlines()
     assert last.startswith("1 VM: 1 error; ")
 
 
-def test_the_five_mistakes_are_said_as_shown(said: Said) -> None:
-    domain, shown, *_ = blocks("Five mistakes")
-    found = said(ABOVE + domain + BELOW)
-    lines = shown.splitlines()
+def test_the_five_mistakes_are_said_as_shown(messages: Answer) -> None:
+    domain, documented, *_ = blocks("Five mistakes")
+    found = messages(ABOVE + domain + BELOW)
+    lines = documented.splitlines()
     assert (
         sum(": error " in line for line in found) == sum(": error " in line for line in lines) == 5
     )
     for line in lines:
         start, _, end = line.partition("... ")
-        assert any(one.startswith(start) and one.endswith(end) for one in found), line
+        assert any(item.startswith(start) and item.endswith(end) for item in found), line

@@ -32,9 +32,9 @@ def test_table_and_settings_say_the_same() -> None:
         default = "" if fields[option.field] is None else fields[option.field]
         assert option.default == default, option.name
         assert option.kind != "choice" or option.default in option.choices
-    given = {option.field for option in OPTIONS}
+    inputs = {option.field for option in OPTIONS}
     # --set of build fills the parameters.
-    assert fields.keys() - {"parameters"} == given - OF_CHARTS
+    assert fields.keys() - {"parameters"} == inputs - OF_CHARTS
 
 
 def test_spelling_of_each_source() -> None:

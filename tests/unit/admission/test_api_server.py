@@ -40,7 +40,7 @@ from render.admission.metadata import refusals
     ],
 )
 def test_what_is_refused(metadata: dict[str, Any], paths: list[str]) -> None:
-    assert [one.path[-1] for one in refusals(metadata)] == paths
+    assert [refusal.path[-1] for refusal in refusals(metadata)] == paths
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_placeholders_are_for_others(name: str) -> None:
     metadata = {"name": name, "namespace": name, "labels": {"a": name}}
     assert list(refusals(metadata)) == []
     found = render([{**vm({}), "metadata": metadata}], Settings(kubevirt="1.9")).diagnostics
-    places = [one.location.path[-1] for one in found if one.code == "VR115"]
+    places = [diagnostic.location.path[-1] for diagnostic in found if diagnostic.code == "VR115"]
     assert sorted(places) == ["a", "name", "namespace"]
 
 
@@ -61,17 +61,21 @@ def test_placeholders_are_for_others(name: str) -> None:
 def test_an_odd_character_is_no_placeholder(text: str) -> None:
     """What no template language fills in, the API server refuses, and so do we."""
     found = list(refusals({"name": text}))
-    assert [one.path for one in found] == [("metadata", "name")]
+    assert [reference.path for reference in found] == [("metadata", "name")]
     rendered = render([{**vm({}), "metadata": {"name": text}}], Settings(kubevirt="1.9"))
-    assert [one.code for one in rendered.diagnostics if one.is_error] == ["VR129"]
+    assert [diagnostic.code for diagnostic in rendered.diagnostics if diagnostic.is_error] == [
+        "VR129"
+    ]
 
 
 @pytest.mark.parametrize("value", ["\u00fc", "[]", "a,b", "a=b", "*", "web@1"])
 def test_odd_characters_of_labels_are_refused(value: str) -> None:
-    assert [one.path for one in refusals({"labels": {"app": value}})] == [
+    assert [refusal.path for refusal in refusals({"labels": {"app": value}})] == [
         ("metadata", "labels", "app")
     ]
-    assert [one.path[:2] for one in refusals({"labels": {value: ""}})] == [("metadata", "labels")]
+    assert [refusal.path[:2] for refusal in refusals({"labels": {value: ""}})] == [
+        ("metadata", "labels")
+    ]
 
 
 Json = dict[str, Any]
@@ -130,11 +134,14 @@ OK = {"labels": {"app": "a"}}
 def test_labels_and_annotations_of_pools_are_text(kind: str, key: str) -> None:
     body = replica_set(OK) if kind == "set" else pool(OK, OK)
     body["metadata"][key] = {"on": True, "off": None, "kept": "yes"}
-    found = {one.code: one.location.path for one in render([body], Settings()).diagnostics}
+    found = {
+        diagnostic.code: diagnostic.location.path
+        for diagnostic in render([body], Settings()).diagnostics
+    }
     assert found["VR106"] == ("metadata", key, "on")
     assert found["VR114"] == ("metadata", key, "off")
     body["metadata"][key] = {"kept": "yes"}
-    assert not any(one.is_error for one in render([body], Settings()).diagnostics)
+    assert not any(diagnostic.is_error for diagnostic in render([body], Settings()).diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -159,15 +166,21 @@ def test_labels_and_annotations_of_pools_are_text(kind: str, key: str) -> None:
 def test_what_a_template_makes_is_an_object_too(
     objects: list[Json], code: str, path: str, emit: Any
 ) -> None:
-    found = [one for one in render(objects, Settings(emit=emit)).diagnostics if one.is_error]
-    shown = [(one.code, ".".join(map(str, one.location.path))) for one in found]
-    assert shown == ([(code, path)] if code else [])
+    found = [
+        diagnostic
+        for diagnostic in render(objects, Settings(emit=emit)).diagnostics
+        if diagnostic.is_error
+    ]
+    codes = [
+        (diagnostic.code, ".".join(map(str, diagnostic.location.path))) for diagnostic in found
+    ]
+    assert codes == ([(code, path)] if code else [])
     if code == "VR129":
         assert found[0].help.startswith(
             "the VM is admitted, but KubeVirt refuses its VMI at every start"
         )
     without = render(objects, Settings(admission="off")).diagnostics
-    assert not any(one.is_error for one in without if one.code != "VR115")
+    assert not any(diagnostic.is_error for diagnostic in without if diagnostic.code != "VR115")
 
 
 @pytest.mark.parametrize("kind", ["set", "pool"])
@@ -184,7 +197,7 @@ def test_a_list_without_items_counts_in_what_no_mutating_webhook_sees(kind: str)
         "networks": [{"name": "a", "pod": {}}],
     }
     found = render([body], Settings(admission="strict", kubevirt="1.9")).diagnostics
-    assert {one.check for one in found if one.is_error} == {
+    assert {diagnostic.check for diagnostic in found if diagnostic.is_error} == {
         "devices/host-device-gate",
         "network/port-ranges-gate",
     }

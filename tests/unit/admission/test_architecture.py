@@ -193,22 +193,22 @@ def test_container_paths() -> None:
         ],
     }
     at = "spec.domain.volumes"
-    said = "ContainerPath volume"
+    content = "ContainerPath volume"
     assert refusals(start.CHECKS, spec) == [
         (
             "volumes/container-path-disk",
             f"{at}[1]",
-            f"{said} 'disk' must be mapped to a filesystem, not a disk",
+            f"{content} 'disk' must be mapped to a filesystem, not a disk",
         ),
         (
             "volumes/container-path-filesystem",
             f"{at}[1]",
-            f"{said} 'disk' must have a matching filesystem defined in spec.domain.devices.filesystems",
+            f"{content} 'disk' must have a matching filesystem defined in spec.domain.devices.filesystems",
         ),
         (
             "volumes/container-path-reserved",
             f"{at}[2].containerPath.path",
-            f"{said} 'fs' uses reserved path prefix '/var/run/kubevirt'",
+            f"{content} 'fs' uses reserved path prefix '/var/run/kubevirt'",
         ),
     ]
     assert refusals(start.CHECKS, spec, release="1.7.4") == []

@@ -181,8 +181,8 @@ def test_pinned_vms_need_memory() -> None:
         assert refusals(CHECKS, of(cpu, memory=enough)) == []
     assert refusals(CHECKS, of(cpu, limits={"memory": "1Gi"})) == []
     old = refusals(CHECKS, of(cpu, memory={"guest": "1Gi"}), release="1.6.3")
-    said = f"spec.domain.resources.requests.memory or {place} should be provided"
-    assert old == [("cpu/pinned-memory", place, said)]
+    text = f"spec.domain.resources.requests.memory or {place} should be provided"
+    assert old == [("cpu/pinned-memory", place, text)]
 
 
 def test_threads_on_arm64() -> None:

@@ -12,21 +12,21 @@ from tests.support.refusals import Json, refusals
 DEVICES = "spec.domain.devices"
 
 
-def said(module: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
+def messages(module: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
     return [
         (name.partition("/")[2], field) for name, field, _ in refusals(module.CHECKS, spec, **more)
     ]
 
 
-def having(**given: object) -> Json:
-    return {"domain": {"devices": given}}
+def having(**stated: object) -> Json:
+    return {"domain": {"devices": stated}}
 
 
 def gated(*names: str, **more: Any) -> ClusterConfig:
     return ClusterConfig(feature_gates=frozenset(names), **more)
 
 
-SHOWN: Json = {"virtualGPUOptions": {"display": {}}}
+PRINTED: Json = {"virtualGPUOptions": {"display": {}}}
 UNSET: Json = {"virtualGPUOptions": {"display": {"ramFB": {}}}}
 HIDDEN: Json = {"virtualGPUOptions": {"display": {"ramFB": {"enabled": False}}}}
 
@@ -34,10 +34,10 @@ HIDDEN: Json = {"virtualGPUOptions": {"display": {"ramFB": {"enabled": False}}}}
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
-        (having(gpus=[SHOWN, HIDDEN]), []),
-        (having(gpus=[SHOWN, {"virtualGPUOptions": {"display": {"enabled": False}}}]), []),
-        (having(gpus=[SHOWN, SHOWN]), [("ramfb", "spec.GPUs")]),
-        (having(gpus=[SHOWN, UNSET]), []),
+        (having(gpus=[PRINTED, HIDDEN]), []),
+        (having(gpus=[PRINTED, {"virtualGPUOptions": {"display": {"enabled": False}}}]), []),
+        (having(gpus=[PRINTED, PRINTED]), [("ramfb", "spec.GPUs")]),
+        (having(gpus=[PRINTED, UNSET]), []),
         (having(sound={"name": "a", "model": "ac97"}), []),
         (having(sound={"model": "hda"}), [("sound-model", "spec.Sound"), ("sound-name", "spec.Sound")]),
         (having(video={"type": "x"}, autoattachGraphicsDevice=True), []),
@@ -54,7 +54,7 @@ HIDDEN: Json = {"virtualGPUOptions": {"display": {"ramFB": {"enabled": False}}}}
     ],
 )  # fmt: skip
 def test_devices(spec: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(devices, spec) == expected
+    assert messages(devices, spec) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_persistent_reservations(config: ClusterConfig, release: str, refused: b
 @pytest.mark.parametrize("release", ["1.4", "1.5"])
 @pytest.mark.parametrize(("enabled", "count"), [(False, 0), (True, 1), (None, 1)])
 def test_a_tpm_that_is_off_keeps_no_state(release: str, enabled: bool | None, count: int) -> None:  # noqa: FBT001
-    given = {} if enabled is None else {"enabled": enabled}
-    spec = having(tpm={**given, "persistent": True})
+    inputs = {} if enabled is None else {"enabled": enabled}
+    spec = having(tpm={**inputs, "persistent": True})
     wanted = [("tpm-gate", f"{DEVICES}.tpm.persistent")] * count
-    assert said(devices, spec, release=release) == wanted
-    assert said(devices, spec, release="1.6") == []
+    assert messages(devices, spec, release=release) == wanted
+    assert messages(devices, spec, release="1.6") == []
 
 
 def test_folders_of_two_volumes() -> None:
@@ -95,15 +95,15 @@ def test_folders_of_two_volumes() -> None:
         ],
     }
     place = f"{DEVICES}.filesystems"
-    assert said(devices, spec) == [("filesystem-gate", place)] * 2
-    assert said(devices, spec, release="1.7") == [
+    assert messages(devices, spec) == [("filesystem-gate", place)] * 2
+    assert messages(devices, spec, release="1.7") == [
         ("config-filesystem-gate", place),
         *[("filesystem-gate", place)] * 2,
     ]
-    assert said(devices, spec, release="1.4") == []
+    assert messages(devices, spec, release="1.4") == []
     old = gated("ExperimentalVirtiofsSupport")
-    assert said(devices, spec, release="1.7", config=old) == []
-    assert said(devices, spec, release="1.8", config=old) == [("filesystem-gate", place)] * 2
+    assert messages(devices, spec, release="1.7", config=old) == []
+    assert messages(devices, spec, release="1.8", config=old) == [("filesystem-gate", place)] * 2
 
 
 @pytest.mark.parametrize("release", ["1.5", "1.6", "1.7"])
@@ -111,9 +111,9 @@ def test_a_folder_of_two_sources_is_refused_once(release: str) -> None:
     both = {"name": "a", "configMap": {"name": "a"}, "dataVolume": {"name": "a"}}
     spec = {**having(filesystems=[{"name": "a"}]), "volumes": [both]}
     place = f"{DEVICES}.filesystems"
-    assert said(devices, spec, release=release) == [("config-filesystem-gate", place)]
+    assert messages(devices, spec, release=release) == [("config-filesystem-gate", place)]
     config = gated("EnableVirtioFsConfigVolumes")
-    assert said(devices, spec, release=release, config=config) == [("filesystem-gate", place)]
+    assert messages(devices, spec, release=release, config=config) == [("filesystem-gate", place)]
 
 
 NAMED: Json = {"name": "g", "deviceName": "x.org/g"}
@@ -148,33 +148,35 @@ GPUS, HOSTS = f"{DEVICES}.gpus", f"{DEVICES}.hostDevices"
     ],
 )  # fmt: skip
 def test_claims(spec: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(claims, spec) == expected
+    assert messages(claims, spec) == expected
 
 
 def test_a_claim_of_a_device_and_of_a_network() -> None:
     network = {"name": "n", "resourceClaim": {"claimName": "c", "requestName": "r"}}
     spec = {**having(gpus=[CLAIMED]), "resourceClaims": [CLAIM], "networks": [network]}
-    assert said(claims, spec) == []
+    assert messages(claims, spec) == []
     ((_, field, message),) = refusals(claims.CHECKS, spec, config=gated("NetworkDevicesWithDRA"))
     assert field == "spec.networks[0]"
     assert message == 'duplicate claimName/requestName pair "c/r" between GPUs[0] and Networks[0]'
 
 
 def test_claims_of_older_releases() -> None:
-    shown = "spec.spec.domain.devices.gpus"
+    printed = "spec.spec.domain.devices.gpus"
     nameless = having(gpus=[{"name": "g"}, {"name": "h"}])
-    assert said(claims, nameless, release="1.7") == [("device-name", shown)]
+    assert messages(claims, nameless, release="1.7") == [("device-name", printed)]
     both = having(gpus=[{**NAMED, **CLAIMED}])
-    assert said(claims, both, release="1.7") == [("device-or-claim", shown)]
+    assert messages(claims, both, release="1.7") == [("device-or-claim", printed)]
     claimed = having(gpus=[CLAIMED], hostDevices=[{}])
-    assert said(claims, claimed, release="1.7") == [("gpu-gate", shown)]
+    assert messages(claims, claimed, release="1.7") == [("gpu-gate", printed)]
     config = gated("GPUsWithDRA")
-    assert said(claims, claimed, release="1.7", config=config) == [
+    assert messages(claims, claimed, release="1.7", config=config) == [
         ("listed", "spec.resourceClaims")
     ]
-    assert said(claims, claimed, release="1.5") == []
+    assert messages(claims, claimed, release="1.5") == []
     twice = {"resourceClaims": [{"name": ""}, {"name": ""}]}
-    assert said(claims, twice, release="1.8") == [("name-unique", "spec.resourceClaims[1].name")]
+    assert messages(claims, twice, release="1.8") == [
+        ("name-unique", "spec.resourceClaims[1].name")
+    ]
 
 
 def secured(kinds: Json, architecture: str = "amd64", **domain: Any) -> Json:
@@ -215,17 +217,17 @@ def test_launch_security(spec: Json, expected: list[str]) -> None:
 
 def test_launch_security_of_older_releases() -> None:
     field = "spec.launchSecurity"
-    assert said(security, secured({}, "arm64"), release="1.6") == []
-    assert said(security, secured({}, "s390x"), release="1.6") == [("execution-gate", field)]
-    assert said(security, secured({}, "arm64"), release="1.5") == [("sev-gate", field)]
+    assert messages(security, secured({}, "arm64"), release="1.6") == []
+    assert messages(security, secured({}, "s390x"), release="1.6") == [("execution-gate", field)]
+    assert messages(security, secured({}, "arm64"), release="1.5") == [("sev-gate", field)]
     config = gated("WorkloadEncryptionSEV")
     plain = secured({"sev": {}}, "arm64", firmware={})
-    assert said(security, plain, release="1.6", config=config) == [("efi", field)]
+    assert messages(security, plain, release="1.6", config=config) == [("efi", field)]
 
 
 def test_a_gate_hides_what_comes_after_it() -> None:
     spec = secured({"tdx": {}}, firmware={})
-    assert said(security, spec) == [("tdx-gate", "spec.launchSecurity")]
+    assert messages(security, spec) == [("tdx-gate", "spec.launchSecurity")]
 
 
 GRACE = "GraceIOVirtualization"
@@ -260,14 +262,14 @@ PINNED: Json = {
     ],
 )
 def test_grace_gpus(selector: str, gates: tuple[str, ...], expected: list[tuple[str, str]]) -> None:
-    assert said(grace, PINNED, config=permitted(selector, *gates)) == expected
-    assert said(grace, PINNED, config=permitted(selector, *gates), release="1.8") == []
+    assert messages(grace, PINNED, config=permitted(selector, *gates)) == expected
+    assert messages(grace, PINNED, config=permitted(selector, *gates), release="1.8") == []
 
 
 def test_what_grace_needs() -> None:
     spec = having(hostDevices=[NAMED])
     annotations = {"kubevirt.io/disablePCIHole64": "true"}
-    found = said(
+    found = messages(
         grace, spec, config=permitted("10DE:2941", *ALL), metadata={"annotations": annotations}
     )
     assert found == [
@@ -277,7 +279,9 @@ def test_what_grace_needs() -> None:
         ("pci-hole", "metadata.annotations[kubevirt.io/disablePCIHole64]"),
     ]
     arm = permitted("10DE:2941", *ALL, default_architecture="arm64")
-    assert said(grace, spec, config=arm) == [("pinned", "spec.domain.cpu.dedicatedCpuPlacement")]
+    assert messages(grace, spec, config=arm) == [
+        ("pinned", "spec.domain.cpu.dedicatedCpuPlacement")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -292,8 +296,10 @@ def test_what_grace_needs() -> None:
 def test_service_accounts(name: str, volume: str, expected: list[str]) -> None:
     volumes = [{"name": "v", "serviceAccount": {"serviceAccountName": volume}}]
     spec = {"serviceAccountName": name, "volumes": volumes}
-    assert said(accounts, spec) == [(rule, "spec.serviceAccountName") for rule in expected]
+    assert messages(accounts, spec) == [(rule, "spec.serviceAccountName") for rule in expected]
 
 
 def test_ramfb_that_says_nothing_counts_in_main() -> None:
-    assert said(devices, having(gpus=[SHOWN, UNSET]), release="main") == [("ramfb", "spec.GPUs")]
+    assert messages(devices, having(gpus=[PRINTED, UNSET]), release="main") == [
+        ("ramfb", "spec.GPUs")
+    ]

@@ -12,9 +12,9 @@ TWICE = f"{AT}.domain.devices.disks"
 
 
 def of(
-    *given: Json, volumes: list[Json] | None = None, interfaces: list[Json] | None = None
+    *stated: Json, volumes: list[Json] | None = None, interfaces: list[Json] | None = None
 ) -> Json:
-    devices = {"disks": list(given), "interfaces": interfaces or []}
+    devices = {"disks": list(stated), "interfaces": interfaces or []}
     return {"domain": {"devices": devices}, "volumes": volumes or []}
 
 
@@ -178,11 +178,11 @@ def test_a_boot_order_of_zero() -> None:
 
 
 def test_names_are_those_of_containers() -> None:
-    given = refusals(disks.CHECKS, of({"name": "a.b"}, {"name": "x" * 64}, {}))
-    assert [(check, field) for check, field, _ in given] == [
+    inputs = refusals(disks.CHECKS, of({"name": "a.b"}, {"name": "x" * 64}, {}))
+    assert [(check, field) for check, field, _ in inputs] == [
         ("disks/name", f"{TWICE}[{index}].name") for index in range(3)
     ]
-    assert [message.split(" consist")[0] for *_, message in given] == [
+    assert [message.split(" consist")[0] for *_, message in inputs] == [
         "must not contain dots",
         "must be no more than 63 characters",
         "a lowercase RFC 1123 label must",

@@ -8,7 +8,7 @@ from tests.support.refusals import Json, refusals
 FIRMWARE = "spec.domain.firmware"
 
 
-def said(domain: Json, release: str = "1.9") -> list[tuple[str, str]]:
+def messages(domain: Json, release: str = "1.9") -> list[tuple[str, str]]:
     return [
         (name.partition("/")[2], field)
         for name, field, _ in refusals(CHECKS, {"domain": domain}, release=release)
@@ -52,12 +52,12 @@ def boot(**container: str) -> Json:
     ],
 )
 def test_firmware(domain: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(domain) == expected
+    assert messages(domain) == expected
 
 
 def test_tdx_with_secure_boot_needs_smm_before_1_9() -> None:
     domain = {"firmware": {"bootloader": {"efi": {}}}, "launchSecurity": {"tdx": {}}}
-    assert said(domain, "1.8") == [("secure-boot-smm", "spec.domain")]
+    assert messages(domain, "1.8") == [("secure-boot-smm", "spec.domain")]
 
 
 @pytest.mark.parametrize(
@@ -66,5 +66,5 @@ def test_tdx_with_secure_boot_needs_smm_before_1_9() -> None:
 )
 def test_the_serial_number_is_checked_in_1_4(serial: str, expected: list[str]) -> None:
     domain = {"firmware": {"serial": serial}}
-    assert said(domain, "1.4") == [(name, f"{FIRMWARE}.serial") for name in expected]
-    assert said(domain, "1.5.3") == []
+    assert messages(domain, "1.4") == [(name, f"{FIRMWARE}.serial") for name in expected]
+    assert messages(domain, "1.5.3") == []

@@ -21,8 +21,8 @@ STATES = json.loads(
 NONE: frozenset[str] = frozenset()
 
 
-def devices(**given: object) -> Json:
-    return {"domain": {"devices": given}}
+def devices(**stated: object) -> Json:
+    return {"domain": {"devices": stated}}
 
 
 VOLUMES = [{"name": "a", "persistentVolumeClaim": {"claimName": "a"}}]
@@ -156,13 +156,13 @@ def refused(gate: str, release: str, **developer: list[str]) -> bool:
 
 def test_every_gate_that_a_check_needs_is_in_the_table() -> None:
     needs = {check(row).needs for row in ROWS}
-    needed = {one.removeprefix("gate ") for one in needs if one.startswith("gate ")}
+    needed = {need.removeprefix("gate ") for need in needs if need.startswith("gate ")}
     assert needed == GATED.keys() | ELSEWHERE
     registered = {name for states in STATES[minor(NEWEST)].values() for name in states}
     unknown = {
-        one.needs.removeprefix("gate ")
-        for one in in_force(ROWS, NEWEST)
-        if one.needs.startswith("gate ")
+        item.needs.removeprefix("gate ")
+        for item in in_force(ROWS, NEWEST)
+        if item.needs.startswith("gate ")
     }
     unknown -= registered
     assert not unknown, (
@@ -208,9 +208,11 @@ def test_which_gates_are_on_without_configuration(release: str) -> None:
     ],
 )
 def test_lists_of_gates(name: str, release: str, listed: bool, disabled: bool, on: bool) -> None:  # noqa: FBT001
-    given = frozenset({name})
+    inputs = frozenset({name})
     assert (
-        gates.is_on(name, given if listed else NONE, given if disabled else NONE, version(release))
+        gates.is_on(
+            name, inputs if listed else NONE, inputs if disabled else NONE, version(release)
+        )
         is on
     )
 
@@ -269,11 +271,18 @@ def test_without_settings_of_the_cluster_a_gate_only_warns(
     gate: str, release: str, body: Json
 ) -> None:
     answer = render([body], Settings(admission="full", kubevirt=release))
-    said = [one for one in answer.diagnostics if f"gate {gate} decides" in one.message]
-    assert not any(one.is_error for one in said)
+    diagnostics = [
+        diagnostic
+        for diagnostic in answer.diagnostics
+        if f"gate {gate} decides" in diagnostic.message
+    ]
+    assert not any(diagnostic.is_error for diagnostic in diagnostics)
     strict = render([body], Settings(admission="strict", kubevirt=release))
     if gates.is_on(gate, NONE, NONE, version(release)):
-        assert not said
+        assert not diagnostics
     else:
-        assert said
-        assert any(one.is_error and one.code == said[0].code for one in strict.diagnostics)
+        assert diagnostics
+        assert any(
+            diagnostic.is_error and diagnostic.code == diagnostics[0].code
+            for diagnostic in strict.diagnostics
+        )

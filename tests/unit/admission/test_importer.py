@@ -51,12 +51,15 @@ def hyperconverged(version: str = "") -> Json:
 
 
 def found(*objects: Json, **settings: Any) -> list[Diagnostic]:
-    said = render(objects, Settings(**settings)).diagnostics
-    return [one for one in said if one.code == "VR460"]
+    diagnostics = render(objects, Settings(**settings)).diagnostics
+    return [diagnostic for diagnostic in diagnostics if diagnostic.code == "VR460"]
 
 
 def told(*objects: Json, **settings: Any) -> list[tuple[str, str, str]]:
-    return [(str(one.severity), one.check, one.message) for one in found(*objects, **settings)]
+    return [
+        (str(diagnostic.severity), diagnostic.check, diagnostic.message)
+        for diagnostic in found(*objects, **settings)
+    ]
 
 
 SUM: Json = {"http": {**WEB, "checksum": "abc"}}
@@ -119,28 +122,28 @@ def test_what_only_older_versions_refuse_names_them() -> None:
 
 def test_the_disk_of_a_vm_is_never_made() -> None:
     template = {"source": {"http": {"url": "ftp://h/x"}}, "storage": SIZE}
-    (one,) = found(vm(template))
-    assert one.is_error
-    assert (one.field, one.resource and one.resource.name) == (
+    (diagnostic,) = found(vm(template))
+    assert diagnostic.is_error
+    assert (diagnostic.field, diagnostic.resource and diagnostic.resource.name) == (
         "spec.dataVolumeTemplates[0].spec.source.HTTP.url",
         "web",
     )
-    assert one.position is not None
-    assert one.position.path[-2:] == ("http", "url")
-    assert one.help.startswith("the VM is admitted, but its disk is never made; ")
+    assert diagnostic.position is not None
+    assert diagnostic.position.path[-2:] == ("http", "url")
+    assert diagnostic.help.startswith("the VM is admitted, but its disk is never made; ")
 
 
 def test_what_kubevirt_refuses_is_said_once() -> None:
-    said = render([vm({"storage": SIZE})]).diagnostics
-    assert [one.code for one in said if one.is_error] == ["VR436"]
+    diagnostics = render([vm({"storage": SIZE})]).diagnostics
+    assert [diagnostic.code for diagnostic in diagnostics if diagnostic.is_error] == ["VR436"]
 
 
 def test_a_clone_of_what_is_known_needs_no_size() -> None:
     template = {"sourceRef": {"kind": "DataSource", "name": "fedora"}, "storage": {}}
     assert not found(vm(template))
     empty = obj("DataSource", {"source": {}}, name="fedora")
-    (one,) = found(vm(template), empty)
-    assert one.message == "DataVolume sourceRef not supported"
+    (diagnostic,) = found(vm(template), empty)
+    assert diagnostic.message == "DataVolume sourceRef not supported"
     full = {"source": {"pvc": {"namespace": "golden", "name": "fedora"}}}
     assert not found(vm(template), obj("DataSource", full, name="fedora"))
     elsewhere = obj("DataSource", {"source": {}}, name="fedora", namespace="golden")
@@ -165,14 +168,14 @@ def test_a_pool_whose_vms_get_no_disk() -> None:
             "virtualMachineTemplate": {"metadata": labels, "spec": inner},
         },
     }  # fmt: skip
-    (one,) = [one for one in render([pool]).diagnostics if one.is_error]
-    assert one.code == "VR441"
-    assert "Storage size is missing" in one.message
+    (diagnostic,) = [diagnostic for diagnostic in render([pool]).diagnostics if diagnostic.is_error]
+    assert diagnostic.code == "VR441"
+    assert "Storage size is missing" in diagnostic.message
 
 
 def test_off_and_expand_ask_nothing() -> None:
     broken = (volume({}), vm({"source": {"http": {"url": "x"}}, "storage": SIZE}))
-    assert [one.is_error for one in found(*broken)] == [True, True]
+    assert [diagnostic.is_error for diagnostic in found(*broken)] == [True, True]
     assert not found(*broken, admission="off")
     assert not found(*broken, emit="expand")
 
@@ -182,8 +185,8 @@ def test_an_annotation_silences(body: Json) -> None:
     assert found(body)
     annotations = {"virt-render.dev/ignore.VR460": "made by hand"}
     metadata: Json = {**body["metadata"], "annotations": annotations}
-    said = render([{**body, "metadata": metadata}]).diagnostics
-    assert not [one for one in said if one.code in ("VR460", "VR120")]
+    diagnostics = render([{**body, "metadata": metadata}]).diagnostics
+    assert not [diagnostic for diagnostic in diagnostics if diagnostic.code in ("VR460", "VR120")]
 
 
 @pytest.mark.parametrize("url", ["${IMAGE}", "{{ .Values.image }}"])
@@ -204,9 +207,9 @@ def test_a_claim_of_the_same_name() -> None:
     }  # fmt: skip
     blank = volume({"blank": {}})
     text = "Destination PVC prod/it already exists"
-    (one,) = found(blank, claim)
-    assert (str(one.severity), one.field) == ("warning", "DataVolume.Name")
-    assert one.message.startswith(
+    (diagnostic,) = found(blank, claim)
+    assert (str(diagnostic.severity), diagnostic.field) == ("warning", "DataVolume.Name")
+    assert diagnostic.message.startswith(
         f"{text} (the feature gate DataVolumeClaimAdoption of CDI decides"
     )
     assert told(blank, claim, admission="strict") == [("error", "cdi/claim-exists", text)]
@@ -231,9 +234,11 @@ def test_what_a_template_loses_is_said_with_the_unknown_field(field: str) -> Non
     for step in above:
         place = place[step]
     place[key] = "sha256:abc"
-    (one,) = [one for one in render([vm(spec)]).diagnostics if one.code == "VR105"]
-    assert "a cluster drops it from a template without a word" in one.help
-    assert one.help.endswith("such a checksum is never verified") is (key == "checksum")
+    (diagnostic,) = [
+        diagnostic for diagnostic in render([vm(spec)]).diagnostics if diagnostic.code == "VR105"
+    ]
+    assert "a cluster drops it from a template without a word" in diagnostic.help
+    assert diagnostic.help.endswith("such a checksum is never verified") is (key == "checksum")
 
 
 def test_the_password_of_a_url_is_quoted_by_no_format() -> None:
@@ -241,8 +246,8 @@ def test_the_password_of_a_url_is_quoted_by_no_format() -> None:
     from render.report.places import Sources
 
     registry = volume({"registry": {"url": "ftp://user:canary@h/x"}})
-    said = found(registry)
-    assert "canary" not in " ".join(one.text for one in find(said, Sources(())))
+    diagnostics = found(registry)
+    assert "canary" not in " ".join(item.text for item in find(diagnostics, Sources(())))
 
 
 SCHEDULES = {
@@ -259,7 +264,7 @@ SCHEDULES = {
 
 
 @pytest.mark.parametrize(
-    ("is_valid", "text"), [(ok, one) for ok, all_ in SCHEDULES.items() for one in all_]
+    ("is_valid", "text"), [(ok, item) for ok, all_ in SCHEDULES.items() for item in all_]
 )
 def test_schedules(is_valid: bool, text: str) -> None:  # noqa: FBT001 - a parameter of the test
     assert schedule.is_valid(text) is is_valid
@@ -301,7 +306,7 @@ URLS = {
 @pytest.mark.parametrize("text", URLS)
 def test_urls_are_read_and_printed_as_go_does(text: str) -> None:
     try:
-        shown: str | None = str(urls.parse(text))
+        printed: str | None = str(urls.parse(text))
     except urls.URLError:
-        shown = None
-    assert shown == URLS[text]
+        printed = None
+    assert printed == URLS[text]

@@ -44,7 +44,9 @@ def test_which_vms_can_grow(release: str, architecture: str, text: str) -> None:
         "spec": {"runStrategy": "Halted", "template": {"spec": spec}},
     }
     found = render([_LIVE, vm], Settings(kubevirt=release, admission="strict")).diagnostics
-    assert [one.message for one in found if one.is_error] == ([text] if text else [])
+    assert [diagnostic.message for diagnostic in found if diagnostic.is_error] == (
+        [text] if text else []
+    )
 
 
 _STRATEGY = "VolumesUpdateStrategy"
@@ -91,14 +93,16 @@ def test_a_strategy_for_volumes_needs_its_gates(
         body["spec"] = {"selector": selector, "virtualMachineTemplate": of_each}
     settings = {**_LIVE, "spec": {"configuration": config}}
     found = render([settings, body], Settings(kubevirt=release, admission="strict")).diagnostics
-    said = [one for one in found if one.is_error]
-    assert {one.message for one in said} == {_OFF.format(gate) for gate in missing}
-    for one in said:
-        assert one.code == "VR434"
-        assert one.location.path == ("updateVolumesStrategy",)  # as KubeVirt names it
-        assert one.position is not None
-        assert one.position.path[-1] == "updateVolumesStrategy"
-        assert one.position.path[0] == "spec"
+    diagnostics = [diagnostic for diagnostic in found if diagnostic.is_error]
+    assert {diagnostic.message for diagnostic in diagnostics} == {
+        _OFF.format(gate) for gate in missing
+    }
+    for diagnostic in diagnostics:
+        assert diagnostic.code == "VR434"
+        assert diagnostic.location.path == ("updateVolumesStrategy",)  # as KubeVirt names it
+        assert diagnostic.position is not None
+        assert diagnostic.position.path[-1] == "updateVolumesStrategy"
+        assert diagnostic.position.path[0] == "spec"
 
 
 def test_without_settings_of_the_cluster_no_gate_is_asked_for_volumes() -> None:

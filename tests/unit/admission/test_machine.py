@@ -25,8 +25,8 @@ def of(machine_type: str, **more: str) -> Json:
     ],
 )
 def test_machine_types(spec: Json, patterns: str) -> None:
-    given = spec["domain"]["machine"]["type"]
-    message = f"{TYPE} is not supported: {given} (allowed values: {patterns})"
+    inputs = spec["domain"]["machine"]["type"]
+    message = f"{TYPE} is not supported: {inputs} (allowed values: {patterns})"
     expected = [("machine/supported", TYPE, message)] if patterns else []
     assert refusals(machine.CHECKS, spec) == expected
 

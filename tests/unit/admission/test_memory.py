@@ -174,8 +174,8 @@ def test_a_limit_counts_where_nothing_else_is() -> None:
 
 def test_releases_looked_at_requests_alone_and_named_pages_otherwise() -> None:
     spec = of(memory={"guest": "1Gi", "hugepages": {"pageSize": "2Mi"}})
-    shown = "spec.domain.hugepages.size"
-    message = f"{REQUEST} '0' must be equal to or larger than page size {shown} '2Mi'"
+    printed = "spec.domain.hugepages.size"
+    message = f"{REQUEST} '0' must be equal to or larger than page size {printed} '2Mi'"
     assert refusals(CHECKS, spec, release="1.6.3") == [("memory/below-page-size", REQUEST, message)]
     assert refusals(CHECKS, spec, release="1.6.4") == []
     wrong = of("1Gi", memory={"hugepages": {"pageSize": "x"}})
@@ -183,7 +183,7 @@ def test_releases_looked_at_requests_alone_and_named_pages_otherwise() -> None:
         release: [refusal.field for refusal in refusals(CHECKS, wrong, release=release)]
         for release in ("1.7.4", "1.8.0")
     }
-    assert fields == {"1.7.4": [shown], "1.8.0": [PAGES]}
+    assert fields == {"1.7.4": [printed], "1.8.0": [PAGES]}
 
 
 def test_guest_above_limit_is_a_matter_of_the_rollout_strategy() -> None:

@@ -19,14 +19,14 @@ FIELD = "spec.domain.devices.interfaces"
 NETWORK = (*networks_of.CHECKS, *bindings.CHECKS, *connections.CHECKS)
 
 
-def vmi(*given: Json, networks: list[Json] | None = None) -> Json:
+def vmi(*stated: Json, networks: list[Json] | None = None) -> Json:
     return {
-        "domain": {"devices": {"interfaces": list(given)}},
+        "domain": {"devices": {"interfaces": list(stated)}},
         "networks": [POD] if networks is None else networks,
     }
 
 
-def said(rows: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
+def messages(rows: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
     return [(name.partition("/")[2], field) for name, field, _ in refusals(rows, spec, **more)]
 
 
@@ -49,8 +49,8 @@ def said(rows: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
     ],
 )
 def test_good_networks(spec: Json) -> None:
-    assert said(NETWORK, spec) == []
-    assert said(interfaces.CHECKS, spec) == []
+    assert messages(NETWORK, spec) == []
+    assert messages(interfaces.CHECKS, spec) == []
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_what_a_network_has_one_of(release: str, help_: str) -> None:
 )
 def test_networks(networks: list[Json], expected: list[tuple[str, str]]) -> None:
     names = dict.fromkeys(network["name"] for network in networks)
-    given = [{"name": name, "bridge": {}} for name in names]
-    assert said(NETWORK, vmi(*given, networks=networks)) == expected
+    inputs = [{"name": name, "bridge": {}} for name in names]
+    assert messages(NETWORK, vmi(*inputs, networks=networks)) == expected
 
 
 @pytest.mark.parametrize(
@@ -126,18 +126,18 @@ def test_networks(networks: list[Json], expected: list[tuple[str, str]]) -> None
     ],
 )
 def test_how_an_interface_is_connected(interface: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(NETWORK, vmi({"name": "a", **interface})) == expected
+    assert messages(NETWORK, vmi({"name": "a", **interface})) == expected
 
 
 def test_two_interfaces_of_one_name() -> None:
     twice = {"name": "a", "bridge": {}}
-    assert said(NETWORK, vmi(twice, twice)) == [("interface-unique", f"{FIELD}[1].name")]
+    assert messages(NETWORK, vmi(twice, twice)) == [("interface-unique", f"{FIELD}[1].name")]
 
 
 def test_a_bridge_on_the_pod_network_may_be_forbidden() -> None:
     spec = vmi({"name": "a", "bridge": {}})
     forbidden = ClusterConfig(bridge_on_pod_network=False)
-    assert said(NETWORK, spec, config=forbidden) == [("bridge-on-pod", f"{FIELD}[0].name")]
+    assert messages(NETWORK, spec, config=forbidden) == [("bridge-on-pod", f"{FIELD}[0].name")]
 
 
 @pytest.mark.parametrize(
@@ -159,31 +159,31 @@ def test_a_bridge_on_the_pod_network_may_be_forbidden() -> None:
 def test_bindings_of_older_releases(
     release: str, interface: Json, expected: list[tuple[str, str]]
 ) -> None:
-    assert said(NETWORK, vmi({"name": "a", **interface}), release=release) == expected
+    assert messages(NETWORK, vmi({"name": "a", **interface}), release=release) == expected
 
 
 def test_slirp_is_judged_where_it_is_and_has_a_network() -> None:
     spec = vmi(
         {"name": "a", "slirp": {}}, {"name": "b", "masquerade": {}}, {"name": "c", "slirp": {}}
     )
-    spec["networks"] = [one for one in spec["networks"] if one["name"] != "c"]
-    found = [field for check, field in said(NETWORK, spec, release="1.5") if "slirp" in check]
+    spec["networks"] = [network for network in spec["networks"] if network["name"] != "c"]
+    found = [field for check, field in messages(NETWORK, spec, release="1.5") if "slirp" in check]
     assert found == [f"{FIELD}[0].name"]
 
 
 def test_discontinued_bindings() -> None:
     spec = vmi({"name": "a", "slirp": {}}, {"name": "b", "macvtap": {}})
-    assert said(discontinued.CHECKS, spec, release="1.7") == [("slirp", f"{FIELD}[0].slirp")]
-    assert said(discontinued.CHECKS, spec) == [
+    assert messages(discontinued.CHECKS, spec, release="1.7") == [("slirp", f"{FIELD}[0].slirp")]
+    assert messages(discontinued.CHECKS, spec) == [
         ("slirp", f"{FIELD}[0].slirp"),
         ("macvtap", f"{FIELD}[1].macvtap"),
     ]
-    assert said(discontinued.CHECKS, spec, kind="VirtualMachinePool") == []
+    assert messages(discontinued.CHECKS, spec, kind="VirtualMachinePool") == []
     listed = ClusterConfig(feature_gates=frozenset({"Macvtap", "Slirp"}))
-    assert said(discontinued.CHECKS, spec, config=listed, kind="VirtualMachinePool") == [
+    assert messages(discontinued.CHECKS, spec, config=listed, kind="VirtualMachinePool") == [
         ("macvtap-gate", "")
     ]
-    assert said(discontinued.CHECKS, spec, config=listed, kind="VirtualMachine") == [
+    assert messages(discontinued.CHECKS, spec, config=listed, kind="VirtualMachine") == [
         ("macvtap-gate", ""),
         ("slirp", f"{FIELD}[0].slirp"),
     ]
@@ -215,11 +215,13 @@ def test_claimed_networks(
     networks: list[Json], interface: Json, expected: list[tuple[str, str]]
 ) -> None:
     spec = {**vmi({"name": "a", **interface}, networks=networks), "resourceClaims": [{"name": "c"}]}
-    assert said(NETWORK, spec, config=DRA) == expected
+    assert messages(NETWORK, spec, config=DRA) == expected
     older = [
-        cause for cause in said(NETWORK, spec, release="1.8", config=DRA) if cause[0] != "source"
+        cause
+        for cause in messages(NETWORK, spec, release="1.8", config=DRA)
+        if cause[0] != "source"
     ]
-    assert older == [one for one in expected if not one[0].startswith("claim-")]
+    assert older == [item for item in expected if not item[0].startswith("claim-")]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +264,7 @@ def test_mac_addresses(mac: str, fault: str) -> None:
 
 def test_a_mac_address_of_digits_alone_before_1_9() -> None:
     spec = vmi({"name": "a", "bridge": {}, "macAddress": "02005e005301"})
-    assert said(interfaces.CHECKS, spec, release="1.8") == [
+    assert messages(interfaces.CHECKS, spec, release="1.8") == [
         ("interface-mac", f"{FIELD}[0].macAddress")
     ]
 
@@ -303,7 +305,7 @@ def test_a_mac_address_of_digits_alone_before_1_9() -> None:
     ],
 )
 def test_what_an_interface_says(interface: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(interfaces.CHECKS, vmi({"name": "a", "bridge": {}, **interface})) == expected
+    assert messages(interfaces.CHECKS, vmi({"name": "a", "bridge": {}, **interface})) == expected
 
 
 @pytest.mark.parametrize(
@@ -322,17 +324,19 @@ def test_what_an_interface_says(interface: Json, expected: list[tuple[str, str]]
 )  # fmt: skip
 def test_ports(ports: list[Json], expected: list[tuple[str, str]]) -> None:
     spec = vmi({"name": "a", "masquerade": {}, "ports": ports})
-    assert said(interfaces.CHECKS, spec) == [
+    assert messages(interfaces.CHECKS, spec) == [
         (name, f"{FIELD}[0].{field}") for name, field in expected
     ]
     elsewhere = [{"name": "a", "multus": {"networkName": "x"}}]
-    assert said(interfaces.CHECKS, {**spec, "networks": elsewhere}) == []
+    assert messages(interfaces.CHECKS, {**spec, "networks": elsewhere}) == []
 
 
 def test_ports_before_1_9() -> None:
     ports = [{"port": 65536}, {"port": 65537}]
     spec = vmi({"name": "a", "masquerade": {}, "ports": ports})
-    assert said(interfaces.CHECKS, spec, release="1.8") == [("port-number", f"{FIELD}[0].ports[1]")]
+    assert messages(interfaces.CHECKS, spec, release="1.8") == [
+        ("port-number", f"{FIELD}[0].ports[1]")
+    ]
 
 
 def ranged(*pairs: tuple[str, int, int]) -> list[Json]:
@@ -357,10 +361,10 @@ def test_port_ranges(ranges: list[Json], expected: list[tuple[str, str]]) -> Non
     spec = vmi({"name": "a", "masquerade": {}, "portRanges": ranges})
     config = ClusterConfig(feature_gates=frozenset({"PortRangesSpec"}))
     place = f"{FIELD}[0].portRanges"
-    assert said(interfaces.CHECKS, spec, config=config) == [
+    assert messages(interfaces.CHECKS, spec, config=config) == [
         (name, f"{place}{field}") for name, field in expected
     ]
-    assert said(interfaces.CHECKS, spec) == [("port-ranges-gate", f"{FIELD}[0].name")]
+    assert messages(interfaces.CHECKS, spec) == [("port-ranges-gate", f"{FIELD}[0].name")]
 
 
 def test_port_ranges_with_ports_on_a_bridge() -> None:
@@ -382,5 +386,7 @@ def test_port_ranges_with_ports_on_a_bridge() -> None:
 
 def test_messages_quote_names_as_go_does() -> None:
     spec = vmi({"name": 'a"\n', "sriov": {}, "state": "up"})
-    (message,) = (one for _, field, one in refusals(NETWORK, spec) if field.endswith("state"))
+    (message,) = (
+        refusal for _, field, refusal in refusals(NETWORK, spec) if field.endswith("state")
+    )
     assert message == r""""a\"\n" interface's state "up" is not supported for SR-IOV NICs"""

@@ -22,7 +22,7 @@ APART = {"update"}
 #: Named by a code of their own, as what instancetypes and preferences bring.
 OF_UPDATES = {"cdi/update"}
 OF_DEFINITIONS = {"instancetype", "matchers", "preference", "requirements"}
-RARE = [one for one in CONCERNS if one.places]
+RARE = [concern for concern in CONCERNS if concern.places]
 SIMPLE = """
 import sys
 from render.admission import order
@@ -87,28 +87,30 @@ def test_each_module_of_checks_is_a_concern() -> None:
         for path in FOLDER.rglob("*.py")
         if re.search(r"^CHECKS\b", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    names = [one.name for one in CONCERNS]
+    names = [concern.name for concern in CONCERNS]
     assert set(names) == modules - APART, "a row of CONCERNS in render/admission/order.py"
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("concern", RARE, ids=lambda one: one.name)
+@pytest.mark.parametrize("concern", RARE, ids=lambda resource: resource.name)
 def test_a_rare_concern_looks_nowhere_else(concern: Concern) -> None:
     known = [place.split(".") for place in concern.places.split()]
     for check in checks_of(concern.name):
         for place in (check.where, *check.also):
-            assert any(list(place[: len(one)]) == one for one in known), (check.name, place)
+            assert any(list(place[: len(item)]) == item for item in known), (check.name, place)
 
 
 def test_a_simple_machine_imports_none_of_them() -> None:
     run = subprocess.run([sys.executable, "-c", SIMPLE], capture_output=True, text=True, check=True)
     imported = {name.removeprefix("render.admission.") for name in run.stdout.split()}
     assert "vmi.storage.disks" in imported
-    assert not imported & {one.name for one in RARE}
+    assert not imported & {resource.name for resource in RARE}
 
 
 def test_each_concern_that_is_asked_again_has_a_machine_that_never_starts() -> None:
-    assert {one.name for one in CONCERNS if one.again is not Again.NEVER} == NEVER_START.keys()
+    assert {
+        concern.name for concern in CONCERNS if concern.again is not Again.NEVER
+    } == NEVER_START.keys()
 
 
 @pytest.mark.parametrize("concern", NEVER_START)
@@ -121,8 +123,8 @@ def test_a_machine_is_admitted_and_never_starts(concern: str) -> None:
         "spec": {"runStrategy": "Always", "template": {"spec": spec}},
     }
     found = render([CLUSTER, vm], Settings(admission="strict")).diagnostics
-    errors = [one for one in found if one.is_error]
-    assert [one.check for one in errors] == [check]
+    errors = [diagnostic for diagnostic in found if diagnostic.is_error]
+    assert [error.check for error in errors] == [check]
     assert errors[0].help.startswith("the VM is admitted, but")
 
 
@@ -139,7 +141,7 @@ def test_what_follows_from_a_check_names_one() -> None:
 SHARED = {"network/binding", "claims/listed", "claims/name-unique", "claims/request-shared"}
 
 
-@pytest.mark.parametrize("concern", CONCERNS, ids=lambda one: one.name)
+@pytest.mark.parametrize("concern", CONCERNS, ids=lambda resource: resource.name)
 def test_the_name_of_a_check_stands_in_its_row_alone(concern: Concern) -> None:
     text = (FOLDER / f"{concern.name.replace('.', '/')}.py").read_text(encoding="utf-8")
     named = set(re.findall(r'Cause\(\s*"([a-z-]+/[a-z-]+)"', text))
@@ -164,15 +166,15 @@ def test_each_check_has_a_recorded_refusal() -> None:
 
 
 #: The others are recorded answers, which tests/differential/test_checks.py goes through.
-OWN = [one for one in checks.read() if one.family == checks.OWN]
+OWN = [item for item in checks.read() if item.family == checks.OWN]
 
 
-@pytest.mark.parametrize("example", OWN, ids=lambda one: one.check)
+@pytest.mark.parametrize("example", OWN, ids=lambda item: item.check)
 def test_a_refusal_of_our_own_case_is_what_the_table_has(example: checks.Example) -> None:
-    cases = {one["id"]: one for one in checks.asked(checks.OWN, example.release)}
+    cases = {item["id"]: item for item in checks.recorded_cases(checks.OWN, example.release)}
     assert example.case in cases, f"no case {example.case} in tests/support/checks.py"
-    said = {
-        (one.check, one.message, one.help)
-        for one in checks.said(cases[example.case], example.release)
+    messages = {
+        (diagnostic.check, diagnostic.message, diagnostic.help)
+        for diagnostic in checks.findings(cases[example.case], example.release)
     }
-    assert (example.check, example.message, example.help) in said
+    assert (example.check, example.message, example.help) in messages

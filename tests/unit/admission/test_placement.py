@@ -93,8 +93,8 @@ def expression(key: str, operator: str, *values: str) -> Json:
 )
 def test_nodes_by_labels(wanted: Json, faults: list[tuple[str, str, str]]) -> None:
     place = f"{TERMS}[0].matchExpressions[0]"
-    said = expected(*((rule, f"{place}.{key}", text) for rule, key, text in faults))
-    assert refusals(CHECKS, nodes(matchExpressions=[wanted])) == said
+    content = expected(*((rule, f"{place}.{key}", text) for rule, key, text in faults))
+    assert refusals(CHECKS, nodes(matchExpressions=[wanted])) == content
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_nodes_by_labels(wanted: Json, faults: list[tuple[str, str, str]]) -> No
 )
 def test_nodes_by_fields(wanted: Json, faults: list[tuple[str, str, str]]) -> None:
     place = f"{TERMS}[0].matchFields[0]"
-    said = expected(*((rule, f"{place}.{key}", text) for rule, key, text in faults))
-    assert refusals(CHECKS, nodes(matchFields=[wanted])) == said
+    content = expected(*((rule, f"{place}.{key}", text) for rule, key, text in faults))
+    assert refusals(CHECKS, nodes(matchFields=[wanted])) == content
 
 
 def test_node_terms() -> None:

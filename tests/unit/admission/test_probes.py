@@ -39,7 +39,7 @@ def test_probes(probe: Json, expected: list[tuple[str, str, str]]) -> None:
 
 
 def test_probes_over_the_network_need_the_pod_network() -> None:
-    given = {
+    fields = {
         "readinessProbe": {"httpGet": {"port": 80}},
         "livenessProbe": {"tcpSocket": {"port": 80}},
     }
@@ -49,16 +49,16 @@ def test_probes_over_the_network_need_the_pod_network() -> None:
         for place in ("spec.readinessProbe.httpGet", "spec.livenessProbe.tcpSocket")
     ]
     multus = [{"name": "default", "multus": {"networkName": "a", "default": True}}]
-    assert refusals(probes.CHECKS, {**given, "networks": multus}) == expected
-    assert refusals(probes.CHECKS, given) == expected
-    assert refusals(probes.CHECKS, {**given, "networks": POD}) == []
+    assert refusals(probes.CHECKS, {**fields, "networks": multus}) == expected
+    assert refusals(probes.CHECKS, fields) == expected
+    assert refusals(probes.CHECKS, {**fields, "networks": POD}) == []
 
 
 def test_a_pod_network_counted_with_its_interface_before_1_5() -> None:
-    given: Json = {"livenessProbe": {"tcpSocket": {"port": 80}}, "networks": POD}
-    assert names(probes.CHECKS, given, release="1.4.1") == ["probes/pod-network"]
-    given["domain"] = {"devices": {"interfaces": [{"name": "default", "masquerade": {}}]}}
-    assert names(probes.CHECKS, given, release="1.4.1") == []
+    fields: Json = {"livenessProbe": {"tcpSocket": {"port": 80}}, "networks": POD}
+    assert names(probes.CHECKS, fields, release="1.4.1") == ["probes/pod-network"]
+    fields["domain"] = {"devices": {"interfaces": [{"name": "default", "masquerade": {}}]}}
+    assert names(probes.CHECKS, fields, release="1.4.1") == []
 
 
 def test_start_strategy() -> None:

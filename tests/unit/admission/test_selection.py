@@ -10,7 +10,7 @@ def check(name: str, *where: str) -> Check:
 
 
 def test_only_what_stands_there_is_asked() -> None:
-    asked = selection(
+    requested = selection(
         (
             check("last", "volumes", EACH, "secret"),
             check("list", "volumes"),
@@ -25,8 +25,10 @@ def test_only_what_stands_there_is_asked() -> None:
         "domain": {"cpu": {}},
         "dnsPolicy": None,
     }
-    assert [one.name for one in asked(spec)] == ["last", "list", "always", "either"]
-    assert [one.name for one in asked({"domain": {"cpu": {"cores": 0}}, "volumes": []})] == [
+    assert [resource.name for resource in requested(spec)] == ["last", "list", "always", "either"]
+    assert [
+        resource.name for resource in requested({"domain": {"cpu": {"cores": 0}}, "volumes": []})
+    ] == [
         "list",
         "always",
         "deep",

@@ -14,7 +14,7 @@ CONFIG = ClusterConfig(feature_gates=frozenset({"HostDisk", "DownwardMetrics"}))
 NO_CLOUD, DRIVE = "cloudInitNoCloud", "cloudInitConfigDrive"
 
 
-def said(module: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
+def messages(module: Any, spec: Json, **more: Any) -> list[tuple[str, str]]:
     return [
         (name.partition("/")[2], field) for name, field, _ in refusals(module.CHECKS, spec, **more)
     ]
@@ -49,7 +49,7 @@ def volume(**source: object) -> Json:
     ],
 )  # fmt: skip
 def test_a_volume(volume: Json, expected: list[tuple[str, str]]) -> None:
-    assert said(volumes, {"volumes": [volume]}, config=CONFIG) == [
+    assert messages(volumes, {"volumes": [volume]}, config=CONFIG) == [
         (name, f"spec.volumes[0]{field}") for name, field in expected
     ]
 
@@ -76,8 +76,8 @@ def test_several_volumes() -> None:
 
 def test_utility_volumes_are_plugged_in_later() -> None:
     spec: Json = {"utilityVolumes": []}
-    assert said(volumes, spec) == [("utility", "spec.utilityVolumes")]
-    assert said(volumes, spec, release="1.7") == []
+    assert messages(volumes, spec) == [("utility", "spec.utilityVolumes")]
+    assert messages(volumes, spec, release="1.7") == []
 
 
 def encoded(size: int) -> str:
@@ -111,14 +111,14 @@ def encoded(size: int) -> str:
 @pytest.mark.parametrize("kind", [NO_CLOUD, DRIVE])
 def test_cloud_init(kind: str, source: Json, expected: list[tuple[str, str]]) -> None:
     spec = {"volumes": [{"name": "ci", kind: source}]}
-    assert said(cloudinit, spec) == [
+    assert messages(cloudinit, spec) == [
         (name, f"spec.volumes[0].{kind}{field}") for name, field in expected
     ]
 
 
 def test_of_two_kinds_of_cloud_init_the_first_counts() -> None:
     spec = {"volumes": [{"name": "ci", NO_CLOUD: {"userData": "x"}, DRIVE: {}}]}
-    assert said(cloudinit, spec) == []
+    assert messages(cloudinit, spec) == []
 
 
 def test_no_message_holds_the_data() -> None:
@@ -173,6 +173,6 @@ def by(**ways: object) -> Json:
 )
 def test_credentials(credential: Json, expected: list[tuple[str, str]]) -> None:
     spec = {"accessCredentials": [credential], "volumes": [{"name": "ci", NO_CLOUD: {}}]}
-    assert said(credentials, spec) == [
+    assert messages(credentials, spec) == [
         (name, f"spec.accessCredentials[0]{field}") for name, field in expected
     ]

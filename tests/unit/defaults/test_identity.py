@@ -29,7 +29,7 @@ _BY_MACHINE_TYPE = ("amd64 q35", "arm64 virt", "amd64", "-")
     ],
 )
 def test_which_machines_are_marked(release: str, marked: tuple[str, ...]) -> None:
-    assert tuple(one for one in _ANY if _is_marked(one, release)) == marked
+    assert tuple(item for item in _ANY if _is_marked(item, release)) == marked
 
 
 def _is_marked(machine: str, release: str) -> bool:

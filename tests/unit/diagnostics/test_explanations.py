@@ -46,8 +46,8 @@ def test_the_command_that_is_printed_says_it(
     code: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     invoke(["rule", code])
-    shown = capfd.readouterr().out.partition("\n\n    $ virt-render ")[2]
-    command, _, rest = shown.partition(" <<EOF\n")
+    printed = capfd.readouterr().out.partition("\n\n    $ virt-render ")[2]
+    command, _, rest = printed.partition(" <<EOF\n")
     text = textwrap.dedent(rest[: rest.index("    EOF\n")])
     stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)

@@ -48,7 +48,7 @@ def test_a_value_is_a_url_or_names_an_image() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "printed"),
     [
         ("htp://user:CANARY@h/x?token=CANARY", "htp://[redacted]@h/x?token=[redacted]"),
         ("ftp://h/x?a=1&X-Amz-Signature=CANARY#b", "ftp://h/x?a=1&X-Amz-Signature=[redacted]#b"),
@@ -56,5 +56,5 @@ def test_a_value_is_a_url_or_names_an_image() -> None:
         ("https://h/org/repo//base?ref=v1&timeout=90s", "https://h/org/repo//base?ref=v1&timeout=90s"),
     ],
 )  # fmt: skip
-def test_what_signs_a_url_is_no_more_shown_than_its_password(url: str, shown: str) -> None:
-    assert secrets.without_credentials(f"bad URL: {url} here") == f"bad URL: {shown} here"
+def test_what_signs_a_url_is_no_more_shown_than_its_password(url: str, printed: str) -> None:
+    assert secrets.without_credentials(f"bad URL: {url} here") == f"bad URL: {printed} here"

@@ -29,8 +29,8 @@ def test_finding_on_the_annotated_object_is_silenced() -> None:
 
 def test_finding_on_another_object_stays() -> None:
     resources = [machine(0, VR401="sized by hand"), machine(1)]
-    mine, other = (UNMET.at(at(resource), "too small") for resource in resources)
-    assert suppress([mine, other], resources) == (other,)
+    own, other = (UNMET.at(at(resource), "too small") for resource in resources)
+    assert suppress([own, other], resources) == (other,)
 
 
 def test_every_finding_of_the_code_is_silenced_and_no_other() -> None:
@@ -111,7 +111,7 @@ def test_odd_annotations_are_somebody_elses_finding(annotations: object) -> None
 
 
 @pytest.mark.parametrize(
-    ("error", "asks_admission", "said"),
+    ("error", "asks_admission", "messages"),
     [
         (None, True, ["VR401", "VR420", "VR713"]),
         (None, False, ["VR401"]),
@@ -122,7 +122,7 @@ def test_odd_annotations_are_somebody_elses_finding(annotations: object) -> None
 def test_nothing_is_said_of_what_was_not_looked_for(
     error: codes.Code | None,
     asks_admission: bool,  # noqa: FBT001
-    said: list[str],
+    messages: list[str],
 ) -> None:
     resource = machine(VR401="by hand", VR420="by hand", VR713="by hand")
     found = [error.at(at(resource), "wrong")] if error else []
@@ -131,4 +131,4 @@ def test_nothing_is_said_of_what_was_not_looked_for(
         [resource, machine(1)],
         is_enabled=lambda code: asks_admission or not code.of_admission,
     )[len(found) :]
-    assert [one.message.partition(" ")[0] for one in idle] == said
+    assert [diagnostic.message.partition(" ")[0] for diagnostic in idle] == messages

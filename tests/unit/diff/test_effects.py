@@ -32,18 +32,18 @@ def spec(**fields: Any) -> Json:
     return body
 
 
-def updated(before: Json, after: Json, release: str = "1.9.0", **asked: Any) -> Reconciliation:
+def updated(before: Json, after: Json, release: str = "1.9.0", **requested: Any) -> Reconciliation:
     """What becomes of a VMI that was started of the template *before* when that is *after*.
 
-    *asked*: fields that the VMI has beside those of the template (``vmi``), ``annotations`` of the template, access
+    *requested*: fields that the VMI has beside those of the template (``vmi``), ``annotations`` of the template, access
     ``modes`` of claims, and settings of the cluster.
     """
     running = tree.copy(before)
     tree.put(running, ("domain", "cpu", "maxSockets"), 8)
     tree.put(running, ("domain", "memory", "maxGuest"), "8Gi")
-    for path, value in asked.pop("vmi", {}).items():
+    for path, value in requested.pop("vmi", {}).items():
         tree.put(running, tuple(path.split("__")), value)
-    metadata = {"annotations": asked.pop("annotations", {})}
+    metadata = {"annotations": requested.pop("annotations", {})}
     return reconcile(
         Update(
             started=before,
@@ -51,8 +51,8 @@ def updated(before: Json, after: Json, release: str = "1.9.0", **asked: Any) -> 
             vm={"spec": {"template": {"metadata": metadata, "spec": after}}},
             running={"metadata": {}, "spec": running},
             namespace="prod",
-            claims=Claims(asked.pop("modes", {})),
-            config=ClusterConfig(**{"workload_update_methods": ("LiveMigrate",), **asked}),
+            claims=Claims(requested.pop("modes", {})),
+            config=ClusterConfig(**{"workload_update_methods": ("LiveMigrate",), **requested}),
             release=version(release),
         )
     )
@@ -155,9 +155,9 @@ RELEASES: dict[str, tuple[Json, tuple[str, str], tuple[str, str]]] = {
 
 @pytest.mark.parametrize("name", RELEASES)
 def test_releases_differ(name: str) -> None:
-    asked, *rows = RELEASES[name]
+    requested, *rows = RELEASES[name]
     for release, expected in rows:
-        found = updated(**{**asked, "release": release})
+        found = updated(**{**requested, "release": release})
         assert (found.restart, found.error) == (expected, "")
 
 

@@ -51,5 +51,5 @@ def test_what_is_expected_is_there(expected: Any, actual: Any) -> None:
 def test_what_is_not_is_named_where_it_is_written_and_where_it_would_be(
     expected: Any, actual: Any, written: Any, path: Any, found: Any
 ) -> None:
-    (one,) = unmet(expected, actual)
-    assert (one.written, one.path, one.actual) == (written, path, found)
+    (reference,) = unmet(expected, actual)
+    assert (reference.written, reference.path, reference.actual) == (written, path, found)

@@ -74,8 +74,8 @@ def instancetype(cpus: int = 2) -> Json:
     }
 
 
-def edited(one: Json, fields: Fields) -> Json:
-    made: Json = tree.copy(one)
+def edited(item: Json, fields: Fields) -> Json:
+    made: Json = tree.copy(item)
     for path, value in fields.items():
         node: Any = made
         for step in path[:-1]:
@@ -88,7 +88,7 @@ def only(before: Json, after: Json, cpus: int = 2, **settings: Any) -> HolderImp
     """What becomes of the one holder of both states; the instancetype gets *cpus*."""
     states = [[instancetype(), before], [instancetype(cpus), after]]
     found = compare(states[0], states[1], Settings(**settings))
-    assert not any(one.is_error for one in found.diagnostics), found.diagnostics
+    assert not any(diagnostic.is_error for diagnostic in found.diagnostics), found.diagnostics
     assert found.machines == ()
     (holder,) = found.holders
     return holder
@@ -232,13 +232,13 @@ def test_what_is_refused_changes_nothing(
     assert back.outcome == "repaired"
     assert compare([instancetype(), broken], [instancetype(), broken], settings).holders == ()
     new = compare([instancetype()], [instancetype(), broken], settings).holders
-    assert {one.outcome for one in new} <= {outcome}
+    assert {item.outcome for item in new} <= {outcome}
 
 
 def test_holders_come_and_go() -> None:
     states: list[list[Json]] = [[instancetype(), pool()], [instancetype(), replica_set()]]
     found = compare(states[0], states[1], Settings(emit="source")).holders
-    assert [(one.resource.name, one.outcome, one.replicas) for one in found] == [
+    assert [(item.resource.name, item.outcome, item.replicas) for item in found] == [
         ("cache", "new", (0, 2)),
         ("web", "gone", (3, 0)),
     ]

@@ -41,13 +41,13 @@ def edited(draw: st.DrawFn) -> tuple[str, str]:
 def applied(diff: str, before: str) -> str:
     """*before* with *diff*, of which each line and each number has to be right."""
     old = re.findall(r"[^\n]*\n|[^\n]+", before)
-    said = re.findall(r"[^\n]*\n", diff)
-    assert "".join(said) == diff
+    text = re.findall(r"[^\n]*\n", diff)
+    assert "".join(text) == diff
     made: list[str] = []
     done = index = 0
-    said = said[2:]
-    while index < len(said):
-        head = HUNK.fullmatch(said[index])
+    text = text[2:]
+    while index < len(text):
+        head = HUNK.fullmatch(text[index])
         assert head
         index += 1
         start, count, to_start, to_count = (1 if n is None else int(n) for n in head.groups())
@@ -55,11 +55,11 @@ def applied(diff: str, before: str) -> str:
         done = start - (count > 0)
         assert len(made) == to_start - (to_count > 0)
         body: list[str] = []
-        while index < len(said) and said[index][0] != "@":
-            if said[index] == NO_END:
+        while index < len(text) and text[index][0] != "@":
+            if text[index] == NO_END:
                 body[-1] = body[-1].removesuffix("\n")
             else:
-                body.append(said[index])
+                body.append(text[index])
             index += 1
         kept = [line[1:] for line in body if line[0] in " -"]
         new = [line[1:] for line in body if line[0] in " +"]
@@ -134,8 +134,8 @@ def test_hunks_are_those_of_difflib(between: int) -> None:
     after = before.copy()
     after[10] = "x\n"
     after[11 + between : 12 + between] = []
-    theirs = difflib.unified_diff(before, after, "a/f", "b/f")
-    assert unified.diff("".join(before), "".join(after), "f") == "".join(theirs)
+    upstream = difflib.unified_diff(before, after, "a/f", "b/f")
+    assert unified.diff("".join(before), "".join(after), "f") == "".join(upstream)
 
 
 def test_every_item_of_a_long_list_has_its_own_change() -> None:

@@ -69,7 +69,11 @@ def test_finding_names_the_line_in_the_catalog(ask: Ask) -> None:
         "a/small.yaml": f"# types\n---\n{instancetype('small')}",
     }
     answer = ask("check", "in", "--catalog", "a", "--format", "json", files=files)
-    (found,) = [one for one in json.loads(answer.out)["diagnostics"] if one["code"] == "VR301"]
+    (found,) = [
+        diagnostic
+        for diagnostic in json.loads(answer.out)["diagnostics"]
+        if diagnostic["code"] == "VR301"
+    ]
     (related,) = found["related"]
     assert (related["file"], related["line"]) == ("a/small.yaml", 11)
 
@@ -93,11 +97,11 @@ def test_library_takes_objects_and_reads_no_file() -> None:
     assert found.resources[0]["spec"]["domain"]["cpu"]["sockets"] == 3
     conflict = objects(vm("web", instancetype="small", memory="2Gi"))
     found = render(conflict, Settings(catalog=[small]))
-    (fault,) = [one for one in found.diagnostics if one.is_error]
+    (fault,) = [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error]
     assert fault.related[0].location.index is None
     shipped = objects(BUNDLED)
     assert render(shipped, Settings(catalog=[small])).resources
     assert not render(shipped, Settings(catalog=["none", small])).resources
     for wrong in ("some/folder", 7, [1], ["some/folder"], [{"kind": float("nan")}]):
         found = render([machine], Settings(catalog=wrong))  # type: ignore[arg-type]
-        assert any(one.is_error for one in found.diagnostics), wrong
+        assert any(diagnostic.is_error for diagnostic in found.diagnostics), wrong

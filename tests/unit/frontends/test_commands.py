@@ -306,9 +306,9 @@ def test_catalog(ask: Ask) -> None:
     lines = ask("catalog", "list").out.splitlines()
     assert "VirtualMachineClusterInstancetype  u1.medium" in "\n".join(lines)
     assert any(line.split()[:2] == ["VirtualMachineClusterPreference", "fedora"] for line in lines)
-    shown = ask("catalog", "show", "u1.medium")
-    assert shown.exit == Exit.OK
-    assert ask("build", "-", "-q", stdin=shown.out) == (Exit.OK, shown.out, "")
+    printed = ask("catalog", "show", "u1.medium")
+    assert printed.exit == Exit.OK
+    assert ask("build", "-", "-q", stdin=printed.out) == (Exit.OK, printed.out, "")
     answer = ask("catalog", "show", "u1.mediun")
     assert (answer.exit, answer.out) == (Exit.USAGE, "")
     assert "did you mean u1.medium?" in answer.err
@@ -374,11 +374,11 @@ def test_a_check_obeys_the_release_of_the_environment_and_of_the_file(
 
 @pytest.mark.parametrize("row", COMMANDS.values(), ids=lambda row: row.name)
 def test_help_lists_the_usual_options_and_all_on_request(row: Command, ask: Ask) -> None:
-    shown = re.findall("^  --([a-z-]+)", ask(*row.name.split(), "--help").out, re.MULTILINE)
-    listed = {one.name for one in row.options}
-    usual = [name for name in shown if name in listed]
+    printed = re.findall("^  --([a-z-]+)", ask(*row.name.split(), "--help").out, re.MULTILINE)
+    listed = {option.name for option in row.options}
+    usual = [name for name in printed if name in listed]
     assert len(usual) <= 12 or not row.options[12:]
-    if len(usual) == len([one for one in row.options if not one.short]):
+    if len(usual) == len([option for option in row.options if not option.short]):
         return
     every = ask(*row.name.split(), "--help-all")
     assert every.exit == Exit.OK

@@ -97,6 +97,6 @@ def test_each_function_that_answers_is_that_of_a_row() -> None:
 
 def is_command(node: ast.FunctionDef) -> bool:
     """Whether the function *node* has the signature that `Command` asks of one."""
-    given = [ast.unparse(one.annotation) for one in node.args.args if one.annotation]
+    inputs = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
     answer = ast.unparse(node.returns) if node.returns else ""
-    return not node.name.startswith("_") and given == ["Request", "Work"] and answer == "Answer"
+    return not node.name.startswith("_") and inputs == ["Request", "Work"] and answer == "Answer"

@@ -62,7 +62,9 @@ def objects(folder: Path) -> list[dict[str, Any]]:
     bodies = []
     for name, text in texts(folder).items():
         if not name.endswith("kustomization.yaml"):
-            bodies += [one.body for one in reader.read(text.encode(), name, Limits()).documents]
+            bodies += [
+                document.body for document in reader.read(text.encode(), name, Limits()).documents
+            ]
     return bodies
 
 
@@ -259,7 +261,7 @@ def test_no_more_definitions_are_made_than_asked_for(
     put(repository, {f"{n}.yaml": vm(f"vm{n}", memory=f"{5 + n % 3}Gi") for n in range(7)})
     assert invoke(["factor", "--write", "--max-new", "2", "."]) == 0
     capfd.readouterr()
-    definitions = [one for one in objects(repository) if one["kind"] != "VirtualMachine"]
+    definitions = [body for body in objects(repository) if body["kind"] != "VirtualMachine"]
     assert len(definitions) == 2
     written = texts(repository)
     assert invoke(["factor", "--write", "--max-new", "2", "."]) == 0
@@ -274,9 +276,9 @@ def test_the_answer_keeps_to_its_schema(
     answer = json.loads(capfd.readouterr().out)
     schema = json.loads((ROOT / "schemas" / "factor.schema.json").read_text())
     jsonschema.validate(answer, schema)
-    assert {one["outcome"] for one in answer["machines"]} == {"new"}
-    assert [one["written"] for one in answer["machines"]] == [True, True]
-    reason = next(one for one in answer["machines"] if one["reasons"])["reasons"][0]
+    assert {machine["outcome"] for machine in answer["machines"]} == {"new"}
+    assert [machine["written"] for machine in answer["machines"]] == [True, True]
+    reason = next(machine for machine in answer["machines"] if machine["reasons"])["reasons"][0]
     assert (reason["file"], reason["line"]) == ("b.yaml", 12)
 
 
@@ -335,7 +337,7 @@ def test_definitions_of_the_repository_come_first(
     put(repository, {"vm.yaml": vm(), "own.yaml": own})
     assert invoke(["factor", "."]) == 0
     assert "VirtualMachineClusterInstancetype ours (of the repository)" in capfd.readouterr().out
-    assert not any(one.is_error for one in render(objects(repository)).diagnostics)
+    assert not any(diagnostic.is_error for diagnostic in render(objects(repository)).diagnostics)
 
 
 ALIASED = """\

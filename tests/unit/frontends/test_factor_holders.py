@@ -164,7 +164,7 @@ def test_a_whole_list_as_a_parameter_is_named(
 
 
 @pytest.mark.parametrize(
-    ("matchers", "said"),
+    ("matchers", "message"),
     [
         ("instancetype: {name: '${KIND}'}", "the parameter KIND decides its instancetype"),
         ("instancetype: {name: '${KIND}'}\n    preference: {name: linux}", "1 done"),
@@ -172,12 +172,12 @@ def test_a_whole_list_as_a_parameter_is_named(
     ids=["one", "both"],
 )
 def test_a_parameter_may_decide_the_definition(
-    repository: Path, capfd: pytest.CaptureFixture[str], matchers: str, said: str
+    repository: Path, capfd: pytest.CaptureFixture[str], matchers: str, message: str
 ) -> None:
     text = template().replace("runStrategy: Always", f"runStrategy: Always\n    {matchers}")
     put(repository, {"template.yaml": text + "- {name: KIND, required: true}\n"})
     assert invoke(["factor", "."]) == 0
-    assert said in capfd.readouterr().out
+    assert message in capfd.readouterr().out
 
 
 def test_two_vms_of_a_template_are_told_apart(
@@ -190,8 +190,8 @@ def test_two_vms_of_a_template_are_told_apart(
     before = filled(repository)
     assert invoke(["factor", "--write", "--format", "json", "."]) == 0
     machines = json.loads(capfd.readouterr().out)["machines"]
-    assert [one["path"] for one in machines] == ["objects[0]", "objects[1]"]
-    assert all(one["written"] for one in machines)
+    assert [machine["path"] for machine in machines] == ["objects[0]", "objects[1]"]
+    assert all(machine["written"] for machine in machines)
     assert len(before[0]) == 2
     assert same(before[0], filled(repository)[0])
 
@@ -261,11 +261,11 @@ def test_in_python_edits_are_those_of_the_object_that_holds_the_vm(repository: P
     assert machine.index == 0
     assert machine.path == ("spec", "virtualMachineTemplate")
     assert machine.resource.kind == "VirtualMachinePool"
-    assert {one.users for one in factoring.definitions} == {(machine.resource,)}
+    assert {definition.users for definition in factoring.definitions} == {(machine.resource,)}
     after = edited(pool, machine.edits)
     assert tree.get(after, *machine.path, "spec", "instancetype", "name") == "cpu3-5gi"
-    rendered = render([after, *(one.body for one in factoring.definitions)])
-    assert not any(one.is_error for one in rendered.diagnostics)
+    rendered = render([after, *(definition.body for definition in factoring.definitions)])
+    assert not any(diagnostic.is_error for diagnostic in rendered.diagnostics)
 
 
 @pytest.mark.parametrize("only", ["web", "VirtualMachinePool/prod/web"])

@@ -53,7 +53,7 @@ def inputs() -> dict[str, Any]:
     reading = Reading(Limits(), scope=Scope(drop=False), helm="never")
     found = {}
     for loaded in loading.load_all(["."], reading):
-        assert [one for one in loaded.diagnostics if one.is_error] == []
+        assert [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error] == []
         found[loaded.name] = vmis([document.body for document in loaded.documents])
     return found
 

@@ -51,7 +51,7 @@ def unmarked(folder: Path) -> tuple[dict[Any, Any], Any]:
     started, errors = vmis(objects(folder))
     for vmi in started.values():
         annotations = vmi["metadata"]["annotations"]
-        for key in [one for one in annotations if one.startswith(APPLIED)]:
+        for key in [annotation for annotation in annotations if annotation.startswith(APPLIED)]:
             del annotations[key]
     return started, errors
 
@@ -252,7 +252,7 @@ def test_the_answer_says_what_becomes_of_presets(
     jsonschema.validate(answer, json.loads((ROOT / "schemas/factor.schema.json").read_text()))
     (preset,) = answer["presets"]
     assert preset["written"] is True
-    assert [one["name"] for one in preset["users"]] == ["web"]
+    assert [user["name"] for user in preset["users"]] == ["web"]
     assert (repository / "preset.yaml").read_text() == PRESET
 
 

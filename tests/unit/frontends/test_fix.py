@@ -96,7 +96,7 @@ def test_an_unsafe_fix_wants_to_be_asked_for(repository: Path) -> None:
 
 def fixes_by_code(capfd: pytest.CaptureFixture[str]) -> dict[str, list[Any]]:
     found = json.loads(capfd.readouterr().out)["diagnostics"]
-    return {one["code"]: one["fixes"] for one in found if one["fixes"]}
+    return {diagnostic["code"]: diagnostic["fixes"] for diagnostic in found if diagnostic["fixes"]}
 
 
 def test_findings_have_their_fixes(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -205,8 +205,8 @@ def test_sarif_has_the_lines_of_a_fix(repository: Path, capfd: pytest.CaptureFix
 def test_github_is_told_what_to_write(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
     put(repository, {"vm.yaml": vm()})
     invoke(["check", "--format", "github", "."])
-    said = capfd.readouterr().out
-    assert "%0Afix: write runStrategy: Always, in place of line 7:%0A  runStrategy: Always" in said
+    text = capfd.readouterr().out
+    assert "%0Afix: write runStrategy: Always, in place of line 7:%0A  runStrategy: Always" in text
 
 
 def test_no_report_shows_the_secret_beside_what_is_fixed(

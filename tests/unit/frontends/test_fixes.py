@@ -309,7 +309,7 @@ CHOICES = {
     ),
     "no strategy": (
         Mending("  runStrategy: Always\n", "", ""),
-        [f"write runStrategy: {one}" for one in STRATEGIES],
+        [f"write runStrategy: {strategy}" for strategy in STRATEGIES],
     ),
     "no unit": (
         Mending(
@@ -360,7 +360,7 @@ def test_a_choice_is_for_its_reader(
     import json
 
     found = json.loads(capfd.readouterr().out)["diagnostics"]
-    assert [fix["title"] for one in found for fix in one["fixes"]] == titles
+    assert [fix["title"] for item in found for fix in item["fixes"]] == titles
     assert file.read_text(encoding="utf-8") == text
 
 

@@ -30,7 +30,7 @@ def test_json_follows_its_schema(ask: Ask) -> None:
     schema = json.loads((ROOT / "schemas" / "fleet.schema.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(found, schema)
-    machines = {one["name"]: one for one in found["machines"]}
+    machines = {machine["name"]: machine for machine in found["machines"]}
     assert machines["a"]["memory"] == 1 << 30
     assert machines["a"]["instancetype"]["name"] == "small"
     assert machines["c"]["starts"] is False
@@ -61,7 +61,7 @@ def test_json_has_what_pods_ask_for(ask: Ask) -> None:
     (figures,) = found["capacity"]
     pod = (1024 + 268 << 20) + 35_000_000
     assert figures["root"] == ""
-    dev = next(one for one in figures["namespaces"] if one["name"] == "dev")
+    dev = next(namespace for namespace in figures["namespaces"] if namespace["name"] == "dev")
     overhead = pod - (1 << 30)
     assert dev["memory"] == {"always": pod, "overhead": overhead, "startable": 0, "limit": 4 << 30}
     (quota_figure,) = figures["quotas"]
@@ -72,8 +72,8 @@ def test_json_has_what_pods_ask_for(ask: Ask) -> None:
 
 def test_csv_has_a_line_a_vm(ask: Ask) -> None:
     rows = list(csv.DictReader(io.StringIO(ask("report", "--format", "csv", files=FLEET).out)))
-    assert [one["name"] for one in rows] == ["a", "b", "c", "d"]
-    assert [one["starts"] for one in rows] == ["yes", "yes", "no", "yes"]
+    assert [row["name"] for row in rows] == ["a", "b", "c", "d"]
+    assert [row["starts"] for row in rows] == ["yes", "yes", "no", "yes"]
     assert rows[0]["memory"] == str(1 << 30)
 
 
@@ -88,11 +88,15 @@ def test_csv_names_what_cannot_be_read(ask: Ask) -> None:
     found = json.loads(ask("report", "--format", "json").out)["findings"]
     assert [(row["kind"], row["name"], row["file"], row["errors"]) for row in rows[4:]] == [
         (
-            *((one["resource"]["kind"], one["resource"]["name"]) if one["resource"] else ("", "")),
-            one["file"],
+            *(
+                (item["resource"]["kind"], item["resource"]["name"])
+                if item["resource"]
+                else ("", "")
+            ),
+            item["file"],
             "1",
         )
-        for one in found
+        for item in found
     ]
     assert {row["file"] for row in rows[4:]} >= {"bad.yaml"}
     assert all(row["line"] and not row["starts"] for row in rows[4:])

@@ -83,11 +83,11 @@ def test_parameters_are_a_layer() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["\ud800", "{", "[1]", '["a"]', "nonsense", "[" * 100_000, '"text"', "1"]
+    "stated", ["\ud800", "{", "[1]", '["a"]', "nonsense", "[" * 100_000, '"text"', "1"]
 )
-def test_odd_parameters_are_diagnostics(given: str) -> None:
-    _, faults = parameters.parameters({parameters.PARAMETERS: given})
-    assert [one.code for one in faults] == ["VR801"]
+def test_odd_parameters_are_diagnostics(stated: str) -> None:
+    _, faults = parameters.parameters({parameters.PARAMETERS: stated})
+    assert [fault.code for fault in faults] == ["VR801"]
 
 
 def test_the_keys_of_a_function_config_are_all_listed(tmp_path: Path) -> None:

@@ -311,8 +311,8 @@ def test_what_a_patch_looks_for_stays(
     assert "running: true" in made["vms.yaml"]
     assert "v1alpha2" not in made["instancetypes.yaml"]
     culprit = "kustomization.yaml" if inline else "stop.yaml"
-    said = capfdbinary.readouterr().err.decode()
-    assert f"stays as it is: {culprit} patches running, which it would not find any more" in said
+    text = capfdbinary.readouterr().err.decode()
+    assert f"stays as it is: {culprit} patches running, which it would not find any more" in text
 
 
 @pytest.mark.usefixtures("folder")
@@ -353,8 +353,8 @@ def test_an_edit_in_the_meantime_is_not_overwritten(
     original = getattr(importlib.import_module(module), function)
     edited: dict[str, bytes] = {}
 
-    def and_somebody_edits(*given: Any, **named: Any) -> Any:
-        done = original(*given, **named)
+    def and_somebody_edits(*stated: Any, **named: Any) -> Any:
+        done = original(*stated, **named)
         if text is None:
             Path(name).unlink()
         else:
@@ -497,7 +497,7 @@ PATCHED: dict[str, tuple[str, list[str], str, list[str]]] = {
 def test_git_and_patch_find_the_files(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:  # fmt: skip
-    here, given, where, names = PATCHED[case]
+    here, inputs, where, names = PATCHED[case]
     files = [tmp_path / name for name in ("repo/base/a.yaml", "repo/ov/b.yaml", "c.yaml", "more/d.yaml")]  # fmt: skip
     for file in files:
         put(file, RUNNING.replace("other", file.stem))
@@ -505,10 +505,10 @@ def test_git_and_patch_find_the_files(
     for name in ("repo", "more"):
         subprocess.run(["git", "init", "-q", tmp_path / name], check=True)
     monkeypatch.chdir(tmp_path / here)
-    given = [one.format(top=tmp_path) for one in given]
-    assert invoke(["migrate", "--kustomize", "never", "--diff", *given]) is Exit.OK
+    inputs = [item.format(top=tmp_path) for item in inputs]
+    assert invoke(["migrate", "--kustomize", "never", "--diff", *inputs]) is Exit.OK
     diff = capfdbinary.readouterr().out
-    wanted = [one.format(top=str(tmp_path)[1:]) for one in names]
+    wanted = [name.format(top=str(tmp_path)[1:]) for name in names]
     assert re.findall(r"^--- a/(\S+)$", diff.decode(), re.MULTILINE) == wanted
     assert re.findall(r"^\+\+\+ b/(\S+)$", diff.decode(), re.MULTILINE) == wanted
     applied = ["patch", "-s", "-p1", "-d", "/"] if where == "/" else ["git", "apply", "-"]
@@ -559,10 +559,10 @@ def test_a_preset_whose_selector_is_none_stays(
     )
     Path("presets.yaml").write_text(text, encoding="utf-8")
     assert invoke(["migrate"]) is Exit.OK
-    said = capfdbinary.readouterr().err.decode()
+    content = capfdbinary.readouterr().err.decode()
     assert (
         "VirtualMachineInstancePreset windows stays as it is: expected a mapping, got a list"
-        in said
+        in content
     )
 
 

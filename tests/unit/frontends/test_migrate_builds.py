@@ -125,7 +125,7 @@ def started(folders: tuple[str, ...], kustomize: str) -> list[Any]:
     found = []
     for folder in folders:
         loaded = load([folder], Reading(Limits(), kustomize=kustomize))
-        assert not [one for one in loaded.diagnostics if one.is_error]
+        assert not [diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error]
         bodies = [document.body for document in loaded.documents]
         rendered = render(bodies, Settings(emit="vmi", preset_conflicts="override"))
         machines = [b for b in rendered.resources if b["kind"] == "VirtualMachineInstance"]
@@ -187,8 +187,8 @@ def test_of_a_repository_every_build_counts(
     assert invoke(["migrate", "a", "--kustomize", kustomize]) is Exit.OK
     assert started(folders, kustomize) == before
     assert Path("a/vms.yaml").read_text(encoding="utf-8") == files["a/vms.yaml"]
-    said = capfdbinary.readouterr().err.decode()
-    assert "a VM that kustomize builds from b would change" in said
+    text = capfdbinary.readouterr().err.decode()
+    assert "a VM that kustomize builds from b would change" in text
 
 
 def test_a_patch_that_adds_what_was_renamed(

@@ -74,9 +74,10 @@ def _texts(tree: ast.AST) -> Iterator[str]:
     parts = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            parts |= {id(one) for one in node.values}
+            parts |= {id(value) for value in node.values}
             yield "".join(
-                str(one.value) if isinstance(one, ast.Constant) else "X" for one in node.values
+                str(value.value) if isinstance(value, ast.Constant) else "X"
+                for value in node.values
             )
         elif (
             isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts

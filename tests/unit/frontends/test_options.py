@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(*paths: str, environ: Mapping[str, str] | None = None, **flags: str) -> Request:
+def requested(*paths: str, environ: Mapping[str, str] | None = None, **flags: str) -> Request:
     spelled: dict[str, str | bool] = {
         f"--{name.replace('_', '-')}": value for name, value in flags.items()
     }
@@ -34,7 +34,7 @@ def faults(found: Request) -> list[str]:
 
 
 def test_defaults() -> None:
-    found = asked()
+    found = requested()
     assert not found.faults.diagnostics
     assert (found.reading.kustomize, found.reading.allow_remote, found.reporting.format) == (
         "auto",
@@ -47,9 +47,9 @@ def test_defaults() -> None:
 def test_limits_can_all_be_set() -> None:
     names = [name for name in Limits._fields if name != "budget"]
     flags = {f"max_{name}": str(7 + i) for i, name in enumerate(names)}
-    found = asked(environ=None, **flags)
+    found = requested(environ=None, **flags)
     assert found.reading.limits.plain == Limits(*range(7, 7 + len(names)))
-    assert faults(asked(max_documents="0")) == [
+    assert faults(requested(max_documents="0")) == [
         "--max-documents: '0' is not a positive whole number"
     ]
 
@@ -79,11 +79,11 @@ def test_every_limit_is_asked_and_can_be_set() -> None:
 
 def test_environment_of_the_process_and_of_argocd() -> None:
     plain = {"VIRT_RENDER_EMIT": "vmi", "VIRT_RENDER_KUSTOMIZE": "never"}
-    found = asked(environ=plain)
+    found = requested(environ=plain)
     assert (found.settings.emit, found.reading.kustomize) == ("vmi", "never")
-    found = asked(environ={**plain, "ARGOCD_ENV_VIRT_RENDER_EMIT": "source"})
+    found = requested(environ={**plain, "ARGOCD_ENV_VIRT_RENDER_EMIT": "source"})
     assert found.settings.emit == "source"
-    assert asked(environ=plain, emit="vm").settings.emit == "vm"
+    assert requested(environ=plain, emit="vm").settings.emit == "vm"
 
 
 @pytest.mark.parametrize(
@@ -95,34 +95,34 @@ def test_environment_of_the_process_and_of_argocd() -> None:
     ],
 )  # fmt: skip
 def test_a_variable_that_resembles_none_of_ours_is_somebody_elses(name: str) -> None:
-    assert not asked(environ={f"VIRT_RENDER_{name}": "7"}).faults.diagnostics
+    assert not requested(environ={f"VIRT_RENDER_{name}": "7"}).faults.diagnostics
 
 
 @pytest.mark.parametrize(
     ("name", "near"), [("EMITT", "EMIT"), ("PIN", "PINS"), ("KUSTOMISE", "KUSTOMIZE")]
 )
 def test_a_variable_that_is_nearly_ours_is_misspelt(name: str, near: str) -> None:
-    assert faults(asked(environ={f"VIRT_RENDER_{name}": "vmi"})) == [
+    assert faults(requested(environ={f"VIRT_RENDER_{name}": "vmi"})) == [
         f"unknown environment variable VIRT_RENDER_{name}; did you mean VIRT_RENDER_{near}?"
     ]
-    assert not asked(environ={f"VIRT_RENDER_{name}": ""}).faults.diagnostics
+    assert not requested(environ={f"VIRT_RENDER_{name}": ""}).faults.diagnostics
 
 
 def test_every_variable_of_an_application_is_meant_for_us() -> None:
-    found = asked(environ={"ARGOCD_ENV_VIRT_RENDER_EMITT": "vm"})
+    found = requested(environ={"ARGOCD_ENV_VIRT_RENDER_EMITT": "vm"})
     assert faults(found) == [
         "unknown environment variable VIRT_RENDER_EMITT; did you mean VIRT_RENDER_EMIT?"
     ]
 
 
 def test_neither_application_nor_repository_decides_what_is_executed() -> None:
-    found = asked(environ={"ARGOCD_ENV_VIRT_RENDER_KUSTOMIZE": "./evil"})
+    found = requested(environ={"ARGOCD_ENV_VIRT_RENDER_KUSTOMIZE": "./evil"})
     assert faults(found) == [
         "environment variable VIRT_RENDER_KUSTOMIZE is not for manifests and Applications to decide"
     ]
     assert "--kustomize" in found.faults.diagnostics[0].help
     Path(".virt-render.yaml").write_text(f"{CONFIG}  maxDepth: 9\n")
-    found = asked()
+    found = requested()
     assert faults(found) == [
         "configuration key maxDepth is not for manifests and Applications to decide"
     ]
@@ -138,26 +138,26 @@ def test_empty_variables_say_nothing() -> None:
         "ARGOCD_ENV_VIRT_RENDER_EMIT": "",
         "ARGOCD_APP_NAMESPACE": "",
     }
-    found = asked(environ=environ)
+    found = requested(environ=environ)
     assert not found.faults.diagnostics
     assert (found.settings.emit, found.settings.namespace) == ("vm", "default")
 
 
 def test_destination_namespace_is_the_weakest() -> None:
     environ = {"ARGOCD_APP_NAMESPACE": "prod"}
-    assert asked(environ=environ).settings.namespace == "prod"
+    assert requested(environ=environ).settings.namespace == "prod"
     Path(".virt-render.yaml").write_text(f"{CONFIG}  namespace: staging\n")
-    assert asked(environ=environ).settings.namespace == "staging"
+    assert requested(environ=environ).settings.namespace == "staging"
 
 
 def test_file_of_the_path_comes_before_that_of_the_working_folder() -> None:
     Path("app").mkdir()
     Path(".virt-render.yaml").write_text(f"{CONFIG}  namespace: here\n")
-    assert asked("app").settings.namespace == "here"
+    assert requested("app").settings.namespace == "here"
     Path("app/.virt-render.yaml").write_text(f"{CONFIG}  namespace: there\n")
-    assert asked("app").settings.namespace == "there"
-    assert asked("-").settings.namespace == "here"
-    assert asked("app", config=".virt-render.yaml").settings.namespace == "here"
+    assert requested("app").settings.namespace == "there"
+    assert requested("-").settings.namespace == "here"
+    assert requested("app", config=".virt-render.yaml").settings.namespace == "here"
 
 
 def test_paths_in_a_file_are_relative_to_it() -> None:
@@ -169,14 +169,14 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
         "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
     )
     put("catalog/small.yaml", instancetype("small"))
-    settings = asked("app").settings
+    settings = requested("app").settings
     (found,) = settings.catalog
     assert isinstance(found, dict)
     assert found["metadata"]["name"] == "small"
     assert settings.cluster_config
     assert settings.cluster_config["kind"] == "KubeVirt"
     Path("app/.virt-render.yaml").write_text(f"{CONFIG}  catalog: none\n")
-    assert asked("app").settings.catalog == "none"
+    assert requested("app").settings.catalog == "none"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_paths_in_a_file_are_relative_to_it() -> None:
 )
 def test_unfit_file(text: str, message: str) -> None:
     Path(".virt-render.yaml").write_text(text)
-    found = asked()
+    found = requested()
     (fault,) = faults(found)
     assert message in fault
     assert status(found.faults.diagnostics) is Exit.USAGE
@@ -218,7 +218,7 @@ def test_unfit_file(text: str, message: str) -> None:
 
 def test_no_options_at_all_are_fine() -> None:
     Path(".virt-render.yaml").write_text(CONFIG)
-    assert not asked().faults.diagnostics
+    assert not requested().faults.diagnostics
 
 
 @pytest.mark.parametrize(
@@ -228,9 +228,9 @@ def test_no_options_at_all_are_fine() -> None:
 def test_the_line_of_a_syntax_error_is_shown(text: str, place: str, source: str) -> None:
     for name in (".virt-render.yaml", "kv.yaml"):
         Path(name).write_text(text)
-        found = asked() if name != "kv.yaml" else asked(cluster_config=name)
-        shown = found.faults.sources.place(found.faults.diagnostics[-1].location)
-        assert (str(shown), shown.source) == (f"{name}{place}", source)
+        found = requested() if name != "kv.yaml" else requested(cluster_config=name)
+        diagnostics = found.faults.sources.place(found.faults.diagnostics[-1].location)
+        assert (str(diagnostics), diagnostics.source) == (f"{name}{place}", source)
 
 
 KUBEVIRT = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
@@ -255,27 +255,27 @@ def test_a_file_of_the_repository_does_not_lead_out_of_it(
     else:
         monkeypatch.chdir("repo")  # without git, the working directory is what may be read
     path = os.path.relpath(tmp_path / "repo" / "app")
-    said = faults(asked(path))
-    assert len(said) == leads_out
-    assert all("leads out of the repository of " in fault for fault in said)
-    assert (asked(path).settings.cluster_config is None) is bool(leads_out)
-    assert not faults(asked(path, config=f"{path}/.virt-render.yaml"))
+    content = faults(requested(path))
+    assert len(content) == leads_out
+    assert all("leads out of the repository of " in fault for fault in content)
+    assert (requested(path).settings.cluster_config is None) is bool(leads_out)
+    assert not faults(requested(path, config=f"{path}/.virt-render.yaml"))
 
 
 def test_a_linked_file_stays_in_the_repository() -> None:
     Path("repo/app/.git").mkdir(parents=True)
     Path("repo/.virt-render.yaml").write_text(f"{CONFIG}  emit: vmi\n")
     Path("repo/app/.virt-render.yaml").symlink_to("../.virt-render.yaml")
-    assert faults(asked("repo/app")) == [
+    assert faults(requested("repo/app")) == [
         "repo/app/.virt-render.yaml is a symbolic link that leads out of its repository"
     ]
     Path("repo/app/.git").rename("repo/.git")
-    assert asked("repo/app").settings.emit == "vmi"
+    assert requested("repo/app").settings.emit == "vmi"
 
 
 def test_place_in_the_file_is_known() -> None:
     Path(".virt-render.yaml").write_text(f"{CONFIG}  pins: auto\n  emit: vmx\n")
-    found = asked()
+    found = requested()
     place = found.faults.sources.place(found.faults.diagnostics[0].location)
     assert str(place) == ".virt-render.yaml:5:3"
 
@@ -294,5 +294,5 @@ def test_place_in_the_file_is_known() -> None:
 def test_unfit_cluster_config(text: str | None, message: str) -> None:
     if text is not None:
         Path("kv.yaml").write_text(text)
-    (fault,) = faults(asked(cluster_config="kv.yaml"))
+    (fault,) = faults(requested(cluster_config="kv.yaml"))
     assert message in fault

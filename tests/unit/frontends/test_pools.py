@@ -22,9 +22,9 @@ def test_a_pool_is_shown(
     Path("pool.yaml").write_text(writer.write([SMALL, pool()]))
     call = Call("show", ("pool.yaml",), {}, (("vm", "web"),))
     assert execute(call, dict(os.environ)) is Exit.OK
-    said = capfd.readouterr().out
-    assert "kind: VirtualMachinePool" in said
-    assert 'guest: "2Gi"' in said
+    text = capfd.readouterr().out
+    assert "kind: VirtualMachinePool" in text
+    assert 'guest: "2Gi"' in text
 
 
 def test_a_pool_is_counted_apart(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ def test_a_pool_and_a_vm_of_one_name_are_pinned_apart(tmp_path: Path) -> None:
     repository.write("small.yaml", writer.write([BIGGER]))
     assert repository.fine("pin") == "nothing moved\n"
     assert memories(repository) == {"VirtualMachinePool": "2Gi", "VirtualMachine": "2Gi"}
-    said = repository.run("build").stderr
-    assert f"differs from what {POOL_NAME}, shop/web are pinned to" in said
+    output = repository.run("build").stderr
+    assert f"differs from what {POOL_NAME}, shop/web are pinned to" in output
     for command in (["pin", "--upgrade"], ["show"], ["history"], ["explain"]):
         refused = repository.run(*command, "web")
         assert (refused.returncode != 0, refused.stdout) == (True, "")
@@ -106,8 +106,8 @@ def test_a_pool_and_a_vm_of_one_name_are_pinned_apart(tmp_path: Path) -> None:
     assert "4Gi" not in repository.fine("history", "VirtualMachine/shop/web")
     assert "kind: VirtualMachinePool" in repository.fine("show", POOL_NAME, "--revision", "1")
     assert "kind: VirtualMachine\n" in repository.fine("show", "VirtualMachine/web")
-    said = repository.fine("explain", POOL_NAME, "spec.domain.memory.guest")
-    assert "small.yaml:11:5 VirtualMachineInstancetype shop/small spec.memory.guest" in said
+    output = repository.fine("explain", POOL_NAME, "spec.domain.memory.guest")
+    assert "small.yaml:11:5 VirtualMachineInstancetype shop/small spec.memory.guest" in output
 
 
 def test_branches_that_upgrade_the_one_and_the_other_merge(tmp_path: Path) -> None:

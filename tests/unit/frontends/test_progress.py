@@ -34,9 +34,9 @@ def test_timings_name_every_part_of_the_work(
     before = capfd.readouterr()
     (tmp_path / "virt-render.lock.yaml").unlink(missing_ok=True)
     assert dispatch.invoke([command, "--timings", str(tmp_path)]) is Exit.OK
-    output, said = capfd.readouterr()
-    assert (output, said[: len(before.err)]) == before
-    rows = [line.split() for line in said[len(before.err) :].splitlines()[1:]]
+    output, text = capfd.readouterr()
+    assert (output, text[: len(before.err)]) == before
+    rows = [line.split() for line in text[len(before.err) :].splitlines()[1:]]
     assert [row[0] for row in rows] == PARTS[command]
     seconds = [float(row[1]) for row in rows]
     assert seconds[-1] == pytest.approx(sum(seconds[:-1]), abs=0.003)
@@ -75,24 +75,24 @@ def test_what_is_done_at_once_needs_no_progress(
 
 def until(terminal: int, word: str) -> str:
     """What is shown on *terminal* up to *word*."""
-    shown = ""
-    while word not in shown:
-        shown += os.read(terminal, 4096).decode()
-    return shown
+    printed = ""
+    while word not in printed:
+        printed += os.read(terminal, 4096).decode()
+    return printed
 
 
 @pytest.mark.parametrize("command", ["build", "check", "pin --lock lock.yaml", "verify"])
 def test_progress_on_a_terminal(command: str, tmp_path: Path) -> None:
     """While standard input is waited for; the line is gone in the end."""
     (tmp_path / "vm.yaml").write_text(VM)
-    terminal, theirs = os.openpty()
+    terminal, upstream = os.openpty()
     with subprocess.Popen(
         argv(*command.split(), "vm.yaml", "-"), cwd=tmp_path, env=environ(),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=upstream,
     ) as process:  # fmt: skip
-        os.close(theirs)
-        shown = until(terminal, "read")
-        assert shown == "\r\x1b[K1 file, 1 object read"
+        os.close(upstream)
+        printed = until(terminal, "read")
+        assert printed == "\r\x1b[K1 file, 1 object read"
         assert process.stdin
         process.stdin.write(NOTE.encode())
         process.communicate()
@@ -107,14 +107,14 @@ def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 600\n")
     slow.chmod(0o755)
-    terminal, theirs = os.openpty()
+    terminal, upstream = os.openpty()
     with subprocess.Popen(
         argv("migrate", "--kustomize", "./slow"), cwd=tmp_path, env=environ(),
-        stdout=subprocess.PIPE, stderr=theirs,
+        stdout=subprocess.PIPE, stderr=upstream,
     ) as process:  # fmt: skip
-        os.close(theirs)
-        shown = until(terminal, "migrating 1 object")
-        assert shown.endswith("1 file, 1 object read; migrating 1 object")
+        os.close(upstream)
+        printed = until(terminal, "migrating 1 object")
+        assert printed.endswith("1 file, 1 object read; migrating 1 object")
         process.terminate()
         assert process.wait(60) == Exit.TERMINATED
     assert rest(terminal).endswith("\r\x1b[Kvirt-render: terminated while migrating 1 object\r\n")
@@ -123,29 +123,29 @@ def test_progress_of_a_part_that_counts_nothing(tmp_path: Path) -> None:
 def test_progress_on_a_narrow_terminal(tmp_path: Path) -> None:
     """A line that is wrapped could not be erased."""
     (tmp_path / "vm.yaml").write_text(VM)
-    terminal, theirs = os.openpty()
-    termios.tcsetwinsize(theirs, (24, 12))
+    terminal, upstream = os.openpty()
+    termios.tcsetwinsize(upstream, (24, 12))
     with subprocess.Popen(
         argv("build", "vm.yaml", "-"), cwd=tmp_path, env=environ(),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=theirs,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=upstream,
     ) as process:  # fmt: skip
-        os.close(theirs)
+        os.close(upstream)
         assert until(terminal, ", 1 ") == "\r\x1b[K1 file, 1 o"
         process.communicate(NOTE.encode())
-    *shown, last, end = rest(terminal).replace("1 file, 1 o", "").split("\r")
-    assert set(shown) == {""}
+    *printed, last, end = rest(terminal).replace("1 file, 1 o", "").split("\r")
+    assert set(printed) == {""}
     assert last.startswith("\x1b[K1 VM: \x1b[32mno findings\x1b[0m")
     assert end == "\n"
 
 
 def rest(terminal: int) -> str:
     """What else is shown on *terminal*, which is closed at the other end."""
-    shown = ""
+    printed = ""
     with contextlib.suppress(OSError):  # how Linux tells the end
         while more := os.read(terminal, 4096):
-            shown += more.decode()
+            printed += more.decode()
     os.close(terminal)
-    return shown
+    return printed
 
 
 @pytest.mark.parametrize("is_printed", [False, True])

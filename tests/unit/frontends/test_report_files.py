@@ -33,7 +33,9 @@ def test_several_at_once(command: str, capfdbinary: pytest.CaptureFixture[bytes]
     assert "VR301" in {result["ruleId"] for result in results}
     assert ET.parse("out.xml").getroot().find(".//failure") is not None  # noqa: S314 - ours
     assert "::error file=vm.yaml,line=14,col=11," in Path("out.txt").read_text()
-    codes = {one["code"] for one in json.loads(Path("out.json").read_text())["diagnostics"]}
+    codes = {
+        diagnostic["code"] for diagnostic in json.loads(Path("out.json").read_text())["diagnostics"]
+    }
     assert codes == {"VR301", "VR209"}
 
 
@@ -79,7 +81,7 @@ def test_skipped_files_are_told_with_v_only(capfdbinary: pytest.CaptureFixture[b
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--sarif-file", "a", "--junit-file", "./a"], "--sarif-file and --junit-file both name"),
         (["-o", "out.yaml", "--json-file", "out.yaml"], "--output and --json-file both name"),
@@ -88,12 +90,12 @@ def test_skipped_files_are_told_with_v_only(capfdbinary: pytest.CaptureFixture[b
     ],
 )
 def test_reports_do_not_overwrite_each_other(
-    words: list[str], said: str, capfdbinary: pytest.CaptureFixture[bytes]
+    words: list[str], message: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     Path("vm.yaml").write_text(VM)
     assert dispatch.invoke(["build", "vm.yaml", *words]) is Exit.USAGE
     printed = capfdbinary.readouterr()
-    assert said in printed.err.decode()
+    assert message in printed.err.decode()
     assert printed.out == b""
     assert [path.name for path in Path().iterdir()] == ["vm.yaml"]
 

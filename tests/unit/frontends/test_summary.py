@@ -39,7 +39,10 @@ def test_many_vms_with_one_mistake_are_one_block(ask: Ask) -> None:
     )
     assert ask("check", "-v").out.count("error VR301") == 100
     report = json.loads(ask("check", "--format", "json").out)
-    assert len([one for one in report["diagnostics"] if one["code"] == "VR301"]) == 100
+    assert (
+        len([diagnostic for diagnostic in report["diagnostics"] if diagnostic["code"] == "VR301"])
+        == 100
+    )
     assert report["summary"]["errors"] == 100
 
 
@@ -252,7 +255,11 @@ def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path
 
     def prints(*words: str) -> set[str]:
         report = json.loads(ask("check", "--format", "json", *words).out)
-        return {one["fingerprint"] for one in report["diagnostics"] if one["code"] == "VR301"}
+        return {
+            diagnostic["fingerprint"]
+            for diagnostic in report["diagnostics"]
+            if diagnostic["code"] == "VR301"
+        }
 
     ask("rule", "VR301", files=fleet(2))
     known = prints()
@@ -264,7 +271,7 @@ def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path
     os.chdir(tmp_path)
     sarif = json.loads(ask("check", "--format", "sarif").out)
     results = sarif["runs"][0]["results"]
-    assert {one["partialFingerprints"]["virtRender/v1"] for one in results} == known
+    assert {result["partialFingerprints"]["virtRender/v1"] for result in results} == known
 
 
 def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:
@@ -276,10 +283,14 @@ def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:
         volumes = [f"{{name: {name}, emptyDisk: {{capacity: 1Gi}}}}" for name, _ in disks]
         text = (
             f"{above}        devices: {{disks: [{', '.join(listed)}]}}\n        memory: {{guest: 1Gi}}\n"
-            f"      volumes: [{', '.join(one for one in volumes if 'gone' not in one)}]\n"
+            f"      volumes: [{', '.join(volume for volume in volumes if 'gone' not in volume)}]\n"
         )
         report = json.loads(ask("check", "--format", "json", files={"vm.yaml": text}).out)
-        return [one["fingerprint"] for one in report["diagnostics"] if one["severity"] == "error"]
+        return [
+            diagnostic["fingerprint"]
+            for diagnostic in report["diagnostics"]
+            if diagnostic["severity"] == "error"
+        ]
 
     known = prints(("a", "ide"), ("gone", "virtio"))
     assert len(set(known)) == 2
@@ -291,8 +302,8 @@ def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:
 
 def test_a_chart_is_to_be_rendered_first(ask: Ask) -> None:
     files = {"web/Chart.yaml": "name: web\n", "web/templates/vm.yaml": vm("{{ x }}")}
-    for path, shown in (("web", "web"), (".", "web")):
+    for path, item in (("web", "web"), (".", "web")):
         answer = ask("build", "--helm", "never", path, files=files)
         assert answer.exit == Exit.FINDINGS
-        assert f"helm template {shown} | virt-render build -" in answer.err
+        assert f"helm template {item} | virt-render build -" in answer.err
         assert "--allow-empty" not in answer.err

@@ -22,10 +22,10 @@ def test_a_pool_is_verified(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     body = render([SMALL, pool()]).resources[1]
     assert verified(tmp_path, body, capfd) == "1 VirtualMachinePool verified\n"
     place = ("spec", "virtualMachineTemplate", "spec", "template", "spec", "domain", "cpu")
-    said = verified(tmp_path, changed(body, {"cores": 9}, *place), capfd)
-    assert "VR613" in said
-    said = verified(tmp_path, pool(), capfd)
-    assert "VR612" in said
-    line = said.partition("rendered.yaml:")[2].partition(":")[0]
+    text = verified(tmp_path, changed(body, {"cores": 9}, *place), capfd)
+    assert "VR613" in text
+    text = verified(tmp_path, pool(), capfd)
+    assert "VR612" in text
+    line = text.partition("rendered.yaml:")[2].partition(":")[0]
     written = (tmp_path / "rendered.yaml").read_text().splitlines()
     assert written[int(line) - 1].strip() == "instancetype:"

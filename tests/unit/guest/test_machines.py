@@ -52,11 +52,11 @@ def held(kind: str = "Secret", name: str = "web", **keys: Any) -> Json:
 
 def findings(*objects: Json, level: Any = "warning", **settings: Any) -> list[Diagnostic]:
     found = render(list(objects), Settings(emit="source", guest=level, **settings)).diagnostics
-    return [one for one in found if one.code == "VR450"]
+    return [diagnostic for diagnostic in found if diagnostic.code == "VR450"]
 
 
 def checks(*objects: Json, **settings: Any) -> list[str]:
-    return [one.check.removeprefix("guest/") for one in findings(*objects, **settings)]
+    return [finding.check.removeprefix("guest/") for finding in findings(*objects, **settings)]
 
 
 def encoded(text: str) -> str:
@@ -118,7 +118,7 @@ def test_how_much_it_matters_is_for_the_setting_to_say(
     level: str, admission: Any, severities: list[str]
 ) -> None:
     found = findings(vm({"userData": WRONG}), level=level, admission=admission)
-    assert [str(one.severity) for one in found] == severities
+    assert [str(diagnostic.severity) for diagnostic in found] == severities
 
 
 def test_a_note_stays_one_whatever_the_setting_says() -> None:
@@ -140,7 +140,7 @@ def test_the_vms_annotation_silences_it(code: str) -> None:
 def test_a_suppression_is_idle_only_where_it_was_looked_for(level: Any) -> None:
     settings = Settings(guest=level)
     found = render([vm({"userData": SOUND}, ignore="VR450")], settings).diagnostics
-    assert ("VR120" in [one.code for one in found]) is (level == "warning")
+    assert ("VR120" in [diagnostic.code for diagnostic in found]) is (level == "warning")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_ignition_is_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("holder", "said"),
+    ("holder", "messages"),
     [
         (held("ConfigMap", data={"Autounattend.xml": "<unattend/>"}), []),
         (held("ConfigMap", data={"UNATTEND.XML": "<unattend/>", "x.cmd": "x"}), []),
@@ -168,9 +168,9 @@ def test_ignition_is_json() -> None:
         (held("ConfigMap", binaryData={"unattend.xml": encoded("<unattend>")}), ["sysprep-xml"]),
     ],
 )
-def test_answer_files(holder: Json, said: list[str]) -> None:
+def test_answer_files(holder: Json, messages: list[str]) -> None:
     volume = {"name": "sysprep", "sysprep": {"configMap": {"name": "web"}}}
-    assert checks(vm(volumes=[volume]), holder) == said
+    assert checks(vm(volumes=[volume]), holder) == messages
 
 
 def test_answer_files_in_secrets() -> None:
@@ -189,7 +189,7 @@ BY_MAC_1 = f'version: 1\nconfig: [{{type: physical, name: a, mac_address: "{MAC}
 
 @pytest.mark.parametrize("text", [BY_MAC, BY_MAC_1])
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "messages"),
     [
         ({"interfaces": [{"name": "a", "bridge": {}, "macAddress": "02:00:5e:00:53:02"}]}, ["address"]),
         ({"interfaces": [{"name": "a", "bridge": {}, "macAddress": MAC}]}, []),
@@ -205,9 +205,9 @@ BY_MAC_1 = f'version: 1\nconfig: [{{type: physical, name: a, mac_address: "{MAC}
         ),
     ],
 )  # fmt: skip
-def test_addresses_that_no_interface_has(text: str, parts: Json, said: list[str]) -> None:
+def test_addresses_that_no_interface_has(text: str, parts: Json, messages: list[str]) -> None:
     networks = [{"name": "a", "multus": {"networkName": "a"}}] if "interfaces" in parts else []
-    assert checks(vm({"networkData": text}, networks=networks, **parts)) == said
+    assert checks(vm({"networkData": text}, networks=networks, **parts)) == messages
 
 
 def credential(method: str) -> Json:
@@ -222,17 +222,17 @@ def test_keys_come_by_the_volume_that_kubevirt_fills() -> None:
         {"name": "a", "cloudInitNoCloud": {"userData": SOUND}},
         {"name": "b", "cloudInitConfigDrive": {"userData": SOUND}},
     ]
-    for method, said in (("noCloud", []), ("configDrive", ["credentials"])):
+    for method, text in (("noCloud", []), ("configDrive", ["credentials"])):
         machine = vm(volumes=volumes, accessCredentials=[credential(method)])
-        assert checks(machine) == said
+        assert checks(machine) == text
 
 
 @pytest.mark.parametrize(
-    ("users", "said"), [("[default]", []), ("[{name: joe}]", ["credentials"]), ("[]", [])]
+    ("users", "messages"), [("[default]", []), ("[{name: joe}]", ["credentials"]), ("[]", [])]
 )
-def test_keys_are_for_the_default_user(users: str, said: list[str]) -> None:
+def test_keys_are_for_the_default_user(users: str, messages: list[str]) -> None:
     source = {"userData": f"#cloud-config\nusers: {users}\n"}
-    assert checks(vm(source, accessCredentials=[credential("noCloud")])) == said
+    assert checks(vm(source, accessCredentials=[credential("noCloud")])) == messages
 
 
 def test_a_pool_has_the_findings_of_its_vms_at_its_template() -> None:
@@ -253,7 +253,7 @@ def test_an_error_is_no_refusal_of_an_edit() -> None:
     before, after = vm({"userData": SOUND}), vm({"userData": WRONG})
     impact = compare([before], [after], Settings(emit="source", guest="error"))
     assert "refused" not in impact.machines[0].effects
-    assert [one.code for one in impact.after if one.is_error] == ["VR450"]
+    assert [diagnostic.code for diagnostic in impact.after if diagnostic.is_error] == ["VR450"]
 
 
 TEXT = """\
@@ -323,16 +323,20 @@ def test_places_are_those_of_the_manifest(  # noqa: PLR0913, PLR0917
     monkeypatch.chdir(tmp_path)
     execute(Call("check", ("vm.yaml",), {"--format": "json"}), {})
     printed = capfd.readouterr()
-    found = [one for one in json.loads(printed.out)["diagnostics"] if one["code"] == "VR450"]
-    assert [f"{one['line']}:{one['column']}" for one in found] == places
+    found = [
+        diagnostic
+        for diagnostic in json.loads(printed.out)["diagnostics"]
+        if diagnostic["code"] == "VR450"
+    ]
+    assert [f"{diagnostic['line']}:{diagnostic['column']}" for diagnostic in found] == places
     assert "canary" not in printed.out + printed.err
 
 
 def test_many_vms_share_one_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def judge(text: str) -> TextVerdict:
-        asked.append(text)
+        requested.append(text)
         return texts.user_data(text)
 
     monkeypatch.setitem(guest.JUDGES, "user", judge)
@@ -340,7 +344,7 @@ def test_many_vms_share_one_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, machine in enumerate(machines):
         machine["metadata"]["name"] = f"web{number}"
     assert len(findings(*machines)) == 20
-    assert asked == [WRONG]
+    assert requested == [WRONG]
 
 
 @pytest.mark.parametrize(
@@ -380,6 +384,8 @@ def test_a_compressed_text_is_counted_as_not_looked_into() -> None:
         [{"userDataBase64": packed}],
         [{"secretRef": {"name": "web"}}, held(data={"userdata": packed})],
     ):
-        said = render([vm(source), *more], Settings(guest="warning")).diagnostics
-        assert [one.code for one in said if one.code.startswith("VR45")] == ["VR451"]
-        assert "compressed text" in said[-1].message
+        diagnostics = render([vm(source), *more], Settings(guest="warning")).diagnostics
+        assert [
+            diagnostic.code for diagnostic in diagnostics if diagnostic.code.startswith("VR45")
+        ] == ["VR451"]
+        assert "compressed text" in diagnostics[-1].message

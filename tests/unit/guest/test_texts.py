@@ -9,7 +9,7 @@ HEAD = "#cloud-config\n"
 
 
 def loud(text: str) -> list[Remark]:
-    return [one for one in texts.user_data(text).remarks if not one.is_note]
+    return [remark for remark in texts.user_data(text).remarks if not remark.is_note]
 
 
 #: Of other agents, or filled in later: notes at most.
@@ -122,7 +122,7 @@ def test_what_a_guest_ignores_is_said(text: str, check: str, line: int, words: s
 
 def test_a_slip_on_top_is_a_note_and_leaves_the_rest_as_it_is() -> None:
     remarks = texts.user_data(HEAD + "runcmds: []\npackages: x\n").remarks
-    assert [(one.check, one.is_note) for one in remarks] == [
+    assert [(remark.check, remark.is_note) for remark in remarks] == [
         ("guest/user-data-schema", False),
         ("guest/unknown-key", True),
     ]
@@ -131,8 +131,8 @@ def test_a_slip_on_top_is_a_note_and_leaves_the_rest_as_it_is() -> None:
 
 def test_a_key_of_another_agents_makes_notes_of_the_rest() -> None:
     remarks = texts.user_data(HEAD + "stages: {}\npackages: x\n").remarks
-    assert all(one.is_note for one in remarks)
-    assert {one.check for one in remarks} == {"guest/user-data-schema", "guest/unknown-key"}
+    assert all(remark.is_note for remark in remarks)
+    assert {remark.check for remark in remarks} == {"guest/user-data-schema", "guest/unknown-key"}
 
 
 def test_a_deprecation_has_its_version_and_what_to_use() -> None:
@@ -160,7 +160,7 @@ def test_why_a_text_is_not_looked_into_is_known(text: str, unread: str) -> None:
 
 
 def network(text: str) -> list[str]:
-    return [f"{one.about} {one.message}" for one in texts.network_data(text).remarks]
+    return [f"{remark.about} {remark.message}" for remark in texts.network_data(text).remarks]
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_nothing_is_said_of_network_data_that_guests_take(text: str) -> None:
     ],
 )  # fmt: skip
 def test_network_data_that_guests_do_not_take(text: str, words: str) -> None:
-    assert any(words in one for one in network(text)), network(text)
+    assert any(words in item for item in network(text)), network(text)
 
 
 def test_addresses_are_those_that_choose_an_interface() -> None:
@@ -210,7 +210,9 @@ ethernets:
   one: {match: {macaddress: "02:00:00:00:00:0A"}}
   two: {match: {name: en*}, macaddress: "02:00:00:00:00:0b"}
 """
-    assert [one[:2] for one in texts.network_data(text).addresses] == [("02:00:00:00:00:0a", 3)]
+    assert [address[:2] for address in texts.network_data(text).addresses] == [
+        ("02:00:00:00:00:0a", 3)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ def test_who_gets_the_keys_of_the_metadata(users: str, *, reaches: bool) -> None
     ],
 )
 def test_answer_files_are_xml(text: str, checks: list[str]) -> None:
-    assert [one.check for one in texts.answer_file(text).remarks] == checks
+    assert [remark.check for remark in texts.answer_file(text).remarks] == checks
 
 
 @pytest.mark.parametrize(

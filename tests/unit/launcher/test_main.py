@@ -84,7 +84,9 @@ def test_images_are_pulled_for_filesystems_as_for_the_launcher() -> None:
 def test_the_folder_of_huge_pages_is_in_huge_pages() -> None:
     folders = {
         release: next(
-            one["emptyDir"] for one in made(release)["volumes"] if one["name"] == "hugetblfs-dir"
+            volume["emptyDir"]
+            for volume in made(release)["volumes"]
+            if volume["name"] == "hugetblfs-dir"
         )
         for release in ("1.9", MAIN)
     }

@@ -16,7 +16,7 @@ def body(kind: str = "VirtualMachine", **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "which"),
+    ("stated", "which"),
     [
         (body(spec={"domain": {}}), "runtime"),
         (body("VM", spec={"domain": {}}), "store"),
@@ -28,8 +28,8 @@ def body(kind: str = "VirtualMachine", **more: Any) -> dict[str, Any]:
         ({**body(), "apiVersion": "example.com/v1alpha1"}, ""),
     ],
 )
-def test_age(given: dict[str, Any], which: str) -> None:
-    assert machines.age(from_body(given, 0)) == which
+def test_age(stated: dict[str, Any], which: str) -> None:
+    assert machines.age(from_body(stated, 0)) == which
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_age(given: dict[str, Any], which: str) -> None:
 )
 def test_restart_policy(policy: str | None, strategy: str) -> None:
     spec: dict[str, Any] = {"domain": {}} if policy is None else {"restartPolicy": policy}
-    given = body(spec=spec)
-    made = machines.from_store(given, machines.as_instance(given))
+    inputs = body(spec=spec)
+    made = machines.from_store(inputs, machines.as_instance(inputs))
     assert made["spec"]["runStrategy"] == strategy
 
 
@@ -47,26 +47,26 @@ def test_firmware_uuid_is_kubevirts() -> None:
 
 
 def test_a_machine_of_today_is_itself() -> None:
-    given = from_body({**body(), "apiVersion": "kubevirt.io/v1"}, 0)
-    assert machines.modernise(given) is given
+    inputs = from_body({**body(), "apiVersion": "kubevirt.io/v1"}, 0)
+    assert machines.modernise(inputs) is inputs
 
 
 def test_a_stored_machine_has_a_template_and_its_author_has_none() -> None:
-    given = from_body(body("VM", spec={"domain": {}}), 3)
-    made = machines.modernise(given)
-    assert (made.version, made.kind, made.written, made.ref) == ("v1", VM, given, given.ref)
+    inputs = from_body(body("VM", spec={"domain": {}}), 3)
+    made = machines.modernise(inputs)
+    assert (made.version, made.kind, made.written, made.ref) == ("v1", VM, inputs, inputs.ref)
     assert tree.get(made.body, *TEMPLATE, "spec", "domain") is not None
     cores = ("spec", "domain", "cpu", "cores")
     assert machines.in_machine(made, cores) == (*TEMPLATE, *cores)
     assert machines.in_manifest(made, (*TEMPLATE, *cores)) == cores
     assert machines.in_manifest(made, ("metadata", "name")) == ("metadata", "name")
     (found,) = machines.located([codes.WRONG_TYPE.at(at(made, (*TEMPLATE, *cores)), "")], [made])
-    assert found.location == at(given, cores)
+    assert found.location == at(inputs, cores)
 
 
 def test_a_machine_of_the_runtime_is_a_vmi_in_the_same_places() -> None:
-    given = from_body(body(spec={"domain": {}}), 0)
-    made = machines.modernise(given)
+    inputs = from_body(body(spec={"domain": {}}), 0)
+    made = machines.modernise(inputs)
     assert (made.body["apiVersion"], made.kind) == ("kubevirt.io/v1", VMI)
     assert machines.in_manifest(made, ("spec", "domain")) == ("spec", "domain")
     assert machines.in_machine(made, ("spec", "domain")) == ("spec", "domain")

@@ -11,7 +11,7 @@ from tests.support.manifests import put, vm
 
 
 @pytest.mark.parametrize(
-    ("said", "part", "shown"),
+    ("message", "part", "printed"),
     [
         ("bad value hunter2 here", "hunter2", "bad value [redacted] here"),
         (r'bad "say \"hi\"" here', 'say "hi"', 'bad "[redacted]" here'),
@@ -20,8 +20,10 @@ from tests.support.manifests import put, vm
     ],
     ids=["plain", "quotes", "a-quote-first", "backslash"],
 )
-def test_what_is_secret_is_hidden_whole_in_each_spelling(said: str, part: str, shown: str) -> None:
-    assert shortened(said, {part}, 1000) == shown
+def test_what_is_secret_is_hidden_whole_in_each_spelling(
+    message: str, part: str, printed: str
+) -> None:
+    assert shortened(message, {part}, 1000) == printed
 
 
 def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
@@ -37,8 +39,8 @@ def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
     reach = Reach()
     reach.resources += [str(tmp_path / "vm.yaml"), str(tmp_path / "more.yaml")]
     words = "rguske hunter22 echo topsecret madmin"
-    said = shortened(words, secret_parts(reach, Limits()), 1000)
-    assert said == "rguske [redacted] [redacted] [redacted]"
+    text = shortened(words, secret_parts(reach, Limits()), 1000)
+    assert text == "rguske [redacted] [redacted] [redacted]"
 
 
 def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
@@ -47,7 +49,7 @@ def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
     reach = Reach()
     reach.resources += [str(tmp_path / "rhel9.yaml")]
     parts, names = secret_parts(reach, Limits()), file_names(reach)
-    said = "accumulating resources: from 'rhel9.yaml': rhel9, password: rhel9"
-    assert shortened(said, parts, 1000, names) == (
+    text = "accumulating resources: from 'rhel9.yaml': rhel9, password: rhel9"
+    assert shortened(text, parts, 1000, names) == (
         "accumulating resources: from 'rhel9.yaml': [redacted], [redacted]"
     )

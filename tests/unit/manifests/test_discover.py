@@ -24,17 +24,23 @@ def walk(top: str, *, plain: bool = False, allowed: tuple[str, ...] = (".",)) ->
 
 
 def names(found: discover.Discovery) -> list[str]:
-    return [shown for shown, _ in found.files]
+    return [file for file, _ in found.files]
 
 
 def notes(found: discover.Discovery) -> dict[str, str]:
     return {
-        one.location.file: one.message for one in found.diagnostics if one.severity is Severity.INFO
+        diagnostic.location.file: diagnostic.message
+        for diagnostic in found.diagnostics
+        if diagnostic.severity is Severity.INFO
     }
 
 
 def errors(found: discover.Discovery) -> dict[str, str]:
-    return {one.location.file: one.message for one in found.diagnostics if one.is_error}
+    return {
+        diagnostic.location.file: diagnostic.message
+        for diagnostic in found.diagnostics
+        if diagnostic.is_error
+    }
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +59,7 @@ def test_yaml_and_json_files_sorted_with_names_as_given(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"),
+    ("stated", "printed"),
     [
         (".", "."),
         ("./", "."),
@@ -64,8 +70,8 @@ def test_yaml_and_json_files_sorted_with_names_as_given(folder: Path) -> None:
         ("/a/", "/a"),
     ],
 )
-def test_names_are_tidied(given: str, shown: str) -> None:
-    assert discover.tidy(given) == shown
+def test_names_are_tidied(stated: str, printed: str) -> None:
+    assert discover.tidy(stated) == printed
 
 
 def test_hidden_files_helm_templates_and_large_endings_are_left_out_with_a_note(

@@ -59,13 +59,18 @@ def test_everything_that_a_kustomization_names_is_found() -> None:
         "labels": None,
     }
     found = list(kustomization.references(body))
-    assert [one.entry for one in found if one.is_resource] == ["vm.yaml", "../base", "old", "part"]
-    assert [one.entry for one in found if not one.is_resource] == [
+    assert [reference.entry for reference in found if reference.is_resource] == [
+        "vm.yaml",
+        "../base",
+        "old",
+        "part",
+    ]
+    assert [reference.entry for reference in found if not reference.is_resource] == [
         "crd.json", "names.yaml", "smp.yaml", "labels.yaml", "patch.yaml", "json.yaml",
         "replace.yaml", "schema.json", "user.data", "plain.txt", "a.env", "b.env",
     ]  # fmt: skip
     assert found[1].path == ("resources", 1)
-    assert next(one.path for one in found if one.entry == "json.yaml") == (
+    assert next(reference.path for reference in found if reference.entry == "json.yaml") == (
         "patchesJson6902",
         0,
         "path",
@@ -101,7 +106,7 @@ def test_bases_that_are_listed_twice_on_each_level(root: Path, levels: int, buil
             write(root / f"{level}{side}", f"namePrefix: {side}-\n{below}")
     write(root / "top", "resources: [../0a, ../0b]\n")
     found = kustomization.reach("top", Limits(), allow_remote=False).diagnostics
-    assert [one.code for one in found] == (["VR111"] if builds else [])
+    assert [diagnostic.code for diagnostic in found] == (["VR111"] if builds else [])
     if builds:
         assert f"would build {builds:,} kustomizations for top" in found[0].message
         assert f"which are {2 * levels + 1}" in found[0].message
@@ -167,8 +172,8 @@ def test_a_folder_that_makes_the_configuration_of_a_plugin_is_refused(root: Path
     write(root, f"{key}: [made]\n")
     (found,) = kustomization.reach(".", Limits(), allow_remote=False).diagnostics
     assert (found.code, found.location.file) == ("VR122", "kustomization.yaml")
-    said = f"made/kustomization.yaml has namePrefix, and makes configurations of {key}: "
-    assert found.message.startswith(said)
+    text = f"made/kustomization.yaml has namePrefix, and makes configurations of {key}: "
+    assert found.message.startswith(text)
     write(root / "made", "resources: [config.yaml]\n")
     assert kustomization.reach(".", Limits(), allow_remote=False).diagnostics == []
 

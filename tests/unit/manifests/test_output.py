@@ -69,7 +69,7 @@ def test_one_file_holds_everything(tmp_path: Path) -> None:
     text = "apiVersion: v1\nkind: Pod # kept\nmetadata: {name: b}\n"
     assert output.save(target, [(objects[0], objects[0]), (objects[1], text)]) is None
     written = (tmp_path / "out.yaml").read_bytes()
-    assert [one.body for one in read(written, "out.yaml", Limits()).documents] == objects
+    assert [document.body for document in read(written, "out.yaml", Limits()).documents] == objects
     assert b"# kept" in written
 
 
@@ -77,11 +77,11 @@ def test_one_file_holds_everything(tmp_path: Path) -> None:
 def test_a_folder_gets_one_file_a_resource(tmp_path: Path, target: str) -> None:
     (tmp_path / "old").mkdir()
     objects = [thing("Pod", "a", "n"), thing("Namespace", "n")]
-    assert output.save(f"{tmp_path}/{target}", [(one, one) for one in objects]) is None
+    assert output.save(f"{tmp_path}/{target}", [(body, body) for body in objects]) is None
     folder = tmp_path / target
     assert files_in(folder) == ["n/pod-a.yaml", "namespace-n.yaml"]
     written = read((folder / "n/pod-a.yaml").read_bytes(), "", Limits())
-    assert [one.body for one in written.documents] == [objects[0]]
+    assert [document.body for document in written.documents] == [objects[0]]
 
 
 def test_a_folder_without_resources_is_made_and_empty(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_all_or_nothing_is_written(tmp_path: Path, target: str, file: str, words
     if target == "new/":
         objects.append(thing("Pod", "c" * 300, "other"))
     before = sorted(tmp_path.rglob("*"))
-    found = output.save(f"{tmp_path}/{target}", [(one, one) for one in objects])
+    found = output.save(f"{tmp_path}/{target}", [(body, body) for body in objects])
     assert found is not None
     assert found.code == "VR121"
     assert found.message == f"cannot write {tmp_path}/{file}: {words}"

@@ -33,11 +33,12 @@ def names(loaded: Documents) -> list[str]:
     return [document.body["metadata"]["name"] for document in loaded.documents]
 
 
-def said(loaded: Documents) -> list[str]:
+def messages(loaded: Documents) -> list[str]:
     """Each diagnostic as CODE PLACE."""
     return [
-        f"{one.code} {one.location.file}" + (f":{one.location.line}" if one.location.line else "")
-        for one in loaded.diagnostics
+        f"{diagnostic.code} {diagnostic.location.file}"
+        + (f":{diagnostic.location.line}" if diagnostic.location.line else "")
+        for diagnostic in loaded.diagnostics
     ]
 
 
@@ -47,7 +48,7 @@ def test_the_order_is_that_of_the_paths_then_of_the_names_then_of_the_documents(
     put("a.yaml", VM.format("a"))
     found = read("b", "a.yaml", "-", stdin=io.BytesIO(VM.format("stream").encode()))
     assert names(found) == ["b1", "b2", "b2b", "a", "stream"]
-    assert [one.origin.file for one in found.documents] == [
+    assert [document.origin.file for document in found.documents] == [
         "b/1.json", "b/2.yaml", "b/2.yaml", "a.yaml", "<stdin>",
     ]  # fmt: skip
     assert found.files == ["a.yaml", "b/1.json", "b/2.yaml"]
@@ -88,7 +89,7 @@ def test_a_file_that_has_gone_since_has_no_bytes() -> None:
 def test_what_is_no_manifest_is_left_out_of_a_folder_with_a_note(text: str, why: str) -> None:
     put("a.yaml", text)
     found = read(".")
-    assert said(found) == ["VR118 a.yaml"]
+    assert messages(found) == ["VR118 a.yaml"]
     assert found.diagnostics[0].message.startswith("a.yaml skipped: ")
     assert why in found.diagnostics[0].message
     assert found.documents == []
@@ -115,7 +116,7 @@ def test_what_may_hold_an_object_is_never_left_out(
     text: str | bytes, expected: str, path: str
 ) -> None:
     Path("a.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert said(read(path)) == [expected]
+    assert messages(read(path)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_what_may_hold_an_object_is_never_left_out(
 def test_the_same_in_a_file_that_was_named_is_an_error(text: str, expected: str, path: str) -> None:
     put("a.yaml", text)
     found = read(path, stdin=io.BytesIO(text.encode()))
-    assert said(found) == [expected.replace("a.yaml", "<stdin>" if path == "-" else path)]
+    assert messages(found) == [expected.replace("a.yaml", "<stdin>" if path == "-" else path)]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_generated_names_and_our_own_kinds_need_no_name() -> None:
     put("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n")
     put("lock.yaml", "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\n")
     found = read(".")
-    assert [one.body["kind"] for one in found.documents] == ["Pod", "RevisionLock"]
+    assert [document.body["kind"] for document in found.documents] == ["Pod", "RevisionLock"]
     assert found.diagnostics == []
 
 
@@ -169,28 +170,28 @@ def test_a_broken_manifest_in_a_folder_is_an_error_though_its_user_data_is_a_tem
         "a.yaml",
         VM.format("a") + "spec:\n  userData: |\n    {{ ds.meta_data }}\n\n\n\n  a: b\n  c: d: e\n",
     )
-    assert said(read(".")) == ["VR101 a.yaml:12"]
+    assert messages(read(".")) == ["VR101 a.yaml:12"]
 
 
 def test_a_missing_path_is_an_error() -> None:
     found = read("gone", "gone.yaml", "-")
-    assert said(found) == ["VR110 gone", "VR110 gone.yaml", "VR110 <stdin>"]
+    assert messages(found) == ["VR110 gone", "VR110 gone.yaml", "VR110 <stdin>"]
 
 
 def test_the_limit_of_one_file_and_of_all() -> None:
     for name in "abcd":
         put(f"{name}.yaml", VM.format(name))
     size = len(VM.format("a"))
-    assert said(read(".", limits=Limits(file_bytes=size - 1))) == [
+    assert messages(read(".", limits=Limits(file_bytes=size - 1))) == [
         f"VR111 {n}.yaml" for n in "abcd"
     ]
     found = read(".", limits=Limits(total_bytes=2 * size))
-    assert (names(found), said(found)) == (["a", "b"], ["VR111 c.yaml"])
+    assert (names(found), messages(found)) == (["a", "b"], ["VR111 c.yaml"])
     stream = read("-", stdin=io.BytesIO(b"a" * 100), limits=Limits(file_bytes=99))
-    assert said(stream) == ["VR111 <stdin>"]
+    assert messages(stream) == ["VR111 <stdin>"]
     text = VM.format("a").encode()
     stream = read("-", stdin=io.BytesIO(text), limits=Limits(file_bytes=size))
-    assert (names(stream), said(stream)) == (["a"], [])
+    assert (names(stream), messages(stream)) == (["a"], [])
 
 
 def test_patches_are_no_resources_when_kustomize_is_not_used() -> None:
@@ -199,7 +200,7 @@ def test_patches_are_no_resources_when_kustomize_is_not_used() -> None:
     put("app/patch.yaml", VM.format("a"))
     found = read("app", kustomize="never")
     assert names(found) == ["a"]
-    assert said(found) == ["VR118 app/kustomization.yaml", "VR118 app/patch.yaml"]
+    assert messages(found) == ["VR118 app/kustomization.yaml", "VR118 app/patch.yaml"]
     assert "app/kustomization.yaml refers to it" in found.diagnostics[1].message
 
 
@@ -209,7 +210,7 @@ def test_a_patch_or_kustomization_that_is_named_is_left_out() -> None:
     put("app/vm.yaml", VM.format("a"))
     found = read("app/deep/patch.yaml", "app/kustomization.yaml", "app/vm.yaml")
     assert names(found) == ["a"]
-    assert said(found) == ["VR118 app/deep/patch.yaml", "VR118 app/kustomization.yaml"]
+    assert messages(found) == ["VR118 app/deep/patch.yaml", "VR118 app/kustomization.yaml"]
 
 
 def test_several_kustomizations_are_listed_and_not_built() -> None:
@@ -218,7 +219,7 @@ def test_several_kustomizations_are_listed_and_not_built() -> None:
     put("base/kustomization.yaml", "resources: [vm.yaml]\n")
     put("vm.yaml", VM.format("loose"))
     found = read(".", kustomize="no-such-kustomize")
-    assert said(found) == ["VR119 ."]
+    assert messages(found) == ["VR119 ."]
     assert "prod, test" in found.diagnostics[0].message
     assert names(found) == ["loose"]
 
@@ -226,7 +227,7 @@ def test_several_kustomizations_are_listed_and_not_built() -> None:
 def test_without_a_kustomize_binary() -> None:
     put("app/kustomization.yaml", "resources: [vm.yaml]\n")
     (found,) = load_all(["."], Reading(Limits(), kustomize="no-such-kustomize"))
-    assert said(found) == ["VR117 app"]
+    assert messages(found) == ["VR117 app"]
     assert "no-such-kustomize" in found.diagnostics[0].message
 
 
@@ -242,11 +243,13 @@ def test_a_text_that_is_known_is_not_parsed_again(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("apiVersion: [")
     how = Reading(Limits(), kustomize="never", known={})
     first, second = (load([str(tmp_path)], how) for _ in range(2))
-    assert [one.origin.file for one in second.documents] == [
+    assert [document.origin.file for document in second.documents] == [
         str(tmp_path / name) for name in ("a.yaml", "b.yaml")
     ]
-    assert {id(one.body) for one in first.documents} == {id(one.body) for one in second.documents}
-    assert len({id(one.body) for one in first.documents}) == 1
+    assert {id(document.body) for document in first.documents} == {
+        id(document.body) for document in second.documents
+    }
+    assert len({id(document.body) for document in first.documents}) == 1
     assert first.diagnostics == second.diagnostics
     assert first.diagnostics
     other = load([str(tmp_path)], how._replace(limits=Limits(depth=5)))
@@ -299,9 +302,9 @@ def test_a_buffer_counts_under_each_name_of_its_file() -> None:
 def test_a_buffer_has_the_limits_of_a_file_and_its_faults() -> None:
     large = buffered(a=VM.format("a" * 200))._replace(limits=Limits(file_bytes=100))
     put("a.yaml", VM.format("a"))
-    assert said(load(["."], large)) == ["VR111 a.yaml"]
-    assert said(load(["."], buffered(a="{"))) == ["VR101 a.yaml:1"]
-    assert said(load(["."], buffered(a="# nothing\na: \ud800\n"))) == ["VR101 a.yaml:2"]
+    assert messages(load(["."], large)) == ["VR111 a.yaml"]
+    assert messages(load(["."], buffered(a="{"))) == ["VR101 a.yaml:1"]
+    assert messages(load(["."], buffered(a="# nothing\na: \ud800\n"))) == ["VR101 a.yaml:2"]
 
 
 def test_what_kustomize_builds_is_what_is_saved(kustomize: str) -> None:
@@ -319,4 +322,7 @@ def test_a_lock_that_is_not_saved_counts_beside_a_kustomization(kustomize: str) 
     lock = "apiVersion: virt-render.dev/v1alpha1\nkind: RevisionLock\npins: {}\n"
     buffers = Buffers({"virt-render.lock.yaml": lock})
     found = load(["."], Reading(Limits(), kustomize=kustomize, buffers=buffers))
-    assert [one.body["kind"] for one in found.documents] == ["VirtualMachine", "RevisionLock"]
+    assert [document.body["kind"] for document in found.documents] == [
+        "VirtualMachine",
+        "RevisionLock",
+    ]

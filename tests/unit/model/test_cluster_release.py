@@ -16,9 +16,9 @@ def operator(version: str) -> dict[str, Any]:
 
 
 def test_a_kubevirt_resource_says_what_runs_before_what_is_asked_for() -> None:
-    asked = {**KUBEVIRT, "spec": {"imageTag": "v1.8.4"}}
-    running = {**asked, "status": {"observedKubeVirtVersion": "v1.7.2"}}
-    assert release_of(asked) == ReleaseEvidence("1.8.4", ("spec", "imageTag"))
+    requested = {**KUBEVIRT, "spec": {"imageTag": "v1.8.4"}}
+    running = {**requested, "status": {"observedKubeVirtVersion": "v1.7.2"}}
+    assert release_of(requested) == ReleaseEvidence("1.8.4", ("spec", "imageTag"))
     assert release_of(running) == ReleaseEvidence("1.7.2", ("status", "observedKubeVirtVersion"))
 
 

@@ -6,7 +6,7 @@ from render.model.apimachinery.duration import DurationError, canonical, nanosec
 
 
 @pytest.mark.parametrize(
-    ("given", "written"),
+    ("stated", "written"),
     [
         ("60s", "1m0s"),
         ("1m0s", "1m0s"),
@@ -23,15 +23,15 @@ from render.model.apimachinery.duration import DurationError, canonical, nanosec
         ("1h1ns", "1h0m0.000000001s"),
     ],
 )
-def test_what_go_makes_of_a_duration(given: str, written: str) -> None:
-    assert canonical(given) == written
+def test_what_go_makes_of_a_duration(stated: str, written: str) -> None:
+    assert canonical(stated) == written
     assert canonical(written) == written
 
 
-@pytest.mark.parametrize("given", ["", "1", "s", "1 m", "1d", "-", "1m-1s", "300000000h"])
-def test_what_is_no_duration(given: str) -> None:
+@pytest.mark.parametrize("stated", ["", "1", "s", "1 m", "1d", "-", "1m-1s", "300000000h"])
+def test_what_is_no_duration(stated: str) -> None:
     with pytest.raises(DurationError, match="time: invalid duration"):
-        nanoseconds(given)
+        nanoseconds(stated)
 
 
 def test_a_length_without_unit_is_nothing() -> None:

@@ -82,9 +82,9 @@ def test_how_a_release_shows_the_values_of_a_selector(
     assert str(caught.value).startswith(f"values: Invalid value: {listing}: ")
 
 
-@pytest.mark.parametrize(("operator", "shown"), [("In\t", r'"In\t"'), ('a"b', r'"a\"b"')])
-def test_an_operator_is_shown_as_go_quotes_it(operator: str, shown: str) -> None:
+@pytest.mark.parametrize(("operator", "printed"), [("In\t", r'"In\t"'), ('a"b', r'"a\"b"')])
+def test_an_operator_is_shown_as_go_quotes_it(operator: str, printed: str) -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": operator, "values": ["x"]}]}
     with pytest.raises(SelectorError) as found:
         selects(selector, {"a": "x"}, NEWEST)
-    assert str(found.value) == f"{shown} is not a valid label selector operator"
+    assert str(found.value) == f"{printed} is not a valid label selector operator"

@@ -26,7 +26,7 @@ def test_only_what_is_no_virtual_machine_has_its_kind(ref: ResourceRef, name: st
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("query", "meant"),
     [
         ("prod/web", [POOL, "prod/web"]),
         ("web", [POOL, "prod/web", "test/web"]),
@@ -42,8 +42,8 @@ def test_only_what_is_no_virtual_machine_has_its_kind(ref: ResourceRef, name: st
         ("nobody", []),
     ],
 )
-def test_what_a_name_means(asked: str, meant: list[str]) -> None:
-    assert fitting(asked, KNOWN) == meant
+def test_what_a_name_means(query: str, meant: list[str]) -> None:
+    assert fitting(query, KNOWN) == meant
 
 
 def test_an_ambiguous_name_comes_with_one_that_is_not() -> None:

@@ -47,7 +47,7 @@ def test_the_preference_is_blamed_for_what_it_wrote(
     spec: Json, disks: list[Json], path: str
 ) -> None:
     found = render([preference(spec), vm(disks)], Settings(kubevirt="1.9", admission="strict"))
-    (error,) = [one for one in found.diagnostics if one.is_error]
+    (error,) = [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error]
     assert error.resource is not None
     assert error.resource.kind == "VirtualMachine"
     assert error.position is not None

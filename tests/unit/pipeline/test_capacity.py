@@ -67,13 +67,19 @@ KUBEVIRT = kubevirt(developerConfiguration={"featureGates": ["HostDisk", "Sideca
 
 
 def found(*objects: Json, cluster: Json | None = KUBEVIRT, **settings: Any) -> list[Diagnostic]:
-    given = [*objects, *([cluster] if cluster else [])]
-    said = render(given, Settings(**{"kubevirt": "1.9", **settings})).diagnostics
-    return [one for one in said if one.code in ("VR443", "VR444", "VR445", "VR446")]
+    inputs = [*objects, *([cluster] if cluster else [])]
+    diagnostics = render(inputs, Settings(**{"kubevirt": "1.9", **settings})).diagnostics
+    return [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.code in ("VR443", "VR444", "VR445", "VR446")
+    ]
 
 
 def told(*objects: Json, **settings: Any) -> list[tuple[str, str]]:
-    return [(str(one.severity), one.field) for one in found(*objects, **settings)]
+    return [
+        (str(diagnostic.severity), diagnostic.field) for diagnostic in found(*objects, **settings)
+    ]
 
 
 MEMORY = "spec.hard[requests.memory]"
@@ -83,17 +89,17 @@ MEMORY = "spec.hard[requests.memory]"
 def test_a_quota_that_fits_to_the_byte(release: str) -> None:
     size = GI + BESIDE[release]
     assert not found(vm(), quota(requests_memory=size), kubevirt=release)
-    (one,) = found(vm(), quota(requests_memory=size - 1), kubevirt=release)
-    assert (str(one.severity), one.field) == ("error", MEMORY)
-    assert one.resource is not None
-    assert one.resource.kind == "ResourceQuota"
-    assert [related.message.partition(":")[0] for related in one.related] == ["web"]
+    (diagnostic,) = found(vm(), quota(requests_memory=size - 1), kubevirt=release)
+    assert (str(diagnostic.severity), diagnostic.field) == ("error", MEMORY)
+    assert diagnostic.resource is not None
+    assert diagnostic.resource.kind == "ResourceQuota"
+    assert [related.message.partition(":")[0] for related in diagnostic.related] == ["web"]
 
 
 def test_a_guest_of_the_size_of_the_quota_does_not_fit() -> None:
     guest = vm(domain={"memory": {"guest": "4Gi"}})
-    (one,) = found(guest, quota(requests_memory="4Gi"))
-    assert one.message == (
+    (diagnostic,) = found(guest, quota(requests_memory="4Gi"))
+    assert diagnostic.message == (
         f"exceeded quota: team, requested: requests.memory={4 * GI + BESIDE['1.9']}, limited: requests.memory=4Gi"
         f": what always runs: web requests.memory={4 * GI + BESIDE['1.9']}"
     )
@@ -113,9 +119,9 @@ def test_what_is_halted_does_not_count() -> None:
 @pytest.mark.parametrize("run", ["Manual", "Once", "RerunOnFailure"])
 def test_what_may_be_started_is_a_warning(run: str) -> None:
     assert not found(vm("a"), vm("b", run), quota(pods=2))
-    (one,) = found(vm("a"), vm("b", run), quota(pods=1))
-    assert one.severity == "warning"
-    assert "and what may be started: a pods=1, b pods=1" in one.message
+    (diagnostic,) = found(vm("a"), vm("b", run), quota(pods=1))
+    assert diagnostic.severity == "warning"
+    assert "and what may be started: a pods=1, b pods=1" in diagnostic.message
 
 
 def pool(replicas: int) -> Json:
@@ -132,8 +138,8 @@ def pool(replicas: int) -> Json:
 
 def test_a_pool_counts_its_replicas() -> None:
     assert not found(pool(3), quota(requests_memory=3 * POD))
-    (one,) = found(pool(3), quota(requests_memory=3 * POD - 1))
-    assert one.message.endswith(f"what always runs: 3 x web requests.memory={POD}")
+    (diagnostic,) = found(pool(3), quota(requests_memory=3 * POD - 1))
+    assert diagnostic.message.endswith(f"what always runs: 3 x web requests.memory={POD}")
     assert not found(pool(0), quota(pods=0))
 
 
@@ -191,18 +197,20 @@ def test_a_second_pod_for_one_migration() -> None:
     network: Json = {"networks": [{"name": "default", "pod": {}}], "domain": masquerade}
     moving = [vm("a", evictionStrategy=LIVE, **network), vm("b")]
     assert not found(*moving, quota(requests_memory=3 * POD, pods=3))
-    (one,) = found(*moving, quota(requests_memory=3 * POD - 1, pods=3))
-    assert (str(one.severity), one.field) == ("warning", MEMORY)
-    assert one.message.startswith("no room for a live migration of a, ")
+    (diagnostic,) = found(*moving, quota(requests_memory=3 * POD - 1, pods=3))
+    assert (str(diagnostic.severity), diagnostic.field) == ("warning", MEMORY)
+    assert diagnostic.message.startswith("no room for a live migration of a, ")
     assert not found(vm("a"), vm("b"), quota(pods=2))  # nobody moves
 
 
 def test_namespaces_of_their_own() -> None:
     both = [vm("a"), vm("b", namespace="test")]
     assert not found(*both, quota(pods=1), quota(namespace="test", pods=1))
-    (one,) = found(*both, vm("c", namespace="test"), quota(pods=1), quota(namespace="test", pods=1))
-    assert one.resource is not None
-    assert one.resource.namespace == "test"
+    (single,) = found(
+        *both, vm("c", namespace="test"), quota(pods=1), quota(namespace="test", pods=1)
+    )
+    assert single.resource is not None
+    assert single.resource.namespace == "test"
 
 
 def test_the_same_fleet_in_two_roots_is_two_inputs() -> None:
@@ -212,9 +220,9 @@ def test_the_same_fleet_in_two_roots_is_two_inputs() -> None:
 
 def test_what_settings_could_lift_is_a_warning_without_any() -> None:
     tight = quota(requests_memory=POD - 1)
-    (one,) = found(vm(), tight, cluster=None)
-    assert one.severity == "warning"
-    assert one.message.endswith(
+    (diagnostic,) = found(vm(), tight, cluster=None)
+    assert diagnostic.severity == "warning"
+    assert diagnostic.message.endswith(
         "(memoryOvercommit decides, and nothing in the input says what it is)"
     )
     assert told(vm(), tight, cluster=None, admission="strict") == [("error", MEMORY)]
@@ -226,8 +234,8 @@ def test_what_settings_could_lift_is_a_warning_without_any() -> None:
 def test_limits_that_kubevirt_adds_where_a_quota_asks_for_them() -> None:
     assert not found(vm(), quota(limits_memory="64Gi", limits_cpu=64))
     sidecar = {"annotations": {"hooks.kubevirt.io/hookSidecars": '[{"image": "x:1"}]'}}
-    (one,) = found(vm(metadata=sidecar), quota(limits_cpu=64))
-    assert one.message == (
+    (diagnostic,) = found(vm(metadata=sidecar), quota(limits_cpu=64))
+    assert diagnostic.message == (
         "failed quota: team: must specify limits.cpu for: hook-sidecar-0, of VirtualMachine prod/web"
     )
 
@@ -240,7 +248,9 @@ def test_extended_resources() -> None:
     kvm = {"requests.devices.kubevirt.io/kvm": "1"}
     two = [vm("a"), vm("b")]
     assert not found(vm("a"), obj("ResourceQuota", {"hard": kvm}))
-    assert [one.severity for one in found(*two, obj("ResourceQuota", {"hard": kvm}))] == ["error"]
+    assert [
+        diagnostic.severity for diagnostic in found(*two, obj("ResourceQuota", {"hard": kvm}))
+    ] == ["error"]
 
 
 def test_the_overhead_of_a_runtime() -> None:
@@ -254,9 +264,9 @@ def test_the_overhead_of_a_runtime() -> None:
 
 
 def test_a_default_limit_below_the_pod() -> None:
-    (one,) = found(vm(), limit_range(default={"memory": "1Gi"}))
-    assert (str(one.severity), one.code) == ("error", "VR445")
-    assert one.message == (  # 1024 + 220 + 8 + 8 + 32
+    (diagnostic,) = found(vm(), limit_range(default={"memory": "1Gi"}))
+    assert (str(diagnostic.severity), diagnostic.code) == ("error", "VR445")
+    assert diagnostic.message == (  # 1024 + 220 + 8 + 8 + 32
         'container compute: resources.requests: Invalid value: "1292Mi": must be less than or equal to memory'
         " limit of 1Gi"
     )
@@ -264,9 +274,9 @@ def test_a_default_limit_below_the_pod() -> None:
 
 
 def test_a_least_request_above_that_of_the_log() -> None:
-    (one,) = found(vm(), limit_range(min={"cpu": "50m"}))
-    assert one.message == "minimum cpu usage per Container is 50m, but request is 5m"
-    assert one.severity == "error"
+    (diagnostic,) = found(vm(), limit_range(min={"cpu": "50m"}))
+    assert diagnostic.message == "minimum cpu usage per Container is 50m, but request is 5m"
+    assert diagnostic.severity == "error"
 
 
 DISK: Json = {"volumes": [{"name": "data", "hostDisk": {"path": "/data/x.img", "type": "Disk"}}]}
@@ -275,13 +285,13 @@ DEVICES: Json = {"domain": {"devices": {"disks": [{"name": "data", "disk": {}}]}
 
 def test_levels_of_pod_security() -> None:
     assert not found(vm(**DISK, **DEVICES), enforcing("privileged"))
-    (one,) = found(vm(**DISK, **DEVICES), enforcing("baseline"))
-    assert (one.code, str(one.severity), one.field) == (
+    (diagnostic,) = found(vm(**DISK, **DEVICES), enforcing("baseline"))
+    assert (diagnostic.code, str(diagnostic.severity), diagnostic.field) == (
         "VR446",
         "error",
         "spec.template.spec.volumes[0]",
     )
-    assert one.message == (
+    assert diagnostic.message == (
         'it needs a privileged namespace to run: violates PodSecurity "baseline:latest": hostPath volumes'
         ' (volume "data")'
     )
@@ -295,8 +305,8 @@ def test_an_annotation_of_the_quota_silences() -> None:
     tight["metadata"]["annotations"] = {
         "virt-render.dev/ignore.VR444": "raised before each release"
     }
-    said = render([vm(), tight]).diagnostics
-    assert not [one for one in said if one.code in ("VR444", "VR120")]
+    diagnostics = render([vm(), tight]).diagnostics
+    assert not [diagnostic for diagnostic in diagnostics if diagnostic.code in ("VR444", "VR120")]
 
 
 def test_off_asks_nothing() -> None:
@@ -323,8 +333,15 @@ NAMESPACES = [f"team-{number:02}" for number in range(20)]
 
 def fleet(sizes: dict[str, int]) -> list[Json]:
     """A thousand VMs of 1 GiB, fifty a namespace, each with a quota for so many of them."""
-    vms = [vm(f"vm-{number:02}", namespace=one) for one in NAMESPACES for number in range(50)]
-    quotas = [quota(namespace=one, requests_memory=sizes.get(one, 50) * POD) for one in NAMESPACES]
+    vms = [
+        vm(f"vm-{number:02}", namespace=namespace)
+        for namespace in NAMESPACES
+        for number in range(50)
+    ]
+    quotas = [
+        quota(namespace=namespace, requests_memory=sizes.get(namespace, 50) * POD)
+        for namespace in NAMESPACES
+    ]
     return [*vms, *quotas]
 
 
@@ -333,23 +350,28 @@ def test_a_thousand_vms_and_nothing_wrong() -> None:
 
 
 def test_a_thousand_vms_and_what_was_planted() -> None:
-    said = found(*fleet({"team-03": 49, "team-17": 10}))
+    diagnostics = found(*fleet({"team-03": 49, "team-17": 10}))
     assert [
-        (one.resource and one.resource.namespace, one.field, str(one.severity)) for one in said
+        (
+            diagnostic.resource and diagnostic.resource.namespace,
+            diagnostic.field,
+            str(diagnostic.severity),
+        )
+        for diagnostic in diagnostics
     ] == [
         ("team-03", MEMORY, "error"),
         ("team-17", MEMORY, "error"),
     ]
-    assert all("and 47 more" in one.message for one in said)
+    assert all("and 47 more" in diagnostic.message for diagnostic in diagnostics)
 
 
 def test_alike_namespaces_are_judged_once_and_blamed_each(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[str] = []
     judge = PodJudge.judge
 
-    def counted(self: PodJudge, machine: Machine, *given: Any, **named: Any) -> Any:
+    def counted(self: PodJudge, machine: Machine, *stated: Any, **named: Any) -> Any:
         judged.append(machine.namespace)
-        return judge(self, machine, *given, **named)
+        return judge(self, machine, *stated, **named)
 
     monkeypatch.setattr(PodJudge, "judge", counted)
     assert len(found(*fleet(dict.fromkeys(NAMESPACES, 49)))) == len(NAMESPACES)
@@ -357,16 +379,18 @@ def test_alike_namespaces_are_judged_once_and_blamed_each(monkeypatch: pytest.Mo
     assert len(found(*fleet({"team-03": 49}))) == 1
     assert len(judged) == 1 + 2
     ranges = [limit_range(default={"memory": "1Gi"}) for _ in NAMESPACES]
-    for name, one in zip(NAMESPACES, ranges, strict=True):
-        one["metadata"]["namespace"] = name
-    said = found(*(vm(namespace=one) for one in NAMESPACES), *ranges)
-    places = [one.related[0].location.resource for one in said]
-    assert [one and one.namespace for one in places] == NAMESPACES
+    for name, body in zip(NAMESPACES, ranges, strict=True):
+        body["metadata"]["namespace"] = name
+    diagnostics = found(*(vm(namespace=namespace) for namespace in NAMESPACES), *ranges)
+    places = [diagnostic.related[0].location.resource for diagnostic in diagnostics]
+    assert [place and place.namespace for place in places] == NAMESPACES
     # Of a quota on limits each namespace hears by itself what is not limited.
     hook = {"annotations": {"hooks.kubevirt.io/hookSidecars": '[{"image": "a:1"}]'}}
-    both = [vm(namespace=one, metadata=hook) for one in NAMESPACES[:2]]
-    said = found(*both, *(quota(namespace=one, limits_cpu=9) for one in NAMESPACES[:2]))
-    assert [one.resource and one.resource.namespace for one in said] == NAMESPACES[:2]
+    both = [vm(namespace=namespace, metadata=hook) for namespace in NAMESPACES[:2]]
+    diagnostics = found(
+        *both, *(quota(namespace=namespace, limits_cpu=9) for namespace in NAMESPACES[:2])
+    )
+    assert [item.resource and item.resource.namespace for item in diagnostics] == NAMESPACES[:2]
 
 
 def test_a_network_is_a_device_in_one_namespace_and_none_in_another() -> None:
@@ -382,12 +406,12 @@ def test_a_network_is_a_device_in_one_namespace_and_none_in_another() -> None:
     }  # fmt: skip
     vms = [vm("a", namespace=name, domain=devices, **network) for name in ("prod", "test")]
     quotas = [quota(namespace=name, **{"requests_example_com/nic": 0}) for name in ("prod", "test")]
-    (one,) = found(*vms, *quotas, definition, kubevirt="1.7")
-    assert one.resource is not None
-    assert one.resource.namespace == "prod"
+    (diagnostic,) = found(*vms, *quotas, definition, kubevirt="1.7")
+    assert diagnostic.resource is not None
+    assert diagnostic.resource.namespace == "prod"
     other = vm("b", domain=devices, networks=[{"name": "fast", "multus": {"networkName": "slow"}}])
-    (one,) = found(vms[0], other, quotas[0], definition, kubevirt="1.7")
-    assert "requested: requests.example.com/nic=1," in one.message
+    (diagnostic,) = found(vms[0], other, quotas[0], definition, kubevirt="1.7")
+    assert "requested: requests.example.com/nic=1," in diagnostic.message
 
 
 HALF_QUOTA = "the API server refuses the ResourceQuota"

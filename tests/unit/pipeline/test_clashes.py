@@ -35,13 +35,13 @@ def vm(name: str, namespace: str = "prod", run: str = "Always", **parts: Any) ->
     }
 
 
-def said(*objects: Json, **settings: Any) -> list[tuple[str, str, str]]:
+def messages(*objects: Json, **settings: Any) -> list[tuple[str, str, str]]:
     found = render(list(objects), Settings(**settings)).diagnostics
-    assert not [one for one in found if one.is_error]
+    assert not [diagnostic for diagnostic in found if diagnostic.is_error]
     return [
-        (one.code, one.check, one.resource.name if one.resource else "")
-        for one in found
-        if one.code in ("VR713", "VR714", "VR120")
+        (diagnostic.code, diagnostic.check, diagnostic.resource.name if diagnostic.resource else "")
+        for diagnostic in found
+        if diagnostic.code in ("VR713", "VR714", "VR120")
     ]
 
 
@@ -68,11 +68,13 @@ def networked(network: Json = ON_VLAN, **interface: Any) -> Json:
 def test_what_two_vms_use_is_said_of_the_second_by_name(
     parts: Json, other: Json, check: str
 ) -> None:
-    assert said(vm("db", **parts), vm("web", **other)) == [("VR713", f"used-twice/{check}", "web")]
-    assert not said(vm("db", **parts), vm("db", "test", **other))
-    assert not said(vm("db", **parts), vm("web", ignore=f"VR713.{check}", **other))
-    assert not said(vm("db", **parts), vm("web", **other), admission="off")
-    assert not said(vm("db", **parts), vm("web", **other), emit="expand")
+    assert messages(vm("db", **parts), vm("web", **other)) == [
+        ("VR713", f"used-twice/{check}", "web")
+    ]
+    assert not messages(vm("db", **parts), vm("db", "test", **other))
+    assert not messages(vm("db", **parts), vm("web", ignore=f"VR713.{check}", **other))
+    assert not messages(vm("db", **parts), vm("web", **other), admission="off")
+    assert not messages(vm("db", **parts), vm("web", **other), emit="expand")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_claims_may_be_shared_by_those_who_do_not_write_at_once(other: Json) -> 
     if "ephemeral" in other["spec"]["template"]["spec"]["volumes"][0]:
         claim = {"persistentVolumeClaim": {"claimName": "data"}}
         other["spec"]["template"]["spec"]["volumes"][0]["ephemeral"] = claim
-    assert not said(vm("web", **storing()), other)
+    assert not messages(vm("web", **storing()), other)
 
 
 @pytest.mark.parametrize(
@@ -104,14 +106,14 @@ def test_claims_may_be_shared_by_those_who_do_not_write_at_once(other: Json) -> 
     ],
 )
 def test_an_address_counts_on_one_network(other: Json) -> None:
-    assert not said(vm("web", **networked()), vm("db", **other))
+    assert not messages(vm("web", **networked()), vm("db", **other))
 
 
-def holder(kind: str, one: Json, name: str = "set", **more: Any) -> Json:
-    """What makes *one* by the number."""
+def holder(kind: str, item: Json, name: str = "set", **more: Any) -> Json:
+    """What makes *item* by the number."""
     labels = {"labels": {"app": "web"}}
     of_pool = kind == "VirtualMachinePool"
-    made = {"metadata": labels, "spec": one["spec"]} if of_pool else one["spec"]["template"]
+    made = {"metadata": labels, "spec": item["spec"]} if of_pool else item["spec"]["template"]
     made.setdefault("metadata", labels)
     template = {"virtualMachineTemplate" if of_pool else "template": made}
     return {
@@ -155,9 +157,9 @@ def test_what_a_template_gives_all_its_replicas(
     def found(**spec: Any) -> list[tuple[str, str]]:
         body = holder(kind, vm("web", **parts), **spec)
         return [
-            (one.field, one.message)
-            for one in render([body]).diagnostics
-            if one.code == "VR713" or one.is_error
+            (diagnostic.field, diagnostic.message)
+            for diagnostic in render([body]).diagnostics
+            if diagnostic.code == "VR713" or diagnostic.is_error
         ]
 
     ((where, message),) = found(replicas=3)
@@ -169,25 +171,27 @@ def test_what_a_template_gives_all_its_replicas(
 
 
 def test_a_pool_makes_a_claim_of_its_own_templates_for_each_vm() -> None:
-    one = vm("web", **storing(volume={"name": "data", "dataVolume": {"name": "data"}}))
-    one["spec"]["dataVolumeTemplates"] = [OWN_CLAIM]
-    pool = holder(POOL, one, replicas=3)
-    assert not said(pool)
-    assert not said(pool, vm("db", **storing()))
-    assert not said(pool, emit="vmi")
+    first = vm("web", **storing(volume={"name": "data", "dataVolume": {"name": "data"}}))
+    first["spec"]["dataVolumeTemplates"] = [OWN_CLAIM]
+    pool = holder(POOL, first, replicas=3)
+    assert not messages(pool)
+    assert not messages(pool, vm("db", **storing()))
+    assert not messages(pool, emit="vmi")
 
 
 def test_a_pool_and_a_vm_clash() -> None:
     pool = holder(POOL, vm("web", **storing()))
-    assert said(vm("db", **storing()), pool) == [("VR713", "used-twice/claim", "set")]
+    assert messages(vm("db", **storing()), pool) == [("VR713", "used-twice/claim", "set")]
     halted = holder(POOL, vm("web", run="Halted", **storing()), replicas=3)
-    assert not said(vm("db", **storing()), halted)
+    assert not messages(vm("db", **storing()), halted)
 
 
 def test_a_pool_whose_vms_cannot_migrate() -> None:
     pool = holder(POOL, vm("web", **MIGRATES, **storing()), replicas=1)
-    found = [one for one in render([pool, RWO]).diagnostics if one.code == "VR714"]
-    assert [one.field for one in found] == [f"{WITHIN_POOL}.evictionStrategy"]
+    found = [
+        diagnostic for diagnostic in render([pool, RWO]).diagnostics if diagnostic.code == "VR714"
+    ]
+    assert [item.field for item in found] == [f"{WITHIN_POOL}.evictionStrategy"]
 
 
 MIGRATES = {"evictionStrategy": "LiveMigrate"}
@@ -238,7 +242,7 @@ ON_POD = {"name": "default", "pod": {}}
     ],
 )
 def test_what_is_to_migrate_can(objects: tuple[Json, ...], expected: bool) -> None:  # noqa: FBT001
-    assert said(*objects) == ([("VR714", "", "web")] if expected else [])
+    assert messages(*objects) == ([("VR714", "", "web")] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -260,7 +264,7 @@ def test_of_two_reasons_the_one_is_named_that_the_release_names(
     bridged: Json = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": {}}]}
     body = vm("web", **MIGRATES, **bridged, **storing(volume=volume))
     found = render([body, RWO], Settings(kubevirt=release)).diagnostics
-    message = next(one.message for one in found if one.code == "VR714")
+    message = next(diagnostic.message for diagnostic in found if diagnostic.code == "VR714")
     assert (text in message) is has_volumes_first
     assert ("to connect to the pod network" in message) is not has_volumes_first
 
@@ -275,9 +279,11 @@ def kubevirt(**configuration: Any) -> Json:
 
 
 def templated(**spec: Any) -> Json:
-    one = vm("web", **MIGRATES, **storing(volume={"name": "data", "dataVolume": {"name": "made"}}))
-    one["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "made"}, "spec": spec}]
-    return one
+    first = vm(
+        "web", **MIGRATES, **storing(volume={"name": "data", "dataVolume": {"name": "made"}})
+    )
+    first["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "made"}, "spec": spec}]
+    return first
 
 
 GPU = {"name": "one", "deviceName": "vendor/gpu"}
@@ -326,7 +332,9 @@ def test_what_kubevirt_adds_and_the_cluster_decides_counts_where_it_is_certain(
     expected: bool,  # noqa: FBT001
 ) -> None:
     found = render(list(objects), Settings(admission=admission)).diagnostics
-    assert [one.code for one in found if one.code == "VR714"] == (["VR714"] if expected else [])
+    assert [diagnostic.code for diagnostic in found if diagnostic.code == "VR714"] == (
+        ["VR714"] if expected else []
+    )
 
 
 INSTANCETYPE: Json = {
@@ -347,7 +355,11 @@ ON_BRIDGE = {"networks": [ON_POD], "interfaces": [{"name": "default", "bridge": 
 
 def unable(release: str, *objects: Json, **settings: Any) -> list[str]:
     found = render(list(objects), Settings(kubevirt=release, **settings)).diagnostics
-    return [one.message.partition("cannot: ")[2] for one in found if one.code == "VR714"]
+    return [
+        diagnostic.message.partition("cannot: ")[2]
+        for diagnostic in found
+        if diagnostic.code == "VR714"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -406,11 +418,11 @@ def test_what_keeps_a_vm_from_migrating_in_a_release(
 
 
 def test_what_its_definitions_bring_counts() -> None:
-    one = vm("web", **MIGRATES, **ON_MASQUERADE)
-    del one["spec"]["template"]["spec"]["domain"]["memory"]
-    one["spec"]["instancetype"] = {"name": "gpu", "kind": INSTANCETYPE["kind"]}
-    assert unable("1.8", one, INSTANCETYPE) == ["VMI uses a PCI host devices"]
-    assert unable("1.8", one, INSTANCETYPE, emit="source") == ["VMI uses a PCI host devices"]
-    one = vm("web", **MIGRATES, networks=[ON_POD], interfaces=[{"name": "default"}])
-    one["spec"]["preference"] = {"name": "masquerade", "kind": PREFERENCE["kind"]}
-    assert not unable("1.8", one, PREFERENCE, kubevirt())
+    first = vm("web", **MIGRATES, **ON_MASQUERADE)
+    del first["spec"]["template"]["spec"]["domain"]["memory"]
+    first["spec"]["instancetype"] = {"name": "gpu", "kind": INSTANCETYPE["kind"]}
+    assert unable("1.8", first, INSTANCETYPE) == ["VMI uses a PCI host devices"]
+    assert unable("1.8", first, INSTANCETYPE, emit="source") == ["VMI uses a PCI host devices"]
+    first = vm("web", **MIGRATES, networks=[ON_POD], interfaces=[{"name": "default"}])
+    first["spec"]["preference"] = {"name": "masquerade", "kind": PREFERENCE["kind"]}
+    assert not unable("1.8", first, PREFERENCE, kubevirt())

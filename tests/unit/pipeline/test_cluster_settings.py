@@ -51,14 +51,14 @@ def model(answer: Rendered) -> str:
     return str(spec["domain"]["cpu"]["model"])
 
 
-def said(answer: Rendered, code: str) -> list[Diagnostic]:
+def messages(answer: Rendered, code: str) -> list[Diagnostic]:
     return [found for found in answer.diagnostics if found.code == code]
 
 
 def test_a_hyperconverged_wins_over_a_kubevirt_resource() -> None:
     answer = rendered(kubevirt(cpuModel="Skylake"), hyperconverged(defaultCPUModel="Haswell"))
     assert model(answer) == "Haswell"
-    unused, assumed, used = said(answer, "VR708")
+    unused, assumed, used = messages(answer, "VR708")
     assert unused.message.startswith("KubeVirt openshift-cnv/kubevirt is not used: the operator of")
     assert "evictionStrategy LiveMigrate: by the number of worker nodes" in assumed.message
     assert (
@@ -71,14 +71,14 @@ def test_of_several_the_first_counts() -> None:
     holders = hyperconverged("b", defaultCPUModel="B"), hyperconverged("a", defaultCPUModel="A")
     answer = rendered(*holders)
     assert model(answer) == "A"
-    (unused,) = said(answer, "VR707")
+    (unused,) = messages(answer, "VR707")
     assert unused.resource == ("HyperConverged", "b", "kubevirt-hyperconverged")
 
 
 @pytest.mark.parametrize("is_written", [True, False])
 def test_unknown_fields_of_a_kubevirt_resource_are_errors_whoever_wins(is_written: bool) -> None:  # noqa: FBT001
     holders = [kubevirt(cpuModle="x"), *([hyperconverged()] if is_written else [])]
-    (found,) = said(rendered(*holders), "VR105")
+    (found,) = messages(rendered(*holders), "VR105")
     assert found.field == "spec.configuration.cpuModle"
 
 
@@ -86,7 +86,7 @@ def test_a_file_of_settings_may_hold_either() -> None:
     own = hyperconverged(defaultCPUModel="Haswell", evictionStrategi="None")
     answer = rendered(cluster_config=own)
     assert model(answer) == "Haswell"
-    (unknown,) = said(answer, "VR105")
+    (unknown,) = messages(answer, "VR105")
     assert (unknown.resource, unknown.field) == (
         ("HyperConverged", "openshift-cnv", "kubevirt-hyperconverged"),
         "spec.evictionStrategi",
@@ -97,17 +97,17 @@ def test_a_file_of_settings_may_hold_either() -> None:
 
 def test_a_field_of_the_other_version_is_an_error_that_names_the_right_place() -> None:
     answer = rendered(hyperconverged(virtualization={"evictionStrategy": "None"}))
-    (found,) = said(answer, "VR105")
+    (found,) = messages(answer, "VR105")
     assert "hco.kubevirt.io/v1" in found.help
     assert answer.resources[-1]["spec"]["evictionStrategy"] == "LiveMigrate"  # judged without it
 
 
 def test_one_that_is_refused_leaves_the_defaults_and_says_so() -> None:
     answer = rendered(hyperconverged(evictionStrategy="Sometimes", defaultCPUModel="Haswell"))
-    (found,) = said(answer, "VR715")
+    (found,) = messages(answer, "VR715")
     assert found.field == "spec.evictionStrategy"
     assert "KubeVirt's defaults are used instead" in found.message
-    assert not said(answer, "VR708")
+    assert not messages(answer, "VR708")
     assert model(answer) == "host-model"
 
 
@@ -115,7 +115,7 @@ def test_a_setting_that_kubevirt_does_not_take_is_said_where_it_stands() -> None
     patch = '[{"op": "replace", "path": "/spec/configuration/network/defaultNetworkInterface", "value": "x"}]'
     own = hyperconverged()
     own["metadata"]["annotations"] = {"kubevirt.kubevirt.io/jsonpatch": patch}
-    (found,) = said(rendered(own), "VR707")
+    (found,) = messages(rendered(own), "VR707")
     assert found.location.path == ("metadata", "annotations", "kubevirt.kubevirt.io/jsonpatch")
     assert "invalid default-network-interface" in found.message
 
@@ -128,17 +128,19 @@ def test_the_least_overcommit_is_that_of_the_schema(
     release: str, percent: int, *, is_refused: bool
 ) -> None:
     body = kubevirt(developerConfiguration={"memoryOvercommit": percent})
-    found = said(render([body, VM], Settings(kubevirt=release)), "VR109")
+    found = messages(render([body, VM], Settings(kubevirt=release)), "VR109")
     field = "spec.configuration.developerConfiguration.memoryOvercommit"
     text = f"got {percent}: {field} in body should be greater than or equal to 10"
-    assert [(one.field, one.message) for one in found] == is_refused * [(field, text)]
+    assert [(diagnostic.field, diagnostic.message) for diagnostic in found] == is_refused * [
+        (field, text)
+    ]
 
 
 def test_a_policy_that_is_none_leaves_the_defaults() -> None:
     own = kubevirt(cpuModel="Skylake", imagePullPolicy="Sometimes")
     answer = rendered(own)
     assert model(answer) == "host-model"
-    assert len(said(answer, "VR109")) == 1
+    assert len(messages(answer, "VR109")) == 1
     assert model(rendered(kubevirt(cpuModel="Skylake", imagePullPolicy="Always"))) == "Skylake"
 
 
@@ -226,7 +228,11 @@ def test_the_setting_of_an_architecture_is_named(named: Json) -> None:
     domain = {**VM["spec"]["template"]["spec"]["domain"], "machine": {"type": "odd"}}
     vm = {**VM, "spec": {**VM["spec"], "template": {"spec": {**named, "domain": domain}}}}
     answer = render([config, vm], Settings(emit="vmi", kubevirt="1.8"))
-    (found,) = (one for one in answer.diagnostics if "machine" in one.message and one.related)
+    (found,) = (
+        diagnostic
+        for diagnostic in answer.diagnostics
+        if "machine" in diagnostic.message and diagnostic.related
+    )
     assert found.related[0].location.path[-1] == "emulatedMachines"
 
 

@@ -29,6 +29,8 @@ def test_a_name_that_no_label_can_hold_is_left_out(length: int, *, is_labelled: 
         },
     }
     found = render([instancetype, vm], Settings(emit="revisions"))
-    (revision,) = (one for one in found.resources if one["kind"] == "ControllerRevision")
+    (revision,) = (
+        resource for resource in found.resources if resource["kind"] == "ControllerRevision"
+    )
     assert revision["metadata"]["labels"].get(_NAME) == (name if is_labelled else None)
     assert revision["data"]["metadata"]["name"] == name

@@ -63,7 +63,7 @@ def only(before: list[Json], after: list[Json], settings: Settings = SOURCE) -> 
 
 
 def change(found: MachineImpact, field: str) -> FieldChange:
-    return next(one for one in found.changes if one.field == field)
+    return next(change for change in found.changes if change.field == field)
 
 
 BIGGER = edited(SMALL, "4Gi", "spec", "memory", "guest")
@@ -140,7 +140,7 @@ def test_a_vm_that_is_synced_alike_is_one_machine_that_stays(emit: Any) -> None:
 def test_new_gone_and_unrenderable() -> None:
     other = edited(VM, "other", "metadata", "name")
     found = compare([VM, SMALL], [other, SMALL], SOURCE)
-    assert [(one.resource.name, one.effects) for one in found.machines] == [
+    assert [(machine.resource.name, machine.effects) for machine in found.machines] == [
         ("other", ("new",)),
         ("web", ("gone",)),
     ]
@@ -177,8 +177,8 @@ def test_a_vm_that_does_not_render_stays_in_the_list(emit: Any) -> None:
     nowhere = edited(VM, "nowhere", "spec", "instancetype", "name")
     found = compare([VM, SMALL], [nowhere, SMALL], Settings(emit=emit))
     expected = ("error", "next") if emit == "source" else ("unrenderable",)
-    assert [one.effects for one in found.machines] == [expected]
-    assert any("nowhere" in one.message for one in found.diagnostics)
+    assert [machine.effects for machine in found.machines] == [expected]
+    assert any("nowhere" in diagnostic.message for diagnostic in found.diagnostics)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_rendering_first_is_the_same_as_comparing_what_was_rendered() -> None:
     for case in updates.without_missing(cases(UPDATES))[::5]:
         before, after = updates.objects(case, "before"), updates.objects(case, "after")
         old, new = render(before, settings), render(after, settings)
-        if any(one.is_error for one in (*old.diagnostics, *new.diagnostics)):
+        if any(diagnostic.is_error for diagnostic in (*old.diagnostics, *new.diagnostics)):
             continue
         at_once = compare(before, after, settings)
         one_by_one = compare(old.resources, new.resources, SOURCE)
@@ -221,12 +221,12 @@ def _unnamed(size: Size | None) -> Size | None:
 def without_causes(machines: tuple[MachineImpact, ...]) -> list[MachineImpact]:
     """What does not depend on whether there still are definitions."""
     return [
-        one._replace(
-            changes=tuple(each._replace(cause=None) for each in one.changes),
-            sizes=(_unnamed(one.sizes[0]), _unnamed(one.sizes[1])),
+        machine._replace(
+            changes=tuple(each._replace(cause=None) for each in machine.changes),
+            sizes=(_unnamed(machine.sizes[0]), _unnamed(machine.sizes[1])),
             edited=(),
         )
-        for one in machines
+        for machine in machines
     ]
 
 
@@ -271,10 +271,10 @@ def test_secret_fields_are_hidden(key: str, emit: Any) -> None:
     ]
     for before, after in (sides, [VM, sides[0]], [sides[0], VM]):
         found = compare([before, SMALL], [after, SMALL], Settings(emit=emit))
-        shown = repr(found.machines)
-        assert "Y2FuYXJ5" not in shown
-        assert "b3RoZXI=" not in shown
-        assert HIDDEN in shown
+        printed = repr(found.machines)
+        assert "Y2FuYXJ5" not in printed
+        assert "b3RoZXI=" not in printed
+        assert HIDDEN in printed
 
 
 def test_a_halted_vm_only_has_another_next_start() -> None:
@@ -299,9 +299,9 @@ def test_claims_of_the_input_decide_who_migrates() -> None:
 
 def test_a_revision_that_stays_while_the_name_changes_is_refused() -> None:
     revision = render([VM, SMALL], Settings(emit="revisions")).resources
-    vm = next(one for one in revision if one["kind"] == "VirtualMachine")
+    vm = next(body for body in revision if body["kind"] == "VirtualMachine")
     other = edited(vm, "large", "spec", "instancetype", "name")
-    rest = [one for one in revision if one is not vm]
+    rest = [item for item in revision if item is not vm]
     found = only([vm, *rest], [other, *rest])
     assert found.effects == ("refused",)
     assert "the Matcher Name has been updated without updating the RevisionName" in found.messages
@@ -332,8 +332,8 @@ def revision_of(definition: Json) -> Json:
 
 def lock_of(*bodies: Json, **settings: Any) -> Json:
     """The lock that pins the VMs among *bodies*."""
-    given = [from_body(body, index) for index, body in enumerate(bodies)]
-    return lockfile.document(pinning.pin(given, Settings(**settings)).lock)
+    inputs = [from_body(body, index) for index, body in enumerate(bodies)]
+    return lockfile.document(pinning.pin(inputs, Settings(**settings)).lock)
 
 
 _NAMED = edited(VM, "small-1", "spec", "instancetype", "revisionName")
@@ -365,9 +365,9 @@ def test_a_deleted_definition_is_named_with_what_vms_keep(
     assert found.effects[0] == effect
     assert found.edited == ()
     assert found.sizes[0] == found.sizes[1] or effect == "recreate"
-    said = [(one.resource, one.pin[:19]) for one in found.deleted]
+    text = [(item.resource, item.pin[:19]) for item in found.deleted]
     ref = ResourceRef("VirtualMachineInstancetype", "prod", "small")
-    assert said == ([] if pin is None else [(ref, pin)])
+    assert text == ([] if pin is None else [(ref, pin)])
 
 
 def test_a_deleted_definition_is_not_named_of_who_no_longer_names_it() -> None:
@@ -404,7 +404,7 @@ def test_a_bare_vmi_cannot_be_updated() -> None:
 def test_a_state_is_the_same_as_itself(family: str, emit: Any) -> None:
     for case in cases(family)[:25]:
         found = compare(case["objects"], tree.copy(case["objects"]), Settings(emit=emit))
-        effects = {one.effects for one in found.machines}
+        effects = {machine.effects for machine in found.machines}
         assert effects <= {("same",), ("unrenderable",)}, case["id"]
 
 
@@ -449,10 +449,10 @@ def test_another_reference_policy_is_blamed_on_the_kubevirt_resource(
     before, after = cluster(), cluster(instancetype={"referencePolicy": policy})
     found = only([VM, SMALL, before], [VM, SMALL, after])
     assert found.effects == (effect,)
-    (one,) = found.changes
-    assert one.cause
-    assert one.cause.resource == from_body(after, 0).ref
-    assert one.cause.path == ("spec", "configuration", "instancetype", "referencePolicy")
+    (change,) = found.changes
+    assert change.cause
+    assert change.cause.resource == from_body(after, 0).ref
+    assert change.cause.path == ("spec", "configuration", "instancetype", "referencePolicy")
 
 
 def test_what_is_asked_of_new_vms_only_keeps_the_next_vmi_from_starting() -> None:
@@ -573,11 +573,11 @@ OLDER = [FLAVOR, STORED, RUNTIME]
 def test_a_machine_of_v1alpha1_that_stays_is_the_same() -> None:
     bigger = edited(FLAVOR, 3, "spec", "cpu", "guest")
     found = compare(OLDER, [bigger, STORED, RUNTIME], Settings(emit="vm")).machines
-    assert {one.resource.name: one.effects for one in found} == {
+    assert {machine.resource.name: machine.effects for machine in found} == {
         "runtime": ("same",),
         "stored": ("migrate", "next"),
     }
-    (stored,) = (one for one in found if one.resource.name == "stored")
+    (stored,) = (item for item in found if item.resource.name == "stored")
     source = change(stored, "spec.domain.cpu.sockets").cause
     assert source is not None
     assert (source.resource.kind, source.field) == ("VirtualMachineFlavor", "spec.cpu.guest")
@@ -587,18 +587,18 @@ def test_an_edited_machine_of_v1alpha1_is_named_as_its_author_wrote_it() -> None
     cores = edited(RUNTIME, 3, "spec", "domain", "cpu", "cores")
     model = edited(STORED, "host-passthrough", "spec", "domain", "cpu", "model")
     found = compare(OLDER, [FLAVOR, model, cores], Settings(emit="vm")).machines
-    runtime, stored = sorted(found, key=lambda one: one.resource.name)
+    runtime, stored = sorted(found, key=lambda item: item.resource.name)
     assert runtime.effects == ("refused",)
-    assert [one.field for one in runtime.changes] == ["spec.domain.cpu.cores"]
-    for one, field, kind in ((runtime, "cores", "VirtualMachine"), (stored, "model", "VM")):
-        source = change(one, f"spec.domain.cpu.{field}").cause
+    assert [change.field for change in runtime.changes] == ["spec.domain.cpu.cores"]
+    for item, field, kind in ((runtime, "cores", "VirtualMachine"), (stored, "model", "VM")):
+        source = change(item, f"spec.domain.cpu.{field}").cause
         assert source is not None
         assert (source.resource.kind, source.field) == (kind, f"spec.domain.cpu.{field}")
 
 
 def test_where_machines_of_v1alpha1_cannot_be_all_of_them_are_named() -> None:
     found = compare(OLDER, OLDER, SOURCE).machines
-    assert {(one.resource.kind, one.effects) for one in found} == {
+    assert {(machine.resource.kind, machine.effects) for machine in found} == {
         ("VM", ("unrenderable",)),
         ("VirtualMachine", ("unrenderable",)),
     }
@@ -612,18 +612,18 @@ def test_an_empty_field_that_the_webhook_fills_in_again_is_no_change(emit: Any) 
     labelled = edited(empty, {"tier": "web"}, "metadata", "labels")
     settings = Settings(emit=emit)
     found = only([SMALL, empty], [SMALL, labelled], settings)
-    assert [one.field for one in found.changes if "stamp" not in one.field][:1] == [
+    assert [change.field for change in found.changes if "stamp" not in change.field][:1] == [
         "metadata.labels"
     ]
-    assert not [one for one in found.changes if "machine" in one.field]
+    assert not [change for change in found.changes if "machine" in change.field]
     touched = only([SMALL, empty, cluster()], [SMALL, empty, cluster(cpuModel="host-model")])
-    assert not [one for one in touched.changes if "machine" in one.field]
+    assert not [change for change in touched.changes if "machine" in change.field]
     other = edited(VM, {"type": "pc-q35-rhel9.4.0"}, *machine)
     assert change(only([SMALL, empty], [SMALL, other]), "spec.domain.machine.type")
 
 
 def test_another_pin_is_a_line_of_the_lock() -> None:
-    before, after = ([VM, BIGGER, lock_of(VM, one)] for one in (SMALL, BIGGER))
+    before, after = ([VM, BIGGER, lock_of(VM, item)] for item in (SMALL, BIGGER))
     cause = change(only(before, after, Settings(emit="vm")), "spec.domain.memory.guest").cause
     assert cause is not None
     assert (cause.resource.kind, cause.field, cause.index, cause.side) == (
@@ -634,16 +634,16 @@ def test_another_pin_is_a_line_of_the_lock() -> None:
 def test_an_edit_beside_the_input_does_not_reach_who_is_pinned() -> None:
     """Of two definitions of the catalogue that the VM could run, it is told of the one that it names."""
     kind = "VirtualMachineClusterInstancetype"
-    sizes = [edited(one, kind, "kind") for one in (SMALL, BIGGER)]
-    for one in sizes:
-        del one["metadata"]["namespace"]
+    sizes = [edited(item, kind, "kind") for item in (SMALL, BIGGER)]
+    for size in sizes:
+        del size["metadata"]["namespace"]
     vm = edited(VM, {"name": "small"}, "spec", "instancetype")
-    before, after = (Settings(emit="vm", catalog=[one]) for one in sizes)
-    given = [vm, lock_of(vm, catalog=[sizes[0]])]
-    (found,) = compare(given, given, before, after).machines
+    before, after = (Settings(emit="vm", catalog=[size]) for size in sizes)
+    inputs = [vm, lock_of(vm, catalog=[sizes[0]])]
+    (found,) = compare(inputs, inputs, before, after).machines
     assert found.effects == ("same",)
-    assert [str(one.resource) for one in found.edited] == [f"{kind} small"]
-    (found,) = compare(given, given, before, before).machines
+    assert [str(item.resource) for item in found.edited] == [f"{kind} small"]
+    (found,) = compare(inputs, inputs, before, before).machines
     assert found.edited == ()
 
 
@@ -704,7 +704,7 @@ def test_a_manifest_that_the_cluster_cannot_read_is_refused_and_the_vm_runs_on()
     broken = edited(PLAIN, "much", *_DOMAIN, "memory", "guest")
     found = only([PLAIN], [broken])
     assert found.effects == ("refused",)
-    assert any("much" in one for one in found.messages)
+    assert any("much" in message for message in found.messages)
     assert found.sizes == (Size(1, 4 << 30, ""),) * 2
     assert only([PLAIN], [broken], Settings(emit="vm")).effects == ("unrenderable",)
 

@@ -25,14 +25,14 @@ def volume(
 
 @pytest.mark.parametrize("kind", ["DataVolume", "DataImportCron"])
 def test_an_edit_of_the_spec_is_refused(kind: str) -> None:
-    (one,) = compare([volume(kind=kind)], [volume("2Gi", kind)]).machines
-    assert (one.resource.kind, one.effects) == (kind, ("refused",))
-    assert one.messages == (f"Cannot update {kind} Spec",)
-    (change,) = one.changes
+    (machine,) = compare([volume(kind=kind)], [volume("2Gi", kind)]).machines
+    assert (machine.resource.kind, machine.effects) == (kind, ("refused",))
+    assert machine.messages == (f"Cannot update {kind} Spec",)
+    (change,) = machine.changes
     assert (change.before, change.after, change.effect) == ("1Gi", "2Gi", "refused")
     assert change.field.endswith("spec.storage.resources.requests.storage")
     assert change.cause is not None
-    assert change.cause.resource == one.resource
+    assert change.cause.resource == machine.resource
 
 
 def test_another_notation_a_label_and_a_stage_are_no_edit() -> None:
@@ -72,7 +72,7 @@ def test_a_vm_whose_disk_is_never_made_is_stored_and_fails() -> None:
 
     storage = {"resources": {"requests": {"storage": "1Ki"}}}
     small = {"metadata": {"name": "root"}, "spec": {"source": {"blank": {}}, "storage": storage}}
-    (one,) = compare([machine()], [machine(small)]).machines
-    assert "error" in one.effects
-    assert "refused" not in one.effects
-    assert "Storage size should be at least 1MiB" in one.messages
+    (each_machine,) = compare([machine()], [machine(small)]).machines
+    assert "error" in each_machine.effects
+    assert "refused" not in each_machine.effects
+    assert "Storage size should be at least 1MiB" in each_machine.messages

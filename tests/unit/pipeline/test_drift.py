@@ -45,5 +45,5 @@ def test_the_first_three_are_named(count: int, who: str) -> None:
     pinned = [from_body(body, index) for index, body in enumerate([*vms, instancetype("1Gi")])]
     lock = lockfile.document(pinning.pin(pinned, Settings()).lock)
     found = render([*vms, instancetype("2Gi"), lock]).diagnostics
-    (changed,) = (one.message for one in found if one.code == "VR608")
+    (changed,) = (diagnostic.message for diagnostic in found if diagnostic.code == "VR608")
     assert changed == (f"VirtualMachineInstancetype prod/small differs from what {who}")

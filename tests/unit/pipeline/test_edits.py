@@ -86,7 +86,7 @@ def test_the_text_of_a_vm_with_sockets_is_that_of_the_edit() -> None:
 def test_an_annotation_that_stays_is_no_change() -> None:
     vm = edited(SOCKETS, "true", *_HOOKS)
     found = impact(vm, edited(vm, "x", *_SPEC, "hostname"))
-    assert [one.field for one in found.changes] == ["spec.hostname"]
+    assert [change.field for change in found.changes] == ["spec.hostname"]
 
 
 def test_an_annotation_that_goes_leaves_the_vmi_that_runs() -> None:

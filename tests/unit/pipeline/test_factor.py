@@ -61,14 +61,14 @@ def test_a_name_says_what_is_in_it_and_differs_with_that() -> None:
     assert naming.name_of("instancetype", dedicated).startswith("cpu2-4gi-dedicated-")
     buses = [{"devices": {"preferredDiskBus": "virtio", "preferredRng": {}}}]
     buses.append({"devices": {"preferredDiskBus": "virtio"}})
-    names = {naming.name_of("preference", one) for one in buses}
+    names = {naming.name_of("preference", bus) for bus in buses}
     assert len(names) == len(buses)
     assert all(name.startswith("virtio-") for name in names)
 
 
 def test_what_has_both_is_done_and_nothing_is_added() -> None:
     factoring = factor([machine("u1.medium", "linux")], Settings(), FactorOptions(near=True))
-    assert [one.outcome for one in factoring.machines] == ["done"]
+    assert [machine.outcome for machine in factoring.machines] == ["done"]
     assert not factoring.definitions
 
 
@@ -84,9 +84,9 @@ def test_vms_of_several_namespaces_share_a_definition_of_the_cluster() -> None:
         }
         bodies.append(body)
     factoring = factor(bodies)
-    assert {one.instancetype.kind for one in factoring.machines if one.instancetype} == {
-        "VirtualMachineClusterInstancetype"
-    }
+    assert {
+        machine.instancetype.kind for machine in factoring.machines if machine.instancetype
+    } == {"VirtualMachineClusterInstancetype"}
     (definition,) = factoring.definitions
     assert len(definition.users) == 2
 

@@ -46,7 +46,7 @@ def test_a_namespace_and_its_quota() -> None:
     assert (prod.name, prod.pods) == ("prod", 5)
     assert prod.memory == (5 * POD, 5 * OVERHEAD, POD, 10 * GI)
     assert prod.cpu == (5 * CPU, 0, CPU, None)
-    memory, pods = sorted(found.quotas, key=lambda one: one.resource != "requests.memory")
+    memory, pods = sorted(found.quotas, key=lambda item: item.resource != "requests.memory")
     assert (memory.always, memory.startable, memory.hard) == (str(5 * POD), str(POD), str(10 * GI))
     assert memory.part == 5 * POD / (10 * GI)
     assert (pods.always, pods.startable, pods.hard, pods.part) == ("5", "1", "10", 0.5)
@@ -86,7 +86,7 @@ def test_node_pools_and_a_drain() -> None:
         vm("a"), vm("b", nodeSelector={"disk": "ssd"}), vm("c", namespace="other"),
     ]  # fmt: skip
     control, fast, worker, every = figures(*objects).pools
-    assert [one.group.name for one in (control, fast, worker, every)] == [
+    assert [item.group.name for item in (control, fast, worker, every)] == [
         "control-plane", "fast", "worker", "",
     ]  # fmt: skip
     assert (control.group.pods, fast.group.pods, worker.group.pods, every.group.pods) == (
@@ -111,7 +111,7 @@ def test_nodes_that_cannot_run_vms_do_not_count() -> None:
 def test_a_page_says_the_same_in_words_and_bars() -> None:
     limits = quota(requests_memory=GI, limits_memory=GI)
     tables = view.tables(figures(vm("a"), vm("b", "Manual"), limits, node("w", "4Gi", {})))
-    assert [one.word for one in tables] == ["namespace", "quota", "node pool"]
+    assert [table.word for table in tables] == ["namespace", "quota", "node pool"]
     cpu, memory = tables[0].rows[0].bars
     assert cpu.text == "CPU: 0.105, and 0.105 that may be started"
     assert memory.text == (
@@ -128,9 +128,9 @@ def test_a_page_says_the_same_in_words_and_bars() -> None:
 def test_what_the_bars_of_a_namespace_show_is_not_said_of_its_quota_again() -> None:
     for resource in ("requests_memory", "memory"):
         tables = view.tables(figures(vm(), quota(**{resource: 4 * GI})))
-        assert [one.word for one in tables] == ["namespace"]
+        assert [table.word for table in tables] == ["namespace"]
     scoped = quota(scopes={"scopes": ["BestEffort"]}, requests_memory=GI)
-    assert [one.word for one in view.tables(figures(vm(), quota(pods=9), scoped))] == [
+    assert [table.word for table in view.tables(figures(vm(), quota(pods=9), scoped))] == [
         "namespace", "quota",
     ]  # fmt: skip
     smaller = quota(requests_memory=2 * GI) | {"metadata": {"name": "less", "namespace": "prod"}}

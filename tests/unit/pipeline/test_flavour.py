@@ -40,7 +40,7 @@ def vm(name: str = "big", **domain: Any) -> dict[str, Any]:
 
 def rendered(*bodies: dict[str, Any]) -> dict[str, Any]:
     found = render(bodies, Settings())
-    assert not [one for one in found.diagnostics if one.is_error]
+    assert not [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error]
     (made,) = [body for body in found.resources if body["kind"] == "VirtualMachine"]
     domain: dict[str, Any] = made["spec"]["template"]["spec"]["domain"]
     return domain

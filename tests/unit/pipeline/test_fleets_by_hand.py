@@ -132,20 +132,28 @@ def judged(fleet: HandFleet, granted: int) -> list[Diagnostic]:
     limit["spec"]["hard"] = {fleet.resource: str(amount)}
     settings = Settings(kubevirt=fleet.release)
     found = render([*fleet.objects, limit, kubevirt(**fleet.configuration)], settings).diagnostics
-    assert not [one for one in found if one.is_error and not one.code.startswith("VR44")]
-    return [one for one in found if one.code in ("VR443", "VR444", "VR445", "VR446")]
+    assert not [
+        diagnostic
+        for diagnostic in found
+        if diagnostic.is_error and not diagnostic.code.startswith("VR44")
+    ]
+    return [
+        diagnostic
+        for diagnostic in found
+        if diagnostic.code in ("VR443", "VR444", "VR445", "VR446")
+    ]
 
 
 @pytest.mark.parametrize("name", FLEETS)
 def test_a_fleet_needs_what_was_worked_out(name: str) -> None:
     fleet = FLEETS[name]
     assert judged(fleet, fleet.needed) == []
-    (one,) = judged(fleet, fleet.needed - 1)
-    assert (one.code, one.severity) == ("VR444", fleet.severity)
-    resource = one.location.resource
+    (diagnostic,) = judged(fleet, fleet.needed - 1)
+    assert (diagnostic.code, diagnostic.severity) == ("VR444", fleet.severity)
+    resource = diagnostic.location.resource
     assert resource is not None
     assert (resource.kind, resource.name) == ("ResourceQuota", "team")
-    assert one.location.path == ("spec", "hard", fleet.resource)
+    assert diagnostic.location.path == ("spec", "hard", fleet.resource)
 
 
 def test_a_quota_counts_what_is_in_its_scope() -> None:
@@ -155,51 +163,51 @@ def test_a_quota_counts_what_is_in_its_scope() -> None:
     for granted, count in ((2, 0), (1, 1)):
         limit = quota(pods=granted, scopes={"scopeSelector": {"matchExpressions": scopes}})
         found = render([*objects, limit, kubevirt()], Settings(kubevirt="1.9")).diagnostics
-        assert sum(one.code == "VR444" for one in found) == count
+        assert sum(diagnostic.code == "VR444" for diagnostic in found) == count
 
 
 def test_without_a_kubevirt_resource_settings_are_named() -> None:
     limit = quota(requests_memory=GI + BASE - 1)
-    (one,) = [
+    (diagnostic,) = [
         d for d in render([vm(), limit], Settings(kubevirt="1.9")).diagnostics if d.code == "VR444"
     ]
-    assert one.severity == "warning"
-    assert "memoryOvercommit decides" in one.message
+    assert diagnostic.severity == "warning"
+    assert "memoryOvercommit decides" in diagnostic.message
 
 
 def test_a_release_that_nobody_names_is_in_doubt() -> None:
     """1.5 needs 2Gi + 508Mi + 70M for two guests of 1Gi, 1.9 536Mi instead: what is between depends on the release."""
     limit = quota(requests_memory=2 * GI + 520 * MI + 2 * LOG)
     objects = [vm("a"), vm("b"), limit, kubevirt()]
-    (one,) = [d for d in render(objects).diagnostics if d.code == "VR444"]
-    assert one.severity == "warning"
-    assert one.message.endswith(
+    (diagnostic,) = [d for d in render(objects).diagnostics if d.code == "VR444"]
+    assert diagnostic.severity == "warning"
+    assert diagnostic.message.endswith(
         "(by KubeVirt 1.6, 1.7, 1.8, 1.9 alone, and nothing says which release runs)"
     )
     limit["spec"]["hard"]["requests.memory"] = str(2 * GI)
-    (one,) = [d for d in render(objects).diagnostics if d.code == "VR444"]
-    assert one.severity == "error"
+    (diagnostic,) = [d for d in render(objects).diagnostics if d.code == "VR444"]
+    assert diagnostic.severity == "error"
 
 
 def test_levels_that_nobody_knows_and_older_policies() -> None:
-    def said(**labels: str) -> list[str]:
+    def messages(**labels: str) -> list[str]:
         names = {f"pod-security.kubernetes.io/{k.replace('_', '-')}": v for k, v in labels.items()}
         namespace = {
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "prod", "labels": names},
         }  # fmt: skip
         found = render([vm(), namespace, kubevirt()], Settings(kubevirt="1.9")).diagnostics
-        return [one.message for one in found if one.code == "VR446"]
+        return [diagnostic.message for diagnostic in found if diagnostic.code == "VR446"]
 
-    assert said(enforce="baseline") == []
-    (unknown,) = said(enforce="baselin")
+    assert messages(enforce="baseline") == []
+    (unknown,) = messages(enforce="baselin")
     assert unknown.startswith("must be one of privileged, baseline, restricted")
-    (odd,) = said(enforce="restricted", enforce_version="1.28")
+    (odd,) = messages(enforce="restricted", enforce_version="1.28")
     assert odd.startswith('must be "latest" or "v1.x"')
-    (newest,) = said(enforce="restricted")
+    (newest,) = messages(enforce="restricted")
     assert 'violates PodSecurity "restricted:latest": seccompProfile' in newest
     # Before 1.19 no policy asked for a seccomp profile.
-    assert said(enforce="restricted", enforce_version="v1.18") == []
-    (dated,) = said(enforce="restricted", enforce_version="v1.22")
+    assert messages(enforce="restricted", enforce_version="v1.18") == []
+    (dated,) = messages(enforce="restricted", enforce_version="v1.22")
     assert 'violates PodSecurity "restricted:v1.22": seccompProfile' in dated
 
 
@@ -210,7 +218,11 @@ def test_a_thousand_vms_in_twenty_namespaces() -> None:
     quotas = {name: quota(name, requests_memory=50 * (GI + BASE), pods=50) for name in names}
     settings = Settings(kubevirt="1.9")
     objects = [*machines, *quotas.values(), kubevirt()]
-    assert [one.message for one in render(objects, settings).diagnostics if one.is_error] == []
+    assert [
+        diagnostic.message
+        for diagnostic in render(objects, settings).diagnostics
+        if diagnostic.is_error
+    ] == []
     # A guest that is a byte larger in team-03, a VM more in team-07, a probe in team-11, a LimitRange in team-15.
     machines[3 * 50]["spec"]["template"]["spec"]["domain"]["memory"]["guest"] = str(GI + 1)
     machines.append(vm("one-more", namespace="team-07"))
@@ -223,14 +235,20 @@ def test_a_thousand_vms_in_twenty_namespaces() -> None:
     ranges = limit_range(max={"memory": "1Gi"})
     ranges["metadata"]["namespace"] = "team-15"
     objects = [*machines, *quotas.values(), ranges, kubevirt()]
-    found = [one for one in render(objects, settings).diagnostics if one.is_error]
+    found = [
+        diagnostic for diagnostic in render(objects, settings).diagnostics if diagnostic.is_error
+    ]
     assert len(found) == 2 + 1 + 50
-    places = {(one.code, one.resource.namespace, one.field) for one in found if one.resource}
+    places = {
+        (diagnostic.code, diagnostic.resource.namespace, diagnostic.field)
+        for diagnostic in found
+        if diagnostic.resource
+    }
     assert places == {
         ("VR444", "team-03", "spec.hard[requests.memory]"),
         ("VR444", "team-07", "spec.hard.pods"),
         ("VR443", "team-11", "spec.template.spec.livenessProbe.tcpSocket.port"),
         ("VR445", "team-15", ""),
     }
-    (grown,) = [one for one in found if one.resource and one.resource.namespace == "team-03"]
+    (grown,) = [item for item in found if item.resource and item.resource.namespace == "team-03"]
     assert "vm-00" in grown.message

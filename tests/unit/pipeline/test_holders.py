@@ -86,7 +86,7 @@ def test_the_instance_of_a_pool_is_its_first() -> None:
 )
 def test_what_a_release_numbers(release: str, configuration: str, secret: str, data: str) -> None:
     asks = {"appendIndexToConfigMapRefs": True, "appendIndexToSecretRefs": True}
-    given = changed(
+    inputs = changed(
         pool(nameGeneration=asks),
         f"pool.kubevirt.io/{'v1beta1' if release == '1.8' else 'v1alpha1'}",
         "apiVersion",
@@ -95,9 +95,9 @@ def test_what_a_release_numbers(release: str, configuration: str, secret: str, d
         *VMI["spec"]["volumes"],
         {"name": "init", "cloudInitNoCloud": {"secretRef": {"name": "data"}}},
     ]
-    given = changed(given, volumes, *WITHIN, "spec", "template", "spec", "volumes")
-    vmi = rendered(SMALL, given, emit="vmi", kubevirt=release).resources[1]
-    found = {one["name"]: one for one in vmi["spec"]["volumes"]}
+    inputs = changed(inputs, volumes, *WITHIN, "spec", "template", "spec", "volumes")
+    vmi = rendered(SMALL, inputs, emit="vmi", kubevirt=release).resources[1]
+    found = {volume["name"]: volume for volume in vmi["spec"]["volumes"]}
     assert found["settings"]["configMap"]["name"] == configuration
     assert found["key"]["secret"]["secretName"] == secret
     assert found["init"]["cloudInitNoCloud"]["secretRef"]["name"] == data
@@ -126,8 +126,8 @@ def test_presets_reach_the_template_of_a_replica_set() -> None:
 @pytest.mark.parametrize("emit", ["hashed", "revisions"])
 def test_matchers_of_a_pool_name_contents(emit: str) -> None:
     result = rendered(SMALL, pool(), emit=emit)
-    given, beside = result.resources[1:]
-    matcher = tree.get(given, *WITHIN, "spec", "instancetype")
+    inputs, beside = result.resources[1:]
+    matcher = tree.get(inputs, *WITHIN, "spec", "instancetype")
     assert beside["metadata"]["name"] == matcher["revisionName" if emit == "revisions" else "name"]
     assert "spec" in (beside if emit == "hashed" else beside["data"])
 
@@ -163,12 +163,12 @@ def test_what_a_pool_cannot_use_is_said_with_what_speaks_against_it() -> None:
     own = {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 1}}
     body = changed(pool(), own, *WITHIN, "spec", "template", "spec", "domain")
     (found,) = rendered(SMALL, body).diagnostics
-    said = [found.message, *(one.message for one in found.related)]
-    assert [one.rpartition(" sets ")[2] for one in said[1::2]] == [
+    messages = [found.message, *(diagnostic.message for diagnostic in found.related)]
+    assert [item.rpartition(" sets ")[2] for item in messages[1::2]] == [
         "cpu.guest: 2",
         "memory.guest: 2Gi",
     ]
-    assert ["conflicts with" in one for one in said] == [True, False, True, False]
+    assert ["conflicts with" in item for item in messages] == [True, False, True, False]
 
 
 def test_warnings_stand_there_too() -> None:
@@ -317,7 +317,7 @@ def test_a_replica_set_that_says_nothing_of_its_vmis(
     body = changed(
         changed(replica_set(), template, "spec", "template"), selector, "spec", "selector"
     )
-    found = [(one.code, one.message) for one in rendered(body).diagnostics]
+    found = [(diagnostic.code, diagnostic.message) for diagnostic in rendered(body).diagnostics]
     if more:
         assert found == more
     else:  # KubeVirt takes it: no VMI of it can be made
@@ -342,7 +342,9 @@ def test_a_preset_says_everything_of_the_vmis_of_a_replica_set() -> None:
     }
     found = rendered(preset, body, emit="vmi")
     assert [code for code, _ in codes(found)] == ["VR704"]
-    vmi = next(one for one in found.resources if one["kind"] == "VirtualMachineInstance")
+    vmi = next(
+        resource for resource in found.resources if resource["kind"] == "VirtualMachineInstance"
+    )
     assert vmi["spec"]["domain"]["memory"]["guest"] == "1Gi"
 
 

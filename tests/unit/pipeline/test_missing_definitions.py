@@ -45,4 +45,4 @@ VM: Json = {
 )
 def test_what_follows_a_missing_instancetype(release: str, spec: Json, codes: list[str]) -> None:
     found = render([preference(spec), VM], Settings(kubevirt=release, admission="strict"))
-    assert [one.code for one in found.diagnostics if one.is_error] == codes
+    assert [diagnostic.code for diagnostic in found.diagnostics if diagnostic.is_error] == codes

@@ -82,7 +82,11 @@ def leaves(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
 
 def found(body: dict[str, Any]) -> list[tuple[str, str]]:
     rendered = render([body, SMALL], Settings(admission="strict", kubevirt="1.9"))
-    return [(one.code, one.field) for one in rendered.diagnostics if one.severity != "info"]
+    return [
+        (diagnostic.code, diagnostic.field)
+        for diagnostic in rendered.diagnostics
+        if diagnostic.severity != "info"
+    ]
 
 
 def mistyped(path: FieldPath, value: object) -> dict[str, Any]:
@@ -99,10 +103,10 @@ def test_it_is_sound() -> None:
 @pytest.mark.parametrize("path", [*leaves(SOUND["spec"], ("spec",))], ids=str)
 def test_a_mistyped_value_brings_no_false_alarm(path: FieldPath, value: object) -> None:
     """What is said beside the type is at the field itself, which may as well hold a text that is not allowed there."""
-    said = found(mistyped(path, value))
-    if not any(code in {"VR106", "VR108"} for code, _ in said):
+    diagnostics = found(mistyped(path, value))
+    if not any(code in {"VR106", "VR108"} for code, _ in diagnostics):
         return  # a value of the right type, of which another is refused: not what is asked here
-    assert {code for code, _ in said} <= TYPES, said
+    assert {code for code, _ in diagnostics} <= TYPES, diagnostics
 
 
 MISTAKES: dict[FieldPath, object] = {
@@ -125,6 +129,6 @@ def test_it_hides_nothing_else(path: FieldPath, value: object, code: str) -> Non
     body = mistyped(path, value)
     for place, wrong in MISTAKES.items():
         tree.put(body, (*SPEC, "domain", "devices", *place), wrong)
-    said = found(body)
-    assert code in {one for one, _ in said}
-    assert {"VR418", "VR420", "VR421"} <= {one for one, _ in said}, said
+    diagnostics = found(body)
+    assert code in {item for item, _ in diagnostics}
+    assert {"VR418", "VR420", "VR421"} <= {item for item, _ in diagnostics}, diagnostics

@@ -74,7 +74,7 @@ def vm(word: str, named: str = "one", *, pooled: bool = False) -> dict[str, Any]
 
 def lock_of(*bodies: dict[str, Any]) -> dict[str, Any]:
     made = pinning.pin([from_body(body, n) for n, body in enumerate(bodies)], Settings())
-    assert not [one for one in made.diagnostics if one.is_error]
+    assert not [diagnostic for diagnostic in made.diagnostics if diagnostic.is_error]
     return lockfile.document(made.lock)
 
 
@@ -86,10 +86,12 @@ def of_before(lock: dict[str, Any], word: str) -> dict[str, Any]:
     return older
 
 
-def said(found: Rendered) -> list[tuple[str, str]]:
+def messages(found: Rendered) -> list[tuple[str, str]]:
     """What was found about pins."""
     return [
-        (one.code, one.severity.value) for one in found.diagnostics if one.code.startswith("VR6")
+        (diagnostic.code, diagnostic.severity.value)
+        for diagnostic in found.diagnostics
+        if diagnostic.code.startswith("VR6")
     ]
 
 
@@ -114,21 +116,21 @@ def test_edit_of_a_named_revision_is_an_error(
     lock = lock_of(revision(word), machine)
     settings = Settings(lock=lock, emit=emit, pins=pins)
     if word != "flavor" or emit in ("vm", "vmi"):  # the other modes refuse flavors
-        assert said(render([revision(word), machine], settings)) == []
+        assert messages(render([revision(word), machine], settings)) == []
         found = render([revision(word, edited=True), machine], settings)
-        assert said(found) == [("VR621", "error")]
-        (error,) = (one for one in found.diagnostics if one.code == "VR621")
+        assert messages(found) == [("VR621", "error")]
+        (error,) = (diagnostic for diagnostic in found.diagnostics if diagnostic.code == "VR621")
         (other,) = error.related
         assert other.location.resource is not None
         assert other.location.resource.kind == "ControllerRevision"
-    assert said(render([revision(word), machine], settings._replace(pins="ignore"))) == []
+    assert messages(render([revision(word), machine], settings._replace(pins="ignore"))) == []
 
 
 @pytest.mark.parametrize(("pins", "severity"), [("auto", "warning"), ("require", "error")])
 @pytest.mark.parametrize("word", WORDS)
 def test_another_name_or_a_first_one_ends_the_pin(word: str, pins: Any, severity: str) -> None:
-    one, two = revision(word), revision(word, "two", edited=True)
-    plain = {**one["data"]}
+    first, two = revision(word), revision(word, "two", edited=True)
+    plain = {**first["data"]}
     ended = [("VR607", severity)]
     settings = Settings(pins=pins)
     for before, after, expected in [
@@ -137,9 +139,9 @@ def test_another_name_or_a_first_one_ends_the_pin(word: str, pins: Any, severity
         ("", "one", []),  # what it holds is what the VM is pinned to
         ("one", "", []),  # KubeVirt has recorded in the status what the VM runs
     ]:
-        lock = lock_of(one, two, plain, vm(word, before))
-        found = render([one, two, plain, vm(word, after)], settings._replace(lock=lock))
-        assert said(found) == expected, (before, after)
+        lock = lock_of(first, two, plain, vm(word, before))
+        found = render([first, two, plain, vm(word, after)], settings._replace(lock=lock))
+        assert messages(found) == expected, (before, after)
 
 
 @pytest.mark.parametrize(("pins", "severity"), [("auto", "warning"), ("require", "error")])
@@ -148,18 +150,18 @@ def test_lock_that_has_no_names_of_revisions_is_read(word: str, pins: Any, sever
     """It cannot tell an edit of the revision from another name; that the content is another, it can."""
     lock = of_before(lock_of(revision(word), vm(word)), word)
     settings = Settings(lock=lock, pins=pins)
-    assert said(render([revision(word), vm(word)], settings)) == []
+    assert messages(render([revision(word), vm(word)], settings)) == []
     found = render([revision(word, edited=True), vm(word)], settings)
-    assert said(found) == [("VR607", severity)]
+    assert messages(found) == [("VR607", severity)]
 
 
 def test_what_a_stored_vm_runs_is_compared_where_the_lock_decides() -> None:
     """KubeVirt's expand-vm-spec knows no lock."""
     lock = lock_of(revision("instancetype"), vm("instancetype"))
     bodies = [revision("instancetype", edited=True), vm("instancetype")]
-    asked = Settings(lock=lock, emit="expand")
-    assert said(render(bodies, asked)) == [("VR620", "info")]
-    assert said(render(bodies, asked._replace(stored=True))) == [("VR621", "error")]
+    requested = Settings(lock=lock, emit="expand")
+    assert messages(render(bodies, requested)) == [("VR620", "info")]
+    assert messages(render(bodies, requested._replace(stored=True))) == [("VR621", "error")]
 
 
 def test_inferred_matcher_does_not_ask_the_revision_that_it_names() -> None:
@@ -177,7 +179,7 @@ def test_inferred_matcher_does_not_ask_the_revision_that_it_names() -> None:
     found = render(
         [revision("instancetype", edited=True), claim, machine], Settings(lock=lock, pins="require")
     )
-    assert said(found) == []
+    assert messages(found) == []
     assert found.resources[-1]["metadata"]["annotations"][
         "virt-render.dev/instancetype"
     ].startswith("VirtualMachineClusterInstancetype/u1.small@")
@@ -191,8 +193,8 @@ def test_one_revision_may_hold_a_flavor_and_an_instancetype() -> None:
     flavored, other = vm("flavor"), vm("instancetype")
     other["metadata"] = {"name": "other"}
     lock = lock_of(held, flavored, other)
-    assert sorted(next(iter(one)) for one in lock["revisions"].values()) == [
+    assert sorted(next(iter(revision)) for revision in lock["revisions"].values()) == [
         "flavor",
         "instancetype",
     ]
-    assert said(render([held, flavored, other], Settings(lock=lock, pins="require"))) == []
+    assert messages(render([held, flavored, other], Settings(lock=lock, pins="require"))) == []

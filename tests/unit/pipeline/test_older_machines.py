@@ -143,12 +143,14 @@ def lock_of(*texts: str) -> dict[str, Any]:
     """The lock that pins what is there."""
     resources = [from_body(body, index) for index, body in enumerate(bodies(*texts))]
     made = pinning.pin(resources, Settings())
-    assert not [one for one in made.diagnostics if one.is_error]
+    assert not [diagnostic for diagnostic in made.diagnostics if diagnostic.is_error]
     return lockfile.document(made.lock)
 
 
 def codes(found: Rendered, *, errors: bool = False) -> list[str]:
-    return [one.code for one in found.diagnostics if one.is_error or not errors]
+    return [
+        diagnostic.code for diagnostic in found.diagnostics if diagnostic.is_error or not errors
+    ]
 
 
 def is_of_vm(body: dict[str, Any]) -> bool:
@@ -159,7 +161,7 @@ def is_of_vm(body: dict[str, Any]) -> bool:
 
 
 def domain(found: Rendered) -> dict[str, Any]:
-    (body,) = (one for one in found.resources if one["metadata"]["name"] == "vm")
+    (body,) = (resource for resource in found.resources if resource["metadata"]["name"] == "vm")
     spec = body["spec"].get("template", body)["spec"]
     held: dict[str, Any] = spec["domain"]
     return held
@@ -191,7 +193,7 @@ def test_each_mode_does_with_each_machine_what_the_table_says(kind: Any, emit: A
         expected = "VR105" if (kind, emit) == ("flavored", "expand") else "VR503"
         assert expected in codes(found, errors=True)
         return
-    machines = [one for one in found.resources if is_of_vm(one)]
+    machines = [resource for resource in found.resources if is_of_vm(resource)]
     assert len(machines) == 1
     assert machines[0]["apiVersion"] == ("v1" if emit == "pod" else "kubevirt.io/v1")
     if verdict is Verdict.LEFT:
@@ -208,7 +210,7 @@ def test_each_mode_does_with_what_holds_machines_what_the_table_says(kind: str, 
     preset = NEW_PRESET.replace("{features: {acpi: {}}}", "{ioThreadsPolicy: auto, devices: {}}")
     found = rendered(HOLDING[kind], preset, OLDER, emit=emit)
     assert codes(found, errors=True) == []
-    made = [one for one in found.resources if one["kind"] in (kind, *INSTANCES)]
+    made = [resource for resource in found.resources if resource["kind"] in (kind, *INSTANCES)]
     (body,) = made
     if HOLDERS[kind].outcomes[emit].verdict is Verdict.LEFT:
         assert made == bodies(HOLDING[kind])
@@ -229,13 +231,13 @@ def test_flavor_in_a_pool_is_refused_where_nothing_writes_it_out(emit: Any) -> N
     assert set(errors) <= {"VR105", "VR503"}
 
 
-@pytest.mark.parametrize(("emit", "stored"), [*((one, False) for one in MODES), ("expand", True)])
+@pytest.mark.parametrize(("emit", "stored"), [*((mode, False) for mode in MODES), ("expand", True)])
 def test_lock_has_the_part_that_the_table_says(emit: Any, *, stored: bool) -> None:
     texts = (OLDER.replace("v1alpha2", "v1beta1"), USING_OLDER)
     lock = lock_of(*texts)
     edited = (texts[0].replace("cpu: {guest: 2}", "cpu: {guest: 7}"), texts[1])
     settings = {"emit": emit, "stored": stored}
-    before, after = (rendered(*edited, lock=one, **settings) for one in (None, lock))
+    before, after = (rendered(*edited, lock=item, **settings) for item in (None, lock))
     role = LockRole.DECIDES if stored else TRACES[emit].lock
     assert (before.resources == after.resources) is (role is not LockRole.DECIDES)
     assert ("VR608" in codes(after)) is (role is LockRole.DECIDES)
@@ -251,7 +253,7 @@ def test_no_mode_prints_a_definition_that_nobody_serves(kind: Any, emit: Any) ->
     found = rendered(OBSOLETE[kind], SOURCES["vmi"], emit=emit, kubevirt="1.9")
     row = DEFINITIONS[kind]
     outcome = row.unused.get(emit) or row.outcomes[emit]
-    assert all(is_of_vm(one) for one in found.resources)
+    assert all(is_of_vm(resource) for resource in found.resources)
     if outcome.verdict is Verdict.OMITTED:
         assert "VR504" in codes(found)
         assert codes(found, errors=True) == []
@@ -263,7 +265,7 @@ def test_no_mode_prints_a_definition_that_nobody_serves(kind: Any, emit: Any) ->
 def test_definition_of_an_older_version_is_printed_as_one_of_today(emit: Any) -> None:
     found = rendered(OLDER, USING_OLDER, emit=emit, kubevirt="1.9")
     assert codes(found, errors=True) == []
-    versions = {one["apiVersion"] for one in found.resources}
+    versions = {resource["apiVersion"] for resource in found.resources}
     assert versions <= {"instancetype.kubevirt.io/v1beta1", "kubevirt.io/v1", "apps/v1", "v1"}
 
 
@@ -285,7 +287,9 @@ spec: {devices: {preferredRng: {}}}
 """
     found = rendered(machine, preference, emit=emit)
     assert codes(found) == ["VR501", "VR504"]
-    assert not [one for one in found.resources if one["apiVersion"].startswith("flavor")]
+    assert not [
+        resource for resource in found.resources if resource["apiVersion"].startswith("flavor")
+    ]
     again = render(found.resources, Settings(emit=emit))
     assert again.resources == found.resources
 
@@ -308,8 +312,8 @@ def test_presets_of_today_reach_what_becomes_a_vmi_of_today() -> None:
 def test_two_machines_that_become_one_object_are_an_error() -> None:
     found = rendered(SOURCES["store"], BIG, SOURCES["vm"])
     assert codes(found, errors=True) == ["VR103"]
-    (one,) = (one for one in found.diagnostics if one.is_error)
-    assert one.message == "VirtualMachine vm and VM vm are one object once they are rendered"
+    (diagnostic,) = (diagnostic for diagnostic in found.diagnostics if diagnostic.is_error)
+    assert diagnostic.message == "VirtualMachine vm and VM vm are one object once they are rendered"
 
 
 @pytest.mark.parametrize(
@@ -325,8 +329,8 @@ def test_two_machines_that_become_one_object_are_an_error() -> None:
 def test_preset_that_reaches_nothing_is_said(machine: str, preset: str, near: str) -> None:
     found = rendered(machine, preset)
     assert "VR704" in codes(found)  # deprecated, whomever it reaches
-    (one,) = (one for one in found.diagnostics if one.code == "VR712")
-    assert [text for text in one.related if near in text.message] or not near
+    (diagnostic,) = (diagnostic for diagnostic in found.diagnostics if diagnostic.code == "VR712")
+    assert [text for text in diagnostic.related if near in text.message] or not near
 
 
 @pytest.mark.parametrize("preset", [PRESET, NEW_PRESET], ids=["old", "new"])
@@ -379,7 +383,7 @@ BIG_INSTANCETYPE = OLDER.replace("name: small", "name: big").replace("v1alpha2",
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "messages"),
     [
         ((BIG,), (BIG.replace("cpu: {guest: 2}", "cpu: {guest: 7}"),), ["VR608"]),
         ((BIG,), (), ["VR609"]),
@@ -392,13 +396,13 @@ BIG_INSTANCETYPE = OLDER.replace("name: small", "name: big").replace("v1alpha2",
     ids=["edit", "gone", "moved", "another sort", "later sort", "earlier sort", "second"],
 )
 def test_a_flavour_that_means_something_else_is_said(
-    before: tuple[str, ...], after: tuple[str, ...], said: list[str]
+    before: tuple[str, ...], after: tuple[str, ...], messages: list[str]
 ) -> None:
     machine = SOURCES["store"]
     lock = lock_of(machine, *before)
     found = rendered(machine, *after, lock=lock, pins="require")
     assert domain(found) == domain(rendered(machine, *before))
-    assert sorted(code for code in codes(found) if code.startswith("VR6")) == said
+    assert sorted(code for code in codes(found) if code.startswith("VR6")) == messages
 
 
 @pytest.mark.parametrize("pins", ["auto", "require"])
@@ -410,8 +414,10 @@ def test_a_flavour_that_comes_to_mean_what_can_be_pinned_is_said(
     stored = SOURCES["store"]
     lock = lock_of(stored if before else stored.replace(ANNOTATED, ""), *before)
     found = rendered(stored, now, *before, lock=lock, pins=pins)
-    said = [one.code for one in found.diagnostics if one.code.startswith("VR6")]
-    assert said == (["VR606"] if pins == "require" else ["VR607"])
+    found_codes = [
+        diagnostic.code for diagnostic in found.diagnostics if diagnostic.code.startswith("VR6")
+    ]
+    assert found_codes == (["VR606"] if pins == "require" else ["VR607"])
     assert codes(found, errors=True) == (["VR606"] if pins == "require" else [])
     after = rendered(stored, now, *before, lock=lock_of(stored, now, *before), pins="require")
     assert not [code for code in codes(after) if code.startswith("VR60")]
@@ -435,7 +441,9 @@ def test_a_matcher_of_another_object_ends_the_pin_of_a_flavor(
     changed = SOURCES[kind].replace(old, new)
     assert changed != SOURCES[kind]
     found = rendered(changed, *objects, lock=lock, pins=pins)
-    assert [one.code for one in found.diagnostics if one.code.startswith("VR6")] == ["VR607"]
+    assert [
+        diagnostic.code for diagnostic in found.diagnostics if diagnostic.code.startswith("VR6")
+    ] == ["VR607"]
     assert codes(found, errors=True) == (["VR607"] if pins == "require" else [])
     assert domain(found) == domain(rendered(changed, *objects))
 
@@ -480,22 +488,29 @@ def test_object_of_the_input_comes_before_one_of_the_catalogue() -> None:
 @pytest.mark.parametrize("number", ["fifteen", '"0"', "-3", '""', "0"])
 def test_number_of_the_store_that_is_none_is_said(number: str) -> None:
     text = SOURCES["store"].replace("flavour: big", f"flavour: big, kubevirt.io/revision: {number}")
-    (said,) = (one for one in rendered(text, BIG).diagnostics if one.code == "VR619")
-    assert said.message == "kubevirt.io/revision is no number from 1: a lock begins to count at 1"
+    (diagnostic,) = (
+        diagnostic for diagnostic in rendered(text, BIG).diagnostics if diagnostic.code == "VR619"
+    )
+    assert (
+        diagnostic.message
+        == "kubevirt.io/revision is no number from 1: a lock begins to count at 1"
+    )
     assert "VR619" not in codes(rendered(SOURCES["store"], BIG))
 
 
 def test_flavour_without_a_name_is_an_error_of_its_own() -> None:
     found = rendered(SOURCES["store"].replace("flavour: big", 'flavour: ""'), BIG)
-    assert [one.message for one in found.diagnostics if one.is_error] == ["the flavour has no name"]
+    assert [diagnostic.message for diagnostic in found.diagnostics if diagnostic.is_error] == [
+        "the flavour has no name"
+    ]
 
 
 def test_fault_of_a_stored_vm_is_said_once_where_its_author_wrote_it() -> None:
     text = SOURCES["store"].replace(
         "domain: {}", "domain: {devices: {disks: [{name: x, disk: {}}]}}"
     )
-    found = [one for one in rendered(text, BIG).diagnostics if one.is_error]
-    assert [(one.check, one.field) for one in found] == [
+    found = [diagnostic for diagnostic in rendered(text, BIG).diagnostics if diagnostic.is_error]
+    assert [(item.check, item.field) for item in found] == [
         ("disks/volume", "spec.domain.devices.disks[0].name")
     ]
 
@@ -519,9 +534,9 @@ def test_revision_may_hold_a_whole_flavor() -> None:
     assert codes(found, errors=True) == []
     assert domain(found)["cpu"]["sockets"] == 3
     (stamp,) = (
-        one["metadata"]["annotations"]["virt-render.dev/flavor"]
-        for one in found.resources
-        if one["metadata"]["name"] == "vm"
+        resource["metadata"]["annotations"]["virt-render.dev/flavor"]
+        for resource in found.resources
+        if resource["metadata"]["name"] == "vm"
     )
     assert stamp.startswith("VirtualMachineFlavor/big@")
 
@@ -539,7 +554,7 @@ def test_stamp_names_what_an_old_revision_does_not() -> None:
     )
     machine = USING_OLDER.replace("{name: small,", "{name: small, revisionName: stored,")
     found = rendered(machine, REVISION.format(data=held))
-    (vm,) = (one for one in found.resources if one["kind"] == "VirtualMachine")
+    (vm,) = (resource for resource in found.resources if resource["kind"] == "VirtualMachine")
     stamp = vm["metadata"]["annotations"]["virt-render.dev/instancetype"]
     assert stamp.startswith("VirtualMachineInstancetype/small@")
 
@@ -578,17 +593,19 @@ def test_first_pin_goes_on_from_the_number_of_the_store(written: str, first: int
     assert body["metadata"]["annotations"]["virt-render.dev/revision"] == str(first)
     assert ("VR619" in codes(found)) is (first != 15)
     later = lockfile.document(lock._replace(pins={"vm": lock.pins["vm"]._replace(revision=16)}))
-    said = [
-        one.message for one in rendered(text, BIG, lock=later).diagnostics if one.code == "VR619"
+    found_codes = [
+        diagnostic.message
+        for diagnostic in rendered(text, BIG, lock=later).diagnostics
+        if diagnostic.code == "VR619"
     ]
-    assert [one.startswith("the lock counts revision 16") for one in said] == [first == 15]
+    assert [item.startswith("the lock counts revision 16") for item in found_codes] == [first == 15]
 
 
 def test_the_hash_of_a_flavor_does_not_depend_on_the_release() -> None:
     flavored, flavor = SOURCES["flavored"], BIG.replace("memory:", "gpus: [], memory:")
     found = [rendered(flavored, flavor, kubevirt=release) for release in ("1.4", "1.8", "1.9")]
-    stamps = [one.resources[0]["metadata"]["annotations"] for one in found]
-    assert len({one["virt-render.dev/flavor"] for one in stamps}) == 1
+    stamps = [item.resources[0]["metadata"]["annotations"] for item in found]
+    assert len({stamp["virt-render.dev/flavor"] for stamp in stamps}) == 1
 
 
 @pytest.mark.parametrize(("metadata", "name"), [("name: other", "other"), ("labels: {}", "stored")])
@@ -600,6 +617,6 @@ def test_stamp_names_a_preference_of_flavors_as_its_revision_does(metadata: str,
     matcher = "preference: {name: odd, kind: VirtualMachinePreference, revisionName: stored}"
     machine = SOURCES["vm"].replace("  instancetype:", f"  {matcher}\n  instancetype:")
     found = rendered(machine, REVISION.format(data=held))
-    (vm,) = (one for one in found.resources if one["kind"] == "VirtualMachine")
+    (vm,) = (resource for resource in found.resources if resource["kind"] == "VirtualMachine")
     stamp = vm["metadata"]["annotations"]["virt-render.dev/preference"]
     assert stamp.startswith(f"VirtualMachinePreference/{name}@")

@@ -14,7 +14,7 @@ from tests.support.pools import Json
 KIND = "VirtualMachineInstancetype"
 SPECS: list[Json] = [{"cpu": {"guest": count}, "memory": {"guest": "1Gi"}} for count in (1, 2, 3)]
 HASHES = [content_hash("instancetype", spec) for spec in SPECS]
-CONTENTS = {one: Content("instancetype", spec) for one, spec in zip(HASHES, SPECS, strict=True)}
+CONTENTS = {item: Content("instancetype", spec) for item, spec in zip(HASHES, SPECS, strict=True)}
 
 
 def lock(release: str = "v1.9.0", /, **vms: int) -> Lock:
@@ -25,7 +25,7 @@ def lock(release: str = "v1.9.0", /, **vms: int) -> Lock:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "merged", "refused"),
+    ("ours", "upstream", "merged", "refused"),
     [
         ({"a": 0}, {"a": 0}, {"a": 0}, []),
         ({"a": 1}, {"a": 0}, {"a": 1}, []),
@@ -39,17 +39,17 @@ def lock(release: str = "v1.9.0", /, **vms: int) -> Lock:
     ],
 )
 def test_both_sides_changes_of_a_lock(
-    ours: dict[str, int], theirs: dict[str, int], merged: dict[str, int], refused: list[str]
+    ours: dict[str, int], upstream: dict[str, int], merged: dict[str, int], refused: list[str]
 ) -> None:
-    found, conflicts = pinning.merge(lock(a=0), lock(**ours), lock(**theirs))
+    found, conflicts = pinning.merge(lock(a=0), lock(**ours), lock(**upstream))
     assert found.pins == lock(**merged).pins
     assert conflicts == refused
 
 
 def test_the_release_of_a_merged_lock_is_that_of_who_changed_it() -> None:
     old, new = lock("v1.8.4"), lock("v1.9.0")
-    for ours, theirs in ((new, old), (old, new), (new, new)):
-        assert pinning.merge(old, ours, theirs)[0].kubevirt == "v1.9.0"
+    for ours, item in ((new, old), (old, new), (new, new)):
+        assert pinning.merge(old, ours, item)[0].kubevirt == "v1.9.0"
 
 
 METADATA = {"name": "web", "namespace": "prod"}
@@ -118,7 +118,7 @@ def test_only_what_a_revision_holds_is_certain(matcher: Json, status: Any, name:
     found = pinning.adopt(dump, resources(vm({"name": "small", "kind": KIND})), Settings())
     entry = Entry(Ref(KIND, name, HASHES[0]), revision_name=RUNNING_FROM)
     assert found.entries == ({"prod/web": {"instancetype": entry}} if name else {})
-    assert [one.code for one in found.diagnostics] == ([] if name else ["VR207"])
+    assert [diagnostic.code for diagnostic in found.diagnostics] == ([] if name else ["VR207"])
 
 
 def test_what_a_cluster_runs_is_pinned_where_the_repository_infers_it() -> None:
@@ -133,10 +133,10 @@ def test_what_a_cluster_runs_is_pinned_where_the_repository_infers_it() -> None:
         "metadata": {"name": "root", "namespace": "prod", "labels": labels},
     }
     dump = resources(vm({"name": "small", "kind": KIND, "revisionName": RUNNING_FROM}), REVISION)
-    given = resources(vm({"inferFromVolume": "root"}), claim, instancetype(SPECS[1]))
-    adopted = pinning.adopt(dump, given, Settings())
+    inputs = resources(vm({"inferFromVolume": "root"}), claim, instancetype(SPECS[1]))
+    adopted = pinning.adopt(dump, inputs, Settings())
     assert adopted.diagnostics == []
-    found = pinning.pin(given, Settings(), adopted=adopted)
-    assert [one for one in found.diagnostics if one.is_error] == []
+    found = pinning.pin(inputs, Settings(), adopted=adopted)
+    assert [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error] == []
     entry = found.lock.pins["prod/web"].entries["instancetype"]
     assert (entry.ref, entry.volume) == (Ref(KIND, "small", HASHES[0]), "root")

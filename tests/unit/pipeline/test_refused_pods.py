@@ -22,7 +22,11 @@ GATED = kubevirt(developerConfiguration={"featureGates": ["Sidecar"]})
 
 
 def refused(*objects: Json, settings: Settings = SETTINGS) -> list[Diagnostic]:
-    return [one for one in render(objects, settings).diagnostics if one.code == "VR443"]
+    return [
+        diagnostic
+        for diagnostic in render(objects, settings).diagnostics
+        if diagnostic.code == "VR443"
+    ]
 
 
 def hooked(*hooks: Json) -> Json:
@@ -183,7 +187,7 @@ def test_what_has_a_name_that_no_object_has_comes_to_no_pod() -> None:
     limits = limit_range(max={"cpu": "4"})
     for objects in ([vm("Web_Server", **probe)], [vm("Web_Server"), limits]):
         found = render([*objects, kubevirt()], SETTINGS).diagnostics
-        assert [one.code for one in found if one.code != "VR708"] == ["VR129"]
+        assert [diagnostic.code for diagnostic in found if diagnostic.code != "VR708"] == ["VR129"]
     (of_web,) = refused(vm("Web_Server", **probe), vm("web", **probe), kubevirt())
     assert "Web_Server" not in of_web.message, "two VMs of one kind are judged by one pod"
     (of_long,) = refused(vm("a" * 240), kubevirt())
@@ -200,15 +204,15 @@ BAD_DISK: Json = {"domain": BAD_BUS, "volumes": [{"name": "a", "emptyDisk": {"ca
 def test_what_the_webhooks_refuse_comes_to_no_pod() -> None:
     """Neither its pod nor a quota that it would not fit is anything to speak of before it is admitted."""
 
-    def said(*objects: Json, settings: Settings = SETTINGS) -> list[str]:
+    def messages(*objects: Json, settings: Settings = SETTINGS) -> list[str]:
         found = render([*objects, kubevirt()], settings).diagnostics
-        return [one.code for one in found if one.code != "VR708"]
+        return [diagnostic.code for diagnostic in found if diagnostic.code != "VR708"]
 
     refused_vm = vm(**BAD_DISK)
-    assert said(refused_vm) == ["VR420"]
-    assert said(refused_vm, quota(pods=0)) == ["VR420"]
+    assert messages(refused_vm) == ["VR420"]
+    assert messages(refused_vm, quota(pods=0)) == ["VR420"]
     # As well as a pool of such VMs, and one that its preference demands more of.
-    assert said(pool_of(refused_vm), quota(pods=0)) == ["VR420"]
+    assert messages(pool_of(refused_vm), quota(pods=0)) == ["VR420"]
     kind = "VirtualMachineClusterPreference"
     preference = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": {"name": "large"},
@@ -216,12 +220,12 @@ def test_what_the_webhooks_refuse_comes_to_no_pod() -> None:
     }  # fmt: skip
     small = vm(domain={"cpu": {"features": [{"name": ""}], "cores": 1}})
     small["spec"]["preference"] = {"name": "large"}
-    assert said(small, preference, quota(pods=0)) == ["VR401"]
+    assert messages(small, preference, quota(pods=0)) == ["VR401"]
     # Whose author says that it is not refused has a pod.
     silenced = vm(**BAD_DISK)
     silenced["metadata"]["annotations"] = {"virt-render.dev/ignore.VR420": "the cluster knows it"}
-    assert said(silenced) == ["VR443"]
-    assert said(vm(domain={"cpu": BAD_BUS["cpu"]})) == ["VR443"]
+    assert messages(silenced) == ["VR443"]
+    assert messages(vm(domain={"cpu": BAD_BUS["cpu"]})) == ["VR443"]
 
 
 def pool_of(machine: Json) -> Json:
@@ -242,7 +246,10 @@ def test_a_quota_on_limits_makes_a_limit_that_a_request_may_exceed() -> None:
     for key, number in (("limits_cpu", 1), ("requests_cpu", 0)):
         found = refused(vm("a"), vm("b", **cpus), quota(**{key: 99}), kubevirt())
         assert len(found) == number
-        assert all("must be less than or equal to cpu limit of 2" in one.message for one in found)
+        assert all(
+            "must be less than or equal to cpu limit of 2" in diagnostic.message
+            for diagnostic in found
+        )
 
 
 def test_no_pod_is_made_to_say_nothing() -> None:
@@ -268,11 +275,11 @@ def test_kubevirt_admits_and_kubernetes_refuses() -> None:
     """
     wrong = []
     for case in goldens.cases("pod-vmi"):
-        if any(subdomain_faults(one["metadata"]["name"]) for one in case["objects"]):
+        if any(subdomain_faults(body["metadata"]["name"]) for body in case["objects"]):
             continue
-        text = " ".join(one.message for one in refused(*case["objects"]))
+        text = " ".join(diagnostic.message for diagnostic in refused(*case["objects"]))
         recorded = case["want"].get("invalid", [])
-        if not all(one in text for one in recorded) or (text and not recorded):
+        if not all(item in text for item in recorded) or (text and not recorded):
             wrong.append(case["id"])
     assert not wrong
 

@@ -40,18 +40,20 @@ def kubevirt(**body: Any) -> Json:
 def max_sockets(objects: list[Json], **settings: Any) -> Any:
     """What only KubeVirt >= 1.6 fills in, where nothing is configured."""
     rendered = render(objects, Settings(emit="vmi", **settings))
-    (machine,) = (one for one in rendered.resources if one["kind"] == "VirtualMachineInstance")
+    (machine,) = (
+        resource for resource in rendered.resources if resource["kind"] == "VirtualMachineInstance"
+    )
     return machine["spec"]["domain"]["cpu"].get("maxSockets")
 
 
-@pytest.mark.parametrize("asked", ["1.5", "v1.5", "1.5.3", "v1.5.3", "1.5.0", "openshift-4.19"])
-def test_a_release_is_asked_for_in_any_spelling(asked: str) -> None:
-    assert max_sockets([vm()], kubevirt=asked) is None
+@pytest.mark.parametrize("query", ["1.5", "v1.5", "1.5.3", "v1.5.3", "1.5.0", "openshift-4.19"])
+def test_a_release_is_asked_for_in_any_spelling(query: str) -> None:
+    assert max_sockets([vm()], kubevirt=query) is None
 
 
-@pytest.mark.parametrize("asked", ["1.6", "v1.6.6", "1.9", "auto", "openshift-4.20"])
-def test_another_release_renders_otherwise(asked: str) -> None:
-    assert max_sockets([vm()], kubevirt=asked) == 4
+@pytest.mark.parametrize("query", ["1.6", "v1.6.6", "1.9", "auto", "openshift-4.20"])
+def test_another_release_renders_otherwise(query: str) -> None:
+    assert max_sockets([vm()], kubevirt=query) == 4
 
 
 def hyperconverged(version: str = "v1beta1", **body: Any) -> Json:
@@ -64,8 +66,8 @@ def hyperconverged(version: str = "v1beta1", **body: Any) -> Json:
 
 
 def said_of_release(objects: list[Json]) -> str:
-    (said,) = (found for found in render(objects).diagnostics if found.code == "VR711")
-    return said.message
+    (diagnostic,) = (found for found in render(objects).diagnostics if found.code == "VR711")
+    return diagnostic.message
 
 
 def test_a_hyperconverged_tells_before_a_kubevirt() -> None:
@@ -77,15 +79,15 @@ def test_a_hyperconverged_tells_before_a_kubevirt() -> None:
     assert said_of_release([hyperconverged("v1"), vm()]).endswith("says that it is 1.8 or later")
 
 
-@pytest.mark.parametrize("asked", ["1.3", "1.99", "1", "1.5.x", "latest", "", "openshift-4.17"])
-def test_what_is_no_release_that_we_render_for_is_refused(asked: str) -> None:
-    assert [d.code for d in render([vm()], Settings(kubevirt=asked)).diagnostics] == ["VR801"]
+@pytest.mark.parametrize("query", ["1.3", "1.99", "1", "1.5.x", "latest", "", "openshift-4.17"])
+def test_what_is_no_release_that_we_render_for_is_refused(query: str) -> None:
+    assert [d.code for d in render([vm()], Settings(kubevirt=query)).diagnostics] == ["VR801"]
 
 
 def test_a_patch_that_is_not_the_newest_is_said() -> None:
-    (said,) = render([vm()], Settings(kubevirt="1.6.2")).diagnostics
-    assert (said.code, str(said.severity)) == ("VR711", "info")
-    assert "v1.6.2 is rendered as v1.6.6" in said.message
+    (diagnostic,) = render([vm()], Settings(kubevirt="1.6.2")).diagnostics
+    assert (diagnostic.code, str(diagnostic.severity)) == ("VR711", "info")
+    assert "v1.6.2 is rendered as v1.6.6" in diagnostic.message
     assert render([vm()], Settings(kubevirt="1.6.6")).diagnostics == ()
 
 
@@ -96,7 +98,9 @@ def test_a_patch_has_the_rules_of_its_time() -> None:
             spec={"configuration": {"developerConfiguration": {"memoryOvercommit": 200}}}
         )
         rendered = render([config, vm(**memory)], Settings(emit="vmi", kubevirt=patch))
-        machine = next(one for one in rendered.resources if one["kind"].endswith("Instance"))
+        machine = next(
+            resource for resource in rendered.resources if resource["kind"].endswith("Instance")
+        )
         requests = machine["spec"]["domain"]["resources"].get("requests", {})
         assert requests.get("memory") == request, patch
 
@@ -113,16 +117,16 @@ def test_the_input_says_which_release_it_is_for(body: Json) -> None:
     assert max_sockets(objects) is None
     assert max_sockets(objects, kubevirt="1.6") == 4
     assert max_sockets([vm()], cluster_config=objects[0]) is None
-    said = [d for d in render(objects, Settings()).diagnostics if d.code == "VR711"]
-    assert [d.message for d in said] == [
+    diagnostics = [d for d in render(objects, Settings()).diagnostics if d.code == "VR711"]
+    assert [d.message for d in diagnostics] == [
         "rendered for KubeVirt 1.5: KubeVirt kubevirt/kubevirt says that it is 1.5.3"
     ]
 
 
 def test_a_release_that_nobody_knows_is_the_newest_and_said() -> None:
     rendered = render([kubevirt(spec={"imageTag": "v1.3.1"}), vm()], Settings())
-    (said,) = (d for d in rendered.diagnostics if d.code == "VR711")
-    assert f"says that it is 1.3.1, which is none of 1.4 to {minor(NEWEST)}" in said.message
+    (diagnostic,) = (d for d in rendered.diagnostics if d.code == "VR711")
+    assert f"says that it is 1.3.1, which is none of 1.4 to {minor(NEWEST)}" in diagnostic.message
 
 
 @pytest.mark.parametrize(
@@ -223,8 +227,8 @@ def test_another_release_is_no_edit() -> None:
     assert lock["kubevirt"] == "v1.9.0"
     moved = pinned(objects, "1.8", lock)
     assert moved.moves == []
-    (said,) = (d for d in moved.diagnostics if d.code == "VR711")
-    assert said.message.endswith("which the lock was written for: 2 VMs")
+    (diagnostic,) = (d for d in moved.diagnostics if d.code == "VR711")
+    assert diagnostic.message.endswith("which the lock was written for: 2 VMs")
     assert moved.lock.kubevirt == "v1.8.4"
     assert {pin.revision for pin in moved.lock.pins.values()} == {1}
     objects[1]["spec"]["template"]["spec"]["domain"]["rng"] = {}
@@ -249,8 +253,8 @@ def test_a_resource_beside_the_input_has_no_place_in_it() -> None:
     note = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "note"}}
     around = [note, note, kubevirt(spec={"imageTag": "v1.6.2"})]
     found = render([vm("a"), vm("b"), vm("c")], Settings(catalog=around)).diagnostics
-    said = [one.location for one in found if one.code == "VR711"]
-    assert {(str(one.resource), one.index) for one in said} == {
+    codes = [diagnostic.location for diagnostic in found if diagnostic.code == "VR711"]
+    assert {(str(item.resource), item.index) for item in codes} == {
         ("KubeVirt kubevirt/kubevirt", None)
     }
 
@@ -267,7 +271,11 @@ def test_the_releases_that_refuse_are_named(
 ) -> None:
     machine = vm(devices=devices)
     machine["spec"]["template"]["spec"]["architecture"] = architecture
-    found = [one for one in render([kubevirt(spec={}), machine]).diagnostics if one.check]
-    assert [str(one.severity) for one in found] == ["warning"]
+    found = [
+        diagnostic
+        for diagnostic in render([kubevirt(spec={}), machine]).diagnostics
+        if diagnostic.check
+    ]
+    assert [str(diagnostic.severity) for diagnostic in found] == ["warning"]
     releases = ", ".join(name for name in map(minor, VERSIONS) if name not in others)
     assert f"(by KubeVirt {releases} alone, and nothing says" in found[0].message

@@ -12,12 +12,12 @@ CPU = 105
 
 
 def impact(before: list[Json], after: list[Json], **settings: Any) -> Impact:
-    given = Settings(**{"kubevirt": "1.9", "emit": "source", **settings})
-    return compare([*before, kubevirt()], [*after, kubevirt()], given)
+    inputs = Settings(**{"kubevirt": "1.9", "emit": "source", **settings})
+    return compare([*before, kubevirt()], [*after, kubevirt()], inputs)
 
 
-def blamed(one: QuotaImpact) -> list[tuple[str, str]]:
-    return [(cause.resource.name, cause.field) for cause in one.causes]
+def blamed(item: QuotaImpact) -> list[tuple[str, str]]:
+    return [(cause.resource.name, cause.field) for cause in item.causes]
 
 
 def sized(name: str, guest: str, run: str = "Always") -> Json:
@@ -37,31 +37,31 @@ def test_a_larger_guest() -> None:
     assert prod == (
         "prod", RequestTotals(2, 2 * CPU, 2 * POD), RequestTotals(2, 2 * CPU, 2 * POD + GI),
     )  # fmt: skip
-    (one,) = found.quotas
-    assert (one.namespace, one.quota, one.resource) == ("prod", "team", "requests.memory")
-    assert (one.needed, one.hard, one.severity) == (str(2 * POD + GI), str(2 * POD), "error")
-    assert blamed(one) == [("a", "spec.template.spec.domain.memory.guest")]
+    (row,) = found.quotas
+    assert (row.namespace, row.quota, row.resource) == ("prod", "team", "requests.memory")
+    assert (row.needed, row.hard, row.severity) == (str(2 * POD + GI), str(2 * POD), "error")
+    assert blamed(row) == [("a", "spec.template.spec.domain.memory.guest")]
 
 
 def test_a_new_vm_and_a_started_one() -> None:
     limit = quota(pods=1)
-    (one,) = impact([vm("a"), limit], [vm("a"), vm("b"), limit]).quotas
-    assert blamed(one) == [("b", "")]
-    (one,) = impact([vm("a"), vm("b", "Halted"), limit], [vm("a"), vm("b"), limit]).quotas
-    assert blamed(one)[0][0] == "b"
+    (row,) = impact([vm("a"), limit], [vm("a"), vm("b"), limit]).quotas
+    assert blamed(row) == [("b", "")]
+    (row,) = impact([vm("a"), vm("b", "Halted"), limit], [vm("a"), vm("b"), limit]).quotas
+    assert blamed(row)[0][0] == "b"
 
 
 def test_a_smaller_quota_is_to_blame_itself() -> None:
-    (one,) = impact([vm("a"), quota(pods=1)], [vm("a"), quota(pods=0)]).quotas
-    assert blamed(one) == [("team", "spec.hard.pods")]
-    (one,) = impact([vm("a")], [vm("a"), quota(pods=0)]).quotas
-    assert blamed(one)[0] == ("team", "spec.hard.pods")
+    (row,) = impact([vm("a"), quota(pods=1)], [vm("a"), quota(pods=0)]).quotas
+    assert blamed(row) == [("team", "spec.hard.pods")]
+    (row,) = impact([vm("a")], [vm("a"), quota(pods=0)]).quotas
+    assert blamed(row)[0] == ("team", "spec.hard.pods")
 
 
 def test_more_replicas() -> None:
-    (one,) = impact([pool(2), quota(pods=2)], [pool(3), quota(pods=2)]).quotas
-    assert (one.needed, one.hard) == ("3", "2")
-    assert blamed(one) == [("web", "spec.replicas")]
+    (row,) = impact([pool(2), quota(pods=2)], [pool(3), quota(pods=2)]).quotas
+    assert (row.needed, row.hard) == ("3", "2")
+    assert blamed(row) == [("web", "spec.replicas")]
 
 
 def test_what_failed_before_does_not_begin_to() -> None:
@@ -72,8 +72,8 @@ def test_what_failed_before_does_not_begin_to() -> None:
 
 def test_a_warning_that_becomes_an_error_begins_to_fail() -> None:
     limit = quota(pods=1)
-    (one,) = impact([vm("a"), vm("b", "Manual"), limit], [vm("a"), vm("b"), limit]).quotas
-    assert one.severity == "error"
+    (row,) = impact([vm("a"), vm("b", "Manual"), limit], [vm("a"), vm("b"), limit]).quotas
+    assert row.severity == "error"
     (mild,) = impact([vm("a"), limit], [vm("a"), vm("b", "Manual"), limit]).quotas
     assert mild.severity == "warning"
 
@@ -98,9 +98,9 @@ def test_an_edited_instancetype_is_to_blame() -> None:
     machine["spec"]["template"]["spec"]["domain"] = {"devices": {}}
     limit = quota(requests_memory=POD)
     for emit in ("vm", "source"):
-        (one,) = impact(
+        (single,) = impact(
             [machine, small("1Gi"), limit], [machine, small("2Gi"), limit], emit=emit
         ).quotas or (None,)
         if emit == "vm":
-            assert one is not None
-            assert blamed(one) == [("small", "spec.memory.guest")]
+            assert single is not None
+            assert blamed(single) == [("small", "spec.memory.guest")]

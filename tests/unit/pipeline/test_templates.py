@@ -82,7 +82,10 @@ def test_what_no_parameter_can_mend_is_found_at_its_line(make: Any) -> None:
 
 @BOTH
 def test_the_default_of_a_parameter_counts(make: Any) -> None:
-    cores = [{**one, "value": "0.5"} if one["name"] == "CORES" else one for one in PARAMETERS]
+    cores = [
+        {**parameter, "value": "0.5"} if parameter["name"] == "CORES" else parameter
+        for parameter in PARAMETERS
+    ]
     body = make(VM, parameters=cores)
     assert codes(render([body])) == [
         ("VR106", f"{above(body)}.spec.template.spec.domain.cpu.cores")
@@ -141,7 +144,7 @@ def test_what_an_unknown_instancetype_may_bring_is_not_missed(make: Any, name: s
     vm = changed(vm, matcher, "spec", "instancetype")
     vm = changed(vm, {"name": "windows.11"}, "spec", "preference")
     found = render([make(vm)]).diagnostics
-    assert [one.code for one in found if one.is_error] == []
+    assert [diagnostic.code for diagnostic in found if diagnostic.is_error] == []
 
 
 @BOTH
@@ -184,7 +187,7 @@ def test_settings_beside_the_input_stand_beside_it(make: Any) -> None:
         "spec": {},
     }
     result = run(resources(body), Settings(catalog=[settings]))
-    (found,) = [one for one in result.diagnostics if one.code == "VR426"]
+    (found,) = [diagnostic for diagnostic in result.diagnostics if diagnostic.code == "VR426"]
     (other,) = found.related
     assert (found.location.index, other.location.index) == (0, 1)
 
@@ -204,8 +207,11 @@ def test_a_release_that_nobody_named_is_assumed_in_a_template_too(others: tuple[
         "spec": {"configuration": gates},
     }
     found = render([openshift(vm, *others), cluster]).diagnostics
-    (one,) = [one for one in found if one.code == "VR431"]
-    assert (one.severity, "nothing says which release runs" in one.message) == ("warning", True)
+    (diagnostic,) = [diagnostic for diagnostic in found if diagnostic.code == "VR431"]
+    assert (diagnostic.severity, "nothing says which release runs" in diagnostic.message) == (
+        "warning",
+        True,
+    )
 
 
 def test_kubevirt_refuses_references_to_no_parameter() -> None:
@@ -219,12 +225,12 @@ def test_require_pins_asks_nothing_of_a_template() -> None:
     assert render([openshift(vm)], Settings(pins="require")).diagnostics == ()
 
 
-GIVEN = (("NAME", "web"), ("MEMORY", "2Gi"))
+INPUTS = (("NAME", "web"), ("MEMORY", "2Gi"))
 
 
 @BOTH
 def test_a_template_that_is_filled_in_is_what_it_makes(make: Any) -> None:
-    result = render([make(VM), SMALL], Settings(parameters=GIVEN))
+    result = render([make(VM), SMALL], Settings(parameters=INPUTS))
     assert result.diagnostics == ()
     assert result.sources == (None, 1)
     body = result.resources[0]
@@ -241,14 +247,14 @@ def test_a_template_that_is_filled_in_is_what_it_makes(make: Any) -> None:
 
 def test_findings_about_what_was_made_stand_in_the_template() -> None:
     body = openshift(changed(VM, {"name": "none"}, "spec", "instancetype"))
-    (found,) = render([SMALL, body], Settings(parameters=GIVEN)).diagnostics
+    (found,) = render([SMALL, body], Settings(parameters=INPUTS)).diagnostics
     assert (found.code, found.field) == ("VR201", "objects[0].spec.instancetype.name")
     assert found.location.index == 1
 
 
 def test_a_template_without_the_parameter_stays() -> None:
     other = {**openshift(SMALL, parameters=[{"name": "OTHER"}]), "labels": {}}
-    result = render([other], Settings(parameters=GIVEN))
+    result = render([other], Settings(parameters=INPUTS))
     assert [d.message for d in result.diagnostics] == [
         "no template of the input has a parameter MEMORY",
         "no template of the input has a parameter NAME",
@@ -274,18 +280,18 @@ def test_provenance_names_the_template() -> None:
         VM, {"name": "small", "kind": "VirtualMachineInstancetype"}, "spec", "instancetype"
     )
     vm = changed(vm, {"devices": {}}, *SPEC, "domain")
-    rendered = run(resources(SMALL, openshift(small, vm)), Settings(parameters=GIVEN), traced=True)
-    assert {one.position for one in rendered.provenance if not one.decider} == {1}
+    rendered = run(resources(SMALL, openshift(small, vm)), Settings(parameters=INPUTS), traced=True)
+    assert {item.position for item in rendered.provenance if not item.decider} == {1}
 
 
 def test_what_templates_make_has_places_of_its_own() -> None:
     """Findings are told apart by the position of their object."""
-    given = resources(openshift(VM, changed(VM, "two", "metadata", "name")), openshift(VM), SMALL)
+    inputs = resources(openshift(VM, changed(VM, "two", "metadata", "name")), openshift(VM), SMALL)
     settings = Settings(parameters=(("NAME", "web"), ("MEMORY", "1Gi")))
-    made, parts, faults = templates.expand(given, settings)
+    made, parts, faults = templates.expand(inputs, settings)
     assert faults == []
-    assert [one.index for one in made] == [*sorted(parts), 2]
-    assert len({one.index for one in (*given, *made)}) == len(given) + len(parts)
+    assert [item.index for item in made] == [*sorted(parts), 2]
+    assert len({item.index for item in (*inputs, *made)}) == len(inputs) + len(parts)
 
 
 KNOWN: list[Json] = [

@@ -26,9 +26,13 @@ def vm(spec: Json) -> Json:
 def test_metrics_want_another_bus_than_the_default(disk: Json, refused: bool) -> None:  # noqa: FBT001
     domain = {"memory": {"guest": "1Gi"}, "devices": {"disks": [{"name": "metrics", "disk": disk}]}}
     spec = {"domain": domain, "volumes": [{"name": "metrics", "downwardMetrics": {}}]}
-    errors = [one for one in render([_GATES, vm(spec)], Settings()).diagnostics if one.is_error]
-    assert [one.check for one in errors] == (["disks/metrics-bus"] if refused else [])
-    assert all("refuses its VMI at every start" in one.help for one in errors)
+    errors = [
+        diagnostic
+        for diagnostic in render([_GATES, vm(spec)], Settings()).diagnostics
+        if diagnostic.is_error
+    ]
+    assert [error.check for error in errors] == (["disks/metrics-bus"] if refused else [])
+    assert all("refuses its VMI at every start" in error.help for error in errors)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +64,7 @@ def test_what_only_follows_from_a_finding_is_not_said(
     machine["spec"]["preference"] = {"name": "odd", "kind": preference["kind"]}
     objects = [{**_GATES, "spec": {"configuration": developer}}, preference, machine]
     found = render(objects, Settings(kubevirt=release)).diagnostics
-    assert [one.check for one in found if one.is_error] == checks
+    assert [diagnostic.check for diagnostic in found if diagnostic.is_error] == checks
 
 
 @pytest.mark.parametrize("architecture", [{}, {"amd64": {"machineType": "pc-old"}}])
@@ -74,7 +78,7 @@ def test_the_setting_that_a_bare_vmi_gets_its_value_from_is_blamed(architecture:
     }
     objects = [{**_GATES, "spec": {"configuration": configuration}}, vmi]
     found = render(objects, Settings(kubevirt="1.9", admission="strict")).diagnostics
-    (error,) = (one for one in found if one.is_error)
+    (error,) = (diagnostic for diagnostic in found if diagnostic.is_error)
     assert error.check == "machine/supported"
     assert error.position is not None
     assert error.position.path == ("spec", "configuration", "machineType")

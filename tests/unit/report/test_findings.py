@@ -44,7 +44,7 @@ def test_finding_in_a_shared_base_is_reported_once() -> None:
     again = codes.WRONG_TYPE.at(at(moved, ("spec",)), "wrong")
     elsewhere = codes.WRONG_TYPE.at(at(moved, ("spec",)), "wrong too")
     found = merge([*find([wrong(0, "spec")], SOURCES), *find([again, elsewhere], other)])
-    assert [one.diagnostic.message for one in found] == ["wrong", "wrong too"]
+    assert [item.diagnostic.message for item in found] == ["wrong", "wrong too"]
 
 
 def test_object_and_field_are_named_unless_the_message_does() -> None:
@@ -80,7 +80,9 @@ def test_notes_on_the_reading_and_repeated_notes_are_left_out() -> None:
     skipped = codes.FILE_SKIPPED.at(Location(file="x"), "x skipped")
     used = codes.BUNDLED_USED.at(at(OBJECTS[0]), "fedora is bundled")
     gone = [codes.OBJECT_GONE.at(at(OBJECTS[0]), "fedora is gone")] * 2
-    kept = [one.code for one in worth_saying([skipped, wrong(0), wrong(1), used, *gone])]
+    kept = [
+        diagnostic.code for diagnostic in worth_saying([skipped, wrong(0), wrong(1), used, *gone])
+    ]
     assert kept == [codes.WRONG_TYPE.number, codes.OBJECT_GONE.number, codes.WRONG_TYPE.number]
 
 

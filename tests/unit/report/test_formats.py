@@ -192,7 +192,10 @@ def test_what_holds_for_several_releases_is_one_finding() -> None:
         found._replace(releases=("1.9",)),
     ]
     merged = merge(by_release)
-    assert [one.releases for one in merged] == [("1.6", "1.9"), ("1.6",)]
+    assert [item.releases for item in merged] == [("1.6", "1.9"), ("1.6",)]
     assert merged[0].text == "no such kind (KubeVirt 1.6, 1.9)"
     document = json.loads(formats.report("json", merged))
-    assert [one["releases"] for one in document["diagnostics"]] == [["1.6", "1.9"], ["1.6"]]
+    assert [diagnostic["releases"] for diagnostic in document["diagnostics"]] == [
+        ["1.6", "1.9"],
+        ["1.6"],
+    ]

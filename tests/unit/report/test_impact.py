@@ -87,8 +87,8 @@ def review(
     return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
 
-def written(name: str, one: Review, most: int = 0) -> str:
-    return formats.report(name, one, ImpactStyle(most=most))
+def written(name: str, item: Review, most: int = 0) -> str:
+    return formats.report(name, item, ImpactStyle(most=most))
 
 
 def hostile() -> Review:
@@ -180,35 +180,35 @@ def test_totals_by_namespace_and_instancetype() -> None:
 
 @pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_who_is_pinned_is_said(name: str) -> None:
-    one = review([vm()], [vm()])
-    (part,) = one.parts
+    reviewed = review([vm()], [vm()])
+    (part,) = reviewed.parts
     (machine,) = part.impact.machines
     found = Impact((machine._replace(pins=("instancetype",)),), ())
-    text = written(name, one._replace(parts=(part._replace(impact=found),)))
+    text = written(name, reviewed._replace(parts=(part._replace(impact=found),)))
     if name == "json":
         assert json.loads(text)["machines"][0]["pins"] == ["instancetype"]
     else:
         assert "inned by the lock, of those that stay as they are: 1" in text
-    assert "inned by the lock" not in written(name, one)
+    assert "inned by the lock" not in written(name, reviewed)
 
 
 def test_hostile_text_forges_no_markdown() -> None:
     text = written("markdown", hostile())
     assert "\u202e" not in text
     tokens = MarkdownIt("gfm-like", {"html": True, "linkify": False}).parse(text)
-    flat = [one for token in tokens for one in (token, *(token.children or ()))]
-    blocks = [one.content.strip() for one in flat if one.type == "html_block"]
+    flat = [item for token in tokens for item in (token, *(token.children or ()))]
+    blocks = [item.content.strip() for item in flat if item.type == "html_block"]
     title = re.compile(
         r"<details><summary><b>[a-z]+</b> <code>[A-Za-z0-9 /&#;-]*</code> in <code>[A-Za-z0-9 /&#;-]*</code></summary>"
     )
     rest = re.compile(r"<details><summary>(details of )?[0-9]+ [A-Za-z ]+</summary>")
-    opened = [one for one in blocks if one != "</details>"]
-    assert all(title.fullmatch(one) or rest.fullmatch(one) for one in opened)
-    assert len([one for one in opened if title.fullmatch(one)]) == len(HOSTILE)
+    opened = [block for block in blocks if block != "</details>"]
+    assert all(title.fullmatch(item) or rest.fullmatch(item) for item in opened)
+    assert len([item for item in opened if title.fullmatch(item)]) == len(HOSTILE)
     assert len(blocks) == 2 * len(opened)
-    assert {one.type for one in flat}.isdisjoint({"image", "link_open", "html_inline", "fence"})
-    assert {one.tag for one in flat if one.type == "heading_open"} == {"h3"}
-    plain = "".join(one.content for one in flat if one.type == "text")
+    assert {item.type for item in flat}.isdisjoint({"image", "link_open", "html_inline", "fence"})
+    assert {item.tag for item in flat if item.type == "heading_open"} == {"h3"}
+    plain = "".join(item.content for item in flat if item.type == "text")
     for word in ("@team", "example.com", "alert", "heading", "|"):
         assert word not in plain
     for row in _rows(tokens):
@@ -229,9 +229,9 @@ def _rows(tokens: list[Any]) -> list[int]:
 @pytest.mark.parametrize("text", [*HOSTILE, "", " ", "``` `a", "a`"])
 @pytest.mark.parametrize("cell", [False, True])
 def test_a_code_span_cannot_be_closed(text: str, *, cell: bool) -> None:
-    shown = code(text, cell=cell)
-    (paragraph,) = [one for one in MarkdownIt().parse(f"x {shown} y") if one.type == "inline"]
-    assert [one.type for one in paragraph.children or ()] == ["text", "code_inline", "text"]
+    printed = code(text, cell=cell)
+    (paragraph,) = [item for item in MarkdownIt().parse(f"x {printed} y") if item.type == "inline"]
+    assert [item.type for item in paragraph.children or ()] == ["text", "code_inline", "text"]
 
 
 def test_hostile_text_forges_no_html() -> None:
@@ -240,7 +240,7 @@ def test_hostile_text_forges_no_html() -> None:
     assert pages.reaching(text) == []
     assert len(list(pages.parse(text).iter("details"))) == len(HOSTILE) + 1  # causes
     rows = pages.data(text)
-    assert sorted(row[2] for row in rows) == sorted(f"{one}{i}" for i, one in enumerate(HOSTILE))
+    assert sorted(row[2] for row in rows) == sorted(f"{item}{i}" for i, item in enumerate(HOSTILE))
 
 
 def test_the_page_has_the_worst_cause_first_and_a_box_an_object() -> None:
@@ -248,8 +248,8 @@ def test_the_page_has_the_worst_cause_first_and_a_box_an_object() -> None:
     broken = vm("broken")
     broken["spec"]["instancetype"] = {"name": "nowhere"}
     edited = vm("edited", nodeSelector=labels, hostname="other", terminationGracePeriodSeconds=7)
-    one = review([vm("broken"), vm("edited")], [broken, edited])
-    text = written("html", one)
+    reviewed = review([vm("broken"), vm("edited")], [broken, edited])
+    text = written("html", reviewed)
     boxes = [
         " ".join("".join(box.itertext()).split())
         for box in pages.parse(text).iter("div")
@@ -306,28 +306,28 @@ def test_the_policy_allows_only_what_is_ours() -> None:
 @pytest.mark.parametrize("most", [1_500, 5_000, 20_000])
 def test_markdown_cuts_details_and_never_counts(most: int) -> None:
     names = [f"vm-{number}" for number in range(300)]
-    one = review(
+    reviewed = review(
         [instancetype(2), *map(using, names)],
         [instancetype(4), *(using(name, hostname=name) for name in names)],
     )
-    text = written("markdown", one, most)
+    text = written("markdown", reviewed, most)
     assert len(text.encode()) <= most
     assert "### 300 VMs: 300 restart" in text
     assert "| 300 | **restart** |" in text
     left = int(re.findall(r"details of ([\d,]+) VMs left out", text)[0])
     assert text.count("<details>") == text.count("</details>")
     assert text.count("<details><summary><b>") == 300 - left
-    assert "left out" not in written("markdown", one)
+    assert "left out" not in written("markdown", reviewed)
 
 
 def test_markdown_of_many_machines_is_one_screen_with_the_rest_folded() -> None:
     names = [f"vm-{number}" for number in range(300)]
-    one = review(
+    reviewed = review(
         [instancetype(2), *map(using, names)],
         [instancetype(4), *(using(name, hostname=name) for name in names)],
     )
     depth, is_open = 0, []
-    for line in written("markdown", one).splitlines():
+    for line in written("markdown", reviewed).splitlines():
         if not depth:
             is_open.append(line)
         depth += line.count("<details>") - line.count("</details>")
@@ -363,17 +363,17 @@ def test_markdown_cuts_the_table_of_causes_too(most: int, many: Review) -> None:
     text = written("markdown", many, most)
     assert len(text.encode()) <= most
     assert "### 2,000 VMs: " in text
-    shown = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
+    printed = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
     left = int(re.findall(r"([\d,]+) more causes left out", text)[0].replace(",", ""))
-    assert len(shown) + left == 2_000
+    assert len(printed) + left == 2_000
     assert "**after: 20 errors (new), build prints nothing**" in text
 
 
 @pytest.mark.parametrize("name", ["text", "markdown"])
 def test_vms_to_which_the_same_happens_stand_together(name: str) -> None:
     names = [f"vm-{number}" for number in range(300)]
-    one = review([instancetype(2), *map(using, names)], [instancetype(4), *map(using, names)])
-    text = written(name, one)
+    reviewed = review([instancetype(2), *map(using, names)], [instancetype(4), *map(using, names)])
+    text = written(name, reviewed)
     assert text.count("spec.domain.cpu.maxSockets") == 1
     assert all(f"prod/{each}" in text for each in names)
 
@@ -381,7 +381,7 @@ def test_vms_to_which_the_same_happens_stand_together(name: str) -> None:
 def test_what_is_found_in_both_states_is_in_the_json() -> None:
     odd = {**vm(), "spec": {**vm()["spec"], "odd": 1}}
     found = json.loads(written("json", review([odd], [vm()])))["diagnostics"]
-    assert ["odd" in one["field"] for one in found["before"]] == [True]
+    assert ["odd" in change["field"] for change in found["before"]] == [True]
     assert found["after"] == []
 
 
@@ -393,11 +393,11 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
 
     using_it = vm()
     using_it["spec"]["preference"] = {"name": "small"}
-    one = review([preference("usb"), using_it], [preference("virtio"), using_it])
-    (machine,) = one.machines
+    reviewed = review([preference("usb"), using_it], [preference("virtio"), using_it])
+    (machine,) = reviewed.machines
     edited = DefinitionWithoutEffect(ResourceRef("VirtualMachineClusterPreference", "", "small"))
     assert (machine.effects, machine.edited) == (("none",), (edited,))
-    text = written(name, one)
+    text = written(name, reviewed)
     if name == "json":
         assert json.loads(text)["machines"][0]["edited"] == [
             {"resource": edited.resource._asdict(), "pin": None}
@@ -410,8 +410,10 @@ def test_an_edit_that_changes_no_vm_is_said(name: str) -> None:
 def test_a_deletion_that_changes_no_vm_is_said(name: str) -> None:
     found = compare([instancetype(2), using("web")], [using("web")], Settings(emit="source"))
     part = ReviewPart("", found, lambda _: Place("vms.yaml", 3, 5))
-    one = Review(ReviewedState("main"), ReviewedState("the working tree"), "source", (part,))
-    text = written(name, one)
+    review_of_part = Review(
+        ReviewedState("main"), ReviewedState("the working tree"), "source", (part,)
+    )
+    text = written(name, review_of_part)
     if name == "json":
         (machine,) = json.loads(text)["machines"]
         ref = {"kind": "VirtualMachineClusterInstancetype", "namespace": "", "name": "small"}
@@ -461,7 +463,7 @@ SETTING = "KubeVirt kubevirt/kubevirt spec.configuration.vmRolloutStrategy"
 
 
 @pytest.mark.parametrize(
-    ("kubevirt", "strategy", "said"),
+    ("kubevirt", "strategy", "messages"),
     [
         ("1.9", "Stage", (f"{STAGED}: such fields change at a restart", SETTING)),
         ("1.9", "", ()),
@@ -474,7 +476,7 @@ SETTING = "KubeVirt kubevirt/kubevirt spec.configuration.vmRolloutStrategy"
 )  # fmt: skip
 @pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_a_restart_because_of_the_rollout_strategy_names_it(
-    kubevirt: str, strategy: str, said: tuple[str, ...], name: str
+    kubevirt: str, strategy: str, messages: tuple[str, ...], name: str
 ) -> None:
     cluster = {
         "apiVersion": "kubevirt.io/v1",
@@ -484,19 +486,19 @@ def test_a_restart_because_of_the_rollout_strategy_names_it(
     }
     before, after = ([cluster, vm(nodeSelector={"zone": zone})] for zone in ("a", "b"))
     found = compare(before, after, Settings(kubevirt=kubevirt))
-    part = ReviewPart("", found, lambda one: Place(f"{one.resource.kind}.yaml", 3, 5))
-    one = Review(ReviewedState("main"), ReviewedState("HEAD"), "source", (part,))
+    part = ReviewPart("", found, lambda item: Place(f"{item.resource.kind}.yaml", 3, 5))
+    review_of_part = Review(ReviewedState("main"), ReviewedState("HEAD"), "source", (part,))
     (machine,) = found.machines
-    assert machine.effects == (("restart",) if said else ("live",))
-    text = written(name, one)
+    assert machine.effects == (("restart",) if messages else ("live",))
+    text = written(name, review_of_part)
     if name == "json":
         rollout = json.loads(text)["machines"][0]["rolloutStrategy"]
-        assert bool(rollout) == bool(said)
-        assert bool(rollout and rollout["cause"]) == (SETTING in said)
+        assert bool(rollout) == bool(messages)
+        assert bool(rollout and rollout["cause"]) == (SETTING in messages)
     else:
-        assert all(each in text for each in said)
-        assert ("KubeVirt.yaml:3:5" in text) == (SETTING in said)
-        assert (STAGED in text) == bool(said)
+        assert all(each in text for each in messages)
+        assert ("KubeVirt.yaml:3:5" in text) == (SETTING in messages)
+        assert (STAGED in text) == bool(messages)
 
 
 @pytest.mark.parametrize("field", ["hostname", "nodeSelector"])

@@ -52,9 +52,10 @@ def test_what_has_no_file_is_a_notification() -> None:
     assert run["results"] == []
     (invocation,) = run["invocations"]
     assert invocation["executionSuccessful"] is False
-    assert [one["descriptor"]["id"] for one in invocation["toolExecutionNotifications"]] == [
-        "VR112"
-    ]
+    assert [
+        toolexecutionnotification["descriptor"]["id"]
+        for toolexecutionnotification in invocation["toolExecutionNotifications"]
+    ] == ["VR112"]
 
 
 @pytest.mark.parametrize(

@@ -35,11 +35,11 @@ def thing(kind: str, name: str, namespace: str = "prod", version: str = "v1", **
 
 def found(*objects: Json, **settings: Any) -> list[Diagnostic]:
     every = render(list(objects), Settings(emit="source", **settings)).diagnostics
-    return [one for one in every if one.code == "VR455"]
+    return [diagnostic for diagnostic in every if diagnostic.code == "VR455"]
 
 
 def checks(*objects: Json, **settings: Any) -> list[str]:
-    return [one.check.removeprefix("reference/") for one in found(*objects, **settings)]
+    return [item.check.removeprefix("reference/") for item in found(*objects, **settings)]
 
 
 NAD = "k8s.cni.cncf.io/v1"
@@ -105,11 +105,11 @@ NAMING = {
 @pytest.mark.parametrize("name", NAMING)
 def test_a_name_one_slip_away(name: str) -> None:
     machine, (kind, version) = NAMING[name]
-    (said,) = found(machine, thing(kind, "web-innit", version=version))
-    assert said.check == "reference/slip"
-    assert said.message.endswith("web-init is not in the input, but web-innit is")
-    assert said.related[0].location.resource == (kind, "prod", "web-innit")
-    assert str(said.severity) == "warning"
+    (diagnostic,) = found(machine, thing(kind, "web-innit", version=version))
+    assert diagnostic.check == "reference/slip"
+    assert diagnostic.message.endswith("web-init is not in the input, but web-innit is")
+    assert diagnostic.related[0].location.resource == (kind, "prod", "web-innit")
+    assert str(diagnostic.severity) == "warning"
 
 
 @pytest.mark.parametrize("name", NAMING)
@@ -168,7 +168,7 @@ def test_templates_of_vms_make_claims() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "messages"),
     [
         ("web-init-5gk2m6t7h8", ["hash"]),
         ("web-init-5gk2m6t7h", []),
@@ -176,12 +176,12 @@ def test_templates_of_vms_make_claims() -> None:
         ("web-init-x5gk2m6t7h8", []),
     ],
 )
-def test_the_hash_of_a_generator(name: str, said: list[str]) -> None:
-    assert checks(NAMES_SECRET, thing("Secret", name)) == said
+def test_the_hash_of_a_generator(name: str, messages: list[str]) -> None:
+    assert checks(NAMES_SECRET, thing("Secret", name)) == messages
 
 
 @pytest.mark.parametrize(
-    ("reference", "key", "said"),
+    ("reference", "key", "messages"),
     [
         ("secretRef", "userdata", []),
         ("secretRef", "userData", []),
@@ -193,10 +193,10 @@ def test_the_hash_of_a_generator(name: str, said: list[str]) -> None:
 )
 @pytest.mark.parametrize("holder", ["data", "stringData"])
 def test_the_key_that_kubevirt_reads(
-    reference: str, key: str, said: list[str], holder: str
+    reference: str, key: str, messages: list[str], holder: str
 ) -> None:
     machine = with_volume("cloudInitNoCloud", {reference: {"name": "web"}})
-    assert checks(machine, {**thing("Secret", "web"), holder: {key: "eA=="}}) == said
+    assert checks(machine, {**thing("Secret", "web"), holder: {key: "eA=="}}) == messages
 
 
 def test_a_secret_without_content_gets_it_elsewhere() -> None:
@@ -209,8 +209,8 @@ def test_a_secret_without_content_gets_it_elsewhere() -> None:
 @pytest.mark.parametrize("name", NAMING)
 def test_in_another_namespace_only_is_a_note(name: str) -> None:
     machine, (kind, version) = NAMING[name]
-    (said,) = found(machine, thing(kind, "web-init", "stage", version))
-    assert (said.check, str(said.severity)) == ("reference/namespace", "info")
+    (diagnostic,) = found(machine, thing(kind, "web-init", "stage", version))
+    assert (diagnostic.check, str(diagnostic.severity)) == ("reference/namespace", "info")
 
 
 def test_without_a_namespace_any_may_be_meant() -> None:
@@ -228,7 +228,7 @@ def test_an_annotation_silences_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [
         ("cloudinit", "cloudinitt"),
         ("web-init", "web-int"),
@@ -238,13 +238,13 @@ def test_an_annotation_silences_it() -> None:
         ("web-disk", "web-disks"),
     ],
 )
-def test_slips(one: str, other: str) -> None:
-    assert is_slip(one, other)
-    assert is_slip(other, one)
+def test_slips(name: str, other: str) -> None:
+    assert is_slip(name, other)
+    assert is_slip(other, name)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("name", "other"),
     [
         ("web", "web"),
         ("disk-1", "disk-2"),
@@ -260,9 +260,9 @@ def test_slips(one: str, other: str) -> None:
         ("a-b", "ab"),
     ],
 )
-def test_no_slips(one: str, other: str) -> None:
-    assert not is_slip(one, other)
-    assert not is_slip(other, one)
+def test_no_slips(name: str, other: str) -> None:
+    assert not is_slip(name, other)
+    assert not is_slip(other, name)
 
 
 def test_many_names_are_compared_in_time() -> None:

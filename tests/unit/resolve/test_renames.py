@@ -58,7 +58,7 @@ def memory(*bodies: Any) -> Any:
     for body in rendered.resources:
         if body["kind"] == "VirtualMachine":
             return body["spec"]["template"]["spec"]["domain"]["memory"]["guest"]
-    return [one.code for one in rendered.diagnostics if one.is_error]
+    return [diagnostic.code for diagnostic in rendered.diagnostics if diagnostic.is_error]
 
 
 def test_a_renamed_instancetype_is_found() -> None:
@@ -115,8 +115,8 @@ def test_matchers_that_stay_have_the_current_name(emit: Any) -> None:
     vm = machine()
     bodies = [vm, noted(instancetype("p-small"), SMALL)]
     rendered = render(bodies, Settings(emit=emit, annotations=False))
-    assert not [one.code for one in rendered.diagnostics if one.is_error]
-    (found,) = (one for one in rendered.resources if one["kind"] == "VirtualMachine")
+    assert not [diagnostic.code for diagnostic in rendered.diagnostics if diagnostic.is_error]
+    (found,) = (resource for resource in rendered.resources if resource["kind"] == "VirtualMachine")
     assert found["spec"]["instancetype"]["name"].startswith("p-small")
     assert vm["spec"]["instancetype"]["name"] == "small", "the input stays as it is"
 

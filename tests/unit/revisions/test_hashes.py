@@ -71,9 +71,9 @@ def test_every_key_order_has_one_hash() -> None:
             kind_class = "preference" if "Preference" in body["kind"] else "instancetype"
             if body["apiVersion"].startswith("instancetype."):
                 compared += 1
-                one, _ = schemas.decode(body["spec"], TYPES[kind_class], NEWEST)
+                text, _ = schemas.decode(body["spec"], TYPES[kind_class], NEWEST)
                 other, _ = schemas.decode(shuffled(body["spec"]), TYPES[kind_class], NEWEST)
-                assert hashes.content_hash(kind_class, one) == hashes.content_hash(
+                assert hashes.content_hash(kind_class, text) == hashes.content_hash(
                     kind_class, other
                 )
     assert compared > 100
@@ -177,9 +177,9 @@ def stamp(version: str, spec: Any, **matcher: str) -> str:
     rendered = render([revision if matcher else body, vm], Settings())
     assert not any(found.is_error for found in rendered.diagnostics)
     (text,) = (
-        one["metadata"]["annotations"]["virt-render.dev/instancetype"]
-        for one in rendered.resources
-        if one["kind"] == "VirtualMachine"
+        resource["metadata"]["annotations"]["virt-render.dev/instancetype"]
+        for resource in rendered.resources
+        if resource["kind"] == "VirtualMachine"
     )
     assert isinstance(text, str)
     return text

@@ -46,11 +46,11 @@ U1 = {"instancetype": {"name": "u1.medium"}}
 
 def rendered(*objects: Json, **settings: Any) -> Json:
     found = render(objects, Settings(**settings))
-    assert not any(one.is_error for one in found.diagnostics), found.diagnostics
+    assert not any(diagnostic.is_error for diagnostic in found.diagnostics), found.diagnostics
     (body,) = (
-        one
-        for one in found.resources
-        if one["kind"].startswith("VirtualMachine") and "Preset" not in one["kind"]
+        resource
+        for resource in found.resources
+        if resource["kind"].startswith("VirtualMachine") and "Preset" not in resource["kind"]
     )
     return body
 

@@ -164,10 +164,10 @@ def test_a_file_keeps_its_owner_and_group(tmp_path: Path, name: str) -> None:
 def test_who_may_not_give_files_away_writes_them_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: int | None
 ) -> None:
-    asked: list[tuple[int, int]] = []
+    requested: list[tuple[int, int]] = []
 
     def fchown(_: int, owner: int, group: int) -> None:
-        asked.append((owner, group))
+        requested.append((owner, group))
         if owner != allowed:
             raise PermissionError(errno.EPERM, "Operation not permitted")
 
@@ -177,7 +177,7 @@ def test_who_may_not_give_files_away_writes_them_all_the_same(
     was = target.stat()
     monkeypatch.setattr(os, "fchown", fchown)
     writing.write_atomic(str(target), "new")
-    assert asked == [(was.st_uid, was.st_gid), (-1, was.st_gid)]
+    assert requested == [(was.st_uid, was.st_gid), (-1, was.st_gid)]
     assert (target.read_text(), stat.S_IMODE(target.stat().st_mode)) == ("new", 0o640)
 
 
@@ -228,11 +228,11 @@ def test_what_was_replaced_is_put_back(tmp_path: Path, blocked: list[tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("first", "said"), [(0, "/a, {0}/c, {0}/d"), (1, "/c, {0}/d")], ids=["three", "two"]
+    ("first", "message"), [(0, "/a, {0}/c, {0}/d"), (1, "/c, {0}/d")], ids=["three", "two"]
 )
 def test_what_cannot_be_put_back_is_named(
     first: int,
-    said: str,
+    message: str,
     tmp_path: Path,
     blocked: list[tuple[str, str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -248,7 +248,7 @@ def test_what_cannot_be_put_back_is_named(
     assert writing.unwritable(caught.value, "out").message == (
         f"cannot write {tmp_path}/e: Operation not permitted; replaced already, and not put back: "
         + str(tmp_path)
-        + said.format(tmp_path)
+        + message.format(tmp_path)
     )
 
 
@@ -258,8 +258,8 @@ def test_what_cannot_be_put_back_is_named(
 )
 def test_of_many_that_cannot_be_put_back_a_few_are_named(torn: str, named: str) -> None:
     error = writing.TornError(PermissionError(errno.EPERM, "no", "e"), list(torn))
-    said = f"cannot write e: no; replaced already, and not put back: {named}"
-    assert writing.unwritable(error, "out").message == said
+    text = f"cannot write e: no; replaced already, and not put back: {named}"
+    assert writing.unwritable(error, "out").message == text
 
 
 @pytest.mark.parametrize("now", ["edited", "old but longer", "", None])

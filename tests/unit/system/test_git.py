@@ -31,8 +31,11 @@ def test_a_second_checkout_shares_the_files_that_are_the_same(tmp_path: Path) ->
     repository.write("new/file", "new\n")
     second = repository.commit("Two")
     top = str(repository.folder)
-    with checkout(top, first, MOST) as one, checkout(top, second, MOST, CheckoutScope(one)) as two:
-        old, new = Path(one), Path(two)
+    with (
+        checkout(top, first, MOST) as single,
+        checkout(top, second, MOST, CheckoutScope(single)) as two,
+    ):
+        old, new = Path(single), Path(two)
         found = {
             str(path.relative_to(new)): path.is_file() and (old / path.relative_to(new)).exists()
             and path.lstat().st_ino == (old / path.relative_to(new)).lstat().st_ino
@@ -177,21 +180,21 @@ def test_what_nobody_can_read_for_an_object_is_left_out(tmp_path: Path) -> None:
     third = repository.commit("Three")
 
     def names(tree: str) -> set[str]:
-        found = (one for one in Path(tree).rglob("*") if not one.is_dir())
-        return {str(one.relative_to(tree)) for one in found}
+        found = (path for path in Path(tree).rglob("*") if not path.is_dir())
+        return {str(item.relative_to(tree)) for item in found}
 
     top = str(repository.folder)
     with (
-        checkout(top, first, MOST, CheckoutScope(paths=["src"])) as one,
-        checkout(top, second, MOST, CheckoutScope(one)) as two,
+        checkout(top, first, MOST, CheckoutScope(paths=["src"])) as single,
+        checkout(top, second, MOST, CheckoutScope(single)) as two,
     ):
         always = {
             "vm.yaml", "a/Kustomization", "a/link.yaml", "linked.txt", "charts/vm/Chart.yaml",
             "charts/vm/templates/_helpers.tpl", "charts/vm/files/banner", "odd name.txt", "a/named.txt",
         }  # fmt: skip
-        assert names(one) == always
+        assert names(single) == always
         assert names(two) == always | {"a/late.txt"}
-        assert (Path(one) / "src").is_dir()
+        assert (Path(single) / "src").is_dir()
         assert not (Path(two) / "src").exists()
         with checkout(top, third, MOST, CheckoutScope(two)) as three:
             assert {"src/main.go", "docs/page.md"} < names(three)

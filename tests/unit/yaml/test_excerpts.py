@@ -4,7 +4,7 @@ from render.yaml.excerpts import Excerpts
 
 
 @pytest.mark.parametrize(
-    ("text", "number", "shown"),
+    ("text", "number", "printed"),
     [
         ("userData: hunter2", 1, "userData: [redacted]"),
         ('  "password" : "hunter2"', 1, '  "password" : [redacted]'),
@@ -23,8 +23,8 @@ from render.yaml.excerpts import Excerpts
         ("userDataSecretRef: {name: a}", 1, "userDataSecretRef: {name: a}"),
     ],
 )
-def test_lines_are_shown_without_what_is_secret(text: str, number: int, shown: str) -> None:
-    assert Excerpts(text.encode()).at(number, 1)[0] == shown
+def test_lines_are_shown_without_what_is_secret(text: str, number: int, printed: str) -> None:
+    assert Excerpts(text.encode()).at(number, 1)[0] == printed
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_lines_are_shown_without_what_is_secret(text: str, number: int, shown: s
 def test_a_column_is_marked_up_to_where_something_is_hidden(
     text: str, column: int, at: int
 ) -> None:
-    shown, marked = Excerpts(text.encode()).at(1, column)
-    assert "hunter2" not in shown
+    printed, marked = Excerpts(text.encode()).at(1, column)
+    assert "hunter2" not in printed
     assert marked == at
 
 

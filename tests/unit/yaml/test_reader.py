@@ -25,9 +25,10 @@ def only(text: str | bytes) -> Document:
 
 def faults(text: str | bytes, **limits: Any) -> list[tuple[str, int, int, str]]:
     found = read(text if isinstance(text, bytes) else text.encode(), "f.yaml", Limits(**limits))
-    assert all(one.location.file == "f.yaml" for one in found.diagnostics)
+    assert all(diagnostic.location.file == "f.yaml" for diagnostic in found.diagnostics)
     return [
-        (one.code, one.location.line, one.location.column, one.message) for one in found.diagnostics
+        (diagnostic.code, diagnostic.location.line, diagnostic.location.column, diagnostic.message)
+        for diagnostic in found.diagnostics
     ]
 
 
@@ -193,7 +194,7 @@ def test_an_unfinished_thing_is_named_with_its_beginning() -> None:
 def test_a_mistake_hides_no_other_document() -> None:
     found = read(b"a: 1\n---\nb: [\n---\nc: 3\n---\nd: }\n", "f.yaml")
     assert [document.body for document in found.documents] == [{"a": 1}, {"c": 3}]
-    assert [one.location.line for one in found.diagnostics] == [3, 7]
+    assert [diagnostic.location.line for diagnostic in found.diagnostics] == [3, 7]
 
 
 def test_no_value_is_quoted_in_a_message() -> None:
@@ -222,10 +223,13 @@ def test_a_key_that_stands_twice_is_an_error(
 ) -> None:
     found = read(text.encode(), "f.yaml")
     assert found.documents == []
-    (one,) = found.diagnostics
-    assert (one.code, one.location.line, one.location.column) == ("VR102", *second)
-    assert one.message == f"key {key!r} is already set on line {first[0]}"
-    (other,) = one.related
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.code, diagnostic.location.line, diagnostic.location.column) == (
+        "VR102",
+        *second,
+    )
+    assert diagnostic.message == f"key {key!r} is already set on line {first[0]}"
+    (other,) = diagnostic.related
     assert (other.location.file, other.location.line, other.location.column) == ("f.yaml", *first)
 
 
@@ -251,9 +255,9 @@ def test_content_after_the_end_of_a_document_is_dropped_with_a_warning(
     found = read(text.encode(), "f.yaml")
     assert found.documents[0].body == {"a": 1}
     assert found.documents[0].text == "a: 1\n"
-    (one,) = found.diagnostics
-    assert (one.code, one.severity) == ("VR114", "warning")
-    assert (one.location.line, one.location.column) == place
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("VR114", "warning")
+    assert (diagnostic.location.line, diagnostic.location.column) == place
 
 
 @pytest.mark.parametrize(
@@ -279,7 +283,8 @@ def test_lists_are_taken_apart() -> None:
     )
     assert found.diagnostics == []
     assert [
-        (one.body, one.origin.document, one.origin.item, one.text) for one in found.documents
+        (document.body, document.origin.document, document.origin.item, document.text)
+        for document in found.documents
     ] == [
         ({"a": 1}, 0, (), "a: 1\n"),
         ({"x": 1}, 1, (0,), None),
@@ -402,7 +407,7 @@ def test_ambiguity_is_noted(text: str, ambiguous: bool) -> None:  # noqa: FBT001
 
 def test_a_document_knows_where_it_begins() -> None:
     found = read(b"# licence\n---\n\n# c\na: 1\n---\n{}\n---\nb: &x\n  c: d\n", "d/f.yaml")
-    assert [one.origin for one in found.documents] == [
+    assert [document.origin for document in found.documents] == [
         ("d/f.yaml", 1, (), 5),
         ("d/f.yaml", 2, (), 7),
         ("d/f.yaml", 3, (), 9),
@@ -464,8 +469,8 @@ def test_a_big_file_is_refused_before_it_is_parsed() -> None:
 def test_documents_are_counted() -> None:
     found = read(b"a: 1\n---\nb: 2\n---\nc: 3\n", "f.yaml", Limits(documents=2))
     assert len(found.documents) == 2
-    (one,) = found.diagnostics
-    assert (one.code, one.location.line) == ("VR111", 5)
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.code, diagnostic.location.line) == ("VR111", 5)
     assert Limits().documents < 1_000_000
 
 
@@ -507,4 +512,6 @@ def test_ruamel_and_the_reader_do_not_get_into_each_others_way() -> None:
 
 def test_a_mapping_with_a_key_twice_is_no_key() -> None:
     found = read(b"{{a: b, a: b}: c}\n", "a.yaml").diagnostics
-    assert [one.message for one in found] == ["a mapping is no key, and a key of it stands twice"]
+    assert [diagnostic.message for diagnostic in found] == [
+        "a mapping is no key, and a key of it stands twice"
+    ]

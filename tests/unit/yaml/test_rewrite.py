@@ -41,7 +41,7 @@ RENAME = (
 
 
 def edit(text: str, *edits: Operation, document: int = 0, route: FieldPath = ()) -> str:
-    made = rewrite(text, {document: [(route, one) for one in edits]})
+    made = rewrite(text, {document: [(route, edit) for edit in edits]})
     assert isinstance(made, str)
     return made
 
@@ -132,13 +132,13 @@ def test_json_is_no_yaml_here() -> None:
 def test_no_comment_is_lost(text: str) -> None:
     """Either all are there, or there is no new text and the reason names one."""
     move = (Move(("running",), ("runStrategy",)), Put(("runStrategy",), "Always"))
-    made = rewrite(text, {0: [((), one) for one in move]})
-    said = re.findall(r"(?<!\w)# \w.*", text.replace("# not one", ""))
+    made = rewrite(text, {0: [((), item) for item in move]})
+    content = re.findall(r"(?<!\w)# \w.*", text.replace("# not one", ""))
     if isinstance(made, str):
-        assert all(one in made for one in said)
+        assert all(item in made for item in content)
         assert "runStrategy" in made
     else:
-        assert any(f"the comment {one} would be lost" in made.why for one in said)
+        assert any(f"the comment {item} would be lost" in made.why for item in content)
 
 
 def test_what_an_alias_shares_is_edited_once() -> None:

@@ -13,7 +13,7 @@ RENAME: tuple[Operation, ...] = (
 
 
 def edited(text: str, *edits: Operation, route: FieldPath = ()) -> str | None:
-    return replace(text, [(route, one) for one in edits])
+    return replace(text, [(route, edit) for edit in edits])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ b:
 )
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_lines_come_and_go(change: Operation, before: str, after: str, ending: str) -> None:
-    text, want = (one.replace("\n", ending) for one in (LINES, LINES.replace(before, after, 1)))
+    text, want = (item.replace("\n", ending) for item in (LINES, LINES.replace(before, after, 1)))
     assert want != text
     assert edited(text, change) == want
 

@@ -79,16 +79,16 @@ def test_the_phase_of_a_gate(name: str, release: Version, phase: str | None) -> 
 
 
 def test_a_gate_that_is_ignored_is_off_whatever_is_said() -> None:
-    said = {"featureGates": [{"name": "nonRoot"}, {"name": "objectGraph"}]}
-    desired = Desired("v1", (1, 8, 4), said, {})
+    text = {"featureGates": [{"name": "nonRoot"}, {"name": "objectGraph"}]}
+    desired = Desired("v1", (1, 8, 4), text, {})
     assert gates.converted(desired, "v1beta1", [])["objectGraph"] is True
     assert "nonRoot" not in gates.converted(desired, "v1beta1", [])
     assert not gates.is_on(desired, "nonRoot")
 
 
 def test_v1_keeps_of_v1beta1_only_what_differs_from_the_default() -> None:
-    said = {"downwardMetrics": True, "alignCPUs": False, "decentralizedLiveMigration": True}
-    desired = Desired("v1beta1", (1, 9, 0), {"featureGates": said}, {})
+    text = {"downwardMetrics": True, "alignCPUs": False, "decentralizedLiveMigration": True}
+    desired = Desired("v1beta1", (1, 9, 0), {"featureGates": text}, {})
     assert gates.converted(desired, "v1", []) == [{"name": "downwardMetrics", "state": "Enabled"}]
     off = desired._replace(spec={"featureGates": {"decentralizedLiveMigration": False}})
     held = [{"name": "DecentralizedLiveMigration", "state": "Enabled"}, {"name": "objectGraph"}]

@@ -102,8 +102,8 @@ def test_what_is_assumed_about_the_cluster_is_said() -> None:
         f"{C}.architectureConfiguration.defaultArchitecture",
         f"{C}.architectureConfiguration.amd64.machineType",
     ]
-    given = kubevirt_of(body({"evictionStrategy": "None"}), (1, 7, 4))
-    assert [fieldpath.text(each.path) for each in given.assumptions] == [
+    inputs = kubevirt_of(body({"evictionStrategy": "None"}), (1, 7, 4))
+    assert [fieldpath.text(each.path) for each in inputs.assumptions] == [
         f"{C}.architectureConfiguration.amd64.machineType"
     ]
 
@@ -209,7 +209,7 @@ def test_a_patch_on_something_else_must_be_one_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("requested", "message"),
     [
         ({"operator": "In"}, "for 'in', 'notin' operators, values set can't be empty"),
         ({"operator": "Exists", "values": ["a"]}, "values set must be empty for exists"),
@@ -218,8 +218,8 @@ def test_a_patch_on_something_else_must_be_one_too() -> None:
         ({"operator": "in", "values": ["a"]}, 'Unsupported value: "in"'),
     ],
 )
-def test_required_affinity(asked: dict[str, Any], message: str) -> None:
-    term = {"matchExpressions": [{"key": "a", **asked}]}
+def test_required_affinity(requested: dict[str, Any], message: str) -> None:
+    term = {"matchExpressions": [{"key": "a", **requested}]}
     held = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     spec = {"infra": {"nodePlacement": {"affinity": {"nodeAffinity": held}}}}
     ((_, text),) = refused(kubevirt_of(body(spec), NEWEST))

@@ -65,8 +65,8 @@ def taken_over(before: list[Json], after: list[Json]) -> set[str]:
     same = unchanged.between(old, new, machines)
     found: list[Machine] = []
     run(new, SETTINGS, lambda machine, _: found.append(machine), unchanged=same)
-    decoded = {id(one.decoded) for one in machines}
-    return {one.resource.name for one in found if id(one.decoded) in decoded}
+    decoded = {id(machine.decoded) for machine in machines}
+    return {item.resource.name for item in found if id(item.decoded) in decoded}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_machine_that_is_taken_over_has_its_place_in_the_second_state() -> Non
 
 def test_the_kind_of_an_edit_reaches_the_machines_that_mean_it() -> None:
     found = compare([WEB, DB, SMALL, LARGE], [DB, WEB, LARGE, instancetype("small", 2)], SETTINGS)
-    assert [(one.resource.name, one.effects[0]) for one in found.machines] == [
+    assert [(machine.resource.name, machine.effects[0]) for machine in found.machines] == [
         ("db", "same"),
         ("web", "recreate"),
     ]
