@@ -64,7 +64,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:
             every = (from_body(document.body, 0) for document in loaded.documents)
-            target = releases.target([*filter(releases.holds_settings, every)], settings)
+            target = releases.target([*filter(releases.tells_release, every)], settings)
             if target.reason:
                 reasons[minor(target.release)] = target.reason
     silent = sum(ignoring(part.loaded) for part in parts)

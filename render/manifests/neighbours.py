@@ -22,6 +22,8 @@ from render.model.resource import (
     Resource,
     ResourceRef,
     from_body,
+    is_operator,
+    text_at,
 )
 from render.model.tree import Tree, get
 from render.system import files
@@ -36,6 +38,7 @@ _HOLDERS = frozenset(
         "infrastructure.cluster.x-k8s.io",
     }
 )  # fmt: skip
+_APPS = "apps"  # the group of what runs KubeVirt's operator
 #: Objects of a whole cluster that every pod may be of.
 _CLASSES = frozenset({"PriorityClass", "RuntimeClass"})
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
@@ -80,7 +83,7 @@ class Neighbours:
                     continue
                 names = frozenset(_named_by(resource))
                 shared = Shared(document, (resource.group, resource.ref), loaded, index, names)
-                if kind in SETTINGS_HOLDERS:
+                if _is_of_cluster(resource):
                     self._settings.append(shared)
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.append(shared)
@@ -130,10 +133,11 @@ class Neighbours:
             identity = _in_namespace(shared.identity, namespace)
             if identity not in present:
                 groups.setdefault(identity, []).append(shared)
-        if not any((resource.group, resource.kind) in SETTINGS_HOLDERS for resource in own):
-            for shared in self._settings:
-                kind = (shared.identity[0], ResourceRef(shared.identity[1].kind, "", ""))
-                groups.setdefault(kind, []).append(shared)
+        known = {resource.group == _APPS for resource in own if _is_of_cluster(resource)}
+        for shared in self._settings:
+            group, kind = shared.identity[0], shared.identity[1].kind
+            if (group == _APPS) not in known:
+                groups.setdefault((group, ResourceRef(kind, "", "")), []).append(shared)
         nearest: list[Shared] = []
         diagnostics: list[Diagnostic] = []
         for same in groups.values():
@@ -178,6 +182,12 @@ class Neighbours:
                 if shared.loaded is not loaded:
                     yield shared
                     pending += shared.names
+
+
+def _is_of_cluster(resource: Resource) -> bool:
+    """Whether *resource* holds the settings of a cluster, or says which release it runs."""
+    kind = resource.group, resource.kind
+    return kind in SETTINGS_HOLDERS or is_operator(*kind, resource.name)
 
 
 def _in_namespace(identity: _Identity, namespace: str) -> _Identity:
@@ -255,5 +265,11 @@ def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> It
             return
 
 
-def _content(body: Tree) -> Tree:
+def _content(body: Tree) -> object:
+    """What of *body* counts: of an operator that is the release."""
+    if text_at(body, "kind") == "Deployment":
+        from render.model.cluster_release import release_of
+
+        evidence = release_of(body)
+        return evidence and evidence.release
     return {key: value for key, value in body.items() if key not in ("metadata", "status")}

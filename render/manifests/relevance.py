@@ -9,7 +9,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
 from render.model.globs import Globs
-from render.model.resource import OWN, SNAPSHOT, text_at
+from render.model.resource import OWN, SNAPSHOT, is_operator, text_at
 from render.model.tree import Tree, leaves
 from render.yaml.stream import as_utf8
 
@@ -122,7 +122,9 @@ def concerns(body: Tree) -> bool:
     group = text_at(body, "apiVersion").rpartition("/")[0]
     if group in _HOLDER_GROUPS or group.endswith("kubevirt.io"):
         return True
-    return (group, text_at(body, "kind")) in (("apps", "ControllerRevision"), ("", "Template"))
+    kind, name = text_at(body, "kind"), text_at(body.get("metadata"), "name")
+    is_kept = (group, kind) in (("apps", "ControllerRevision"), ("", "Template"))
+    return is_kept or is_operator(group, kind, name)
 
 
 def may_be_of_machine(data: bytes) -> bool:

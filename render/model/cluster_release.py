@@ -2,7 +2,7 @@
 
 Upstream: staging/src/kubevirt.io/api/core/v1/types.go (KubeVirtStatus, KubeVirtSpec.ImageTag), and of the
 hyperconverged-cluster-operator api/v1/hyperconverged_types.go (status.versions) and hack/config (which KubeVirt a
-release of the operator brings).
+release of the operator brings); pkg/virt-operator/util/config.go (getConfig: the tag of its own image).
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
-from render.model.resource import HYPERCONVERGED, KUBEVIRT
+from render.model.resource import HYPERCONVERGED, KUBEVIRT, VIRT_OPERATOR, is_operator
 from render.model.tree import Tree
 
 _VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+].*)?\Z").match
@@ -20,6 +20,12 @@ _PRODUCT = re.compile(r"openshift-4\.(\d{1,3})(?:\.\d{1,3})?\Z").match
 _OPERATOR_AHEAD = 10
 PRODUCT_AHEAD = 14
 _OPERATOR, _PRODUCT_MAJOR = 1, 4
+_TAGGED = re.compile(r".*/[^/]*virt-operator(?::([^:@]+))?(@.*)?").fullmatch
+_DOWNLOAD = re.compile(
+    r"https?://github\.com/kubevirt/kubevirt/releases/download/(v[^/]+)/kubevirt-operator\.yaml"
+).fullmatch
+#: Where virt-operator is told what its image is called, the first that is set; and of what version it is.
+_IMAGES, _BUILT = ("VIRT_OPERATOR_IMAGE", "OPERATOR_IMAGE"), "KUBEVIRT_VERSION"
 
 
 class ReleaseEvidence(NamedTuple):
@@ -40,9 +46,14 @@ def openshift(name: str) -> str | None:
 
 
 def release_of(body: Tree) -> ReleaseEvidence | None:
-    """What a KubeVirt or HyperConverged resource says about the KubeVirt release of its cluster; None if nothing."""
+    """What a resource says about the KubeVirt release of its cluster; None if nothing.
+
+    It is a KubeVirt, a HyperConverged, or the Deployment of virt-operator.
+    """
     group, _, api_version = str(body.get("apiVersion")).rpartition("/")
     kind = body.get("kind")
+    if is_operator(group, kind, tree.get(body, "metadata", "name")):
+        return _installed_by(body)
     if (group, kind) == (KUBEVIRT, "KubeVirt"):
         for path in (("status", "observedKubeVirtVersion"), ("spec", "imageTag")):
             version = _matched(tree.get(body, *path))
@@ -57,6 +68,54 @@ def release_of(body: Tree) -> ReleaseEvidence | None:
         if tree.get(entry, "name") == "operator" and release is not None:
             return ReleaseEvidence(release, ("status", "versions", index, "version"))
     return ReleaseEvidence("1.8", ("apiVersion",), at_least=True) if api_version == "v1" else None
+
+
+def operator_of(url: str) -> Tree | None:
+    """The Deployment of virt-operator that is downloaded from *url*, as far as it says which release it is.
+
+    None for what is no manifest of a release of KubeVirt.
+    """
+    match = _DOWNLOAD(url)
+    if match is None:
+        return None
+    container = {"name": VIRT_OPERATOR, "image": f"quay.io/kubevirt/{VIRT_OPERATOR}:{match[1]}"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": VIRT_OPERATOR, "namespace": "kubevirt"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+
+
+def _installed_by(deployment: Tree) -> ReleaseEvidence | None:
+    """The release that virt-operator, run by *deployment*, installs where no KubeVirt names another tag."""
+    path = ("spec", "template", "spec", "containers")
+    containers = tree.get(deployment, *path)
+    for index, container in enumerate(containers if isinstance(containers, list) else ()):
+        if tree.get(container, "name") != VIRT_OPERATOR:
+            continue
+        variables = {}
+        declared = tree.get(container, "env")
+        for number, variable in enumerate(declared if isinstance(declared, list) else ()):
+            if isinstance(value := tree.get(variable, "value"), str) and value:
+                variables[tree.get(variable, "name")] = (
+                    value,
+                    (*path, index, "env", number, "value"),
+                )
+        places = [variables[name] for name in _IMAGES if name in variables]
+        image, place = (
+            places[0] if places else (tree.get(container, "image"), (*path, index, "image"))
+        )
+        tagged = _TAGGED(image) if isinstance(image, str) else None
+        stated, place = (
+            (tagged[1], place)
+            if tagged and tagged[1] and not tagged[2]
+            else variables.get(_BUILT, ("", place))
+        )
+        version = _matched(stated)
+        if version is not None:
+            return ReleaseEvidence(".".join(filter(None, version.groups())), place)
+    return None
 
 
 def _matched(text: object) -> re.Match[str] | None:

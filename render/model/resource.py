@@ -25,6 +25,7 @@ VMI = "VirtualMachineInstance"
 #: Where a VM has metadata and spec of the VMI that it starts.
 TEMPLATE: FieldPath = ("spec", "template")
 #: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
+VIRT_OPERATOR = "virt-operator"
 SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 
 
@@ -117,6 +118,11 @@ def text_at(body: Any, key: str) -> str:
     """The string at *key*, ``""`` where it is missing or of another type."""
     value = body.get(key) if isinstance(body, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def is_operator(group: str, kind: object, name: object) -> bool:
+    """Whether an object of this *group*, *kind* and *name* runs KubeVirt's operator, which installs its own release."""
+    return (group, kind, name) == ("apps", "Deployment", VIRT_OPERATOR)
 
 
 def from_body(

@@ -243,6 +243,56 @@ def test_cluster_settings_of_another_folder_are_seen(tmp_path: Path, kustomize: 
     assert "1.6" in found[0]["message"]
 
 
+OPERATOR = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: virt-operator, namespace: kubevirt, labels: {kubevirt.io: virt-operator}}
+spec: {template: {spec: {containers: [{name: virt-operator, image: "quay.io/kubevirt/virt-operator:v1.6.2"}]}}}
+"""
+DOWNLOADED = "https://github.com/kubevirt/kubevirt/releases/download/v1.6.2/kubevirt-operator.yaml"
+PLAIN = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "release"),
+    [
+        ({"op.yaml": OPERATOR, "kustomization.yaml": "resources: [op.yaml]\n"}, "1.6"),
+        ({"op.yaml": OPERATOR, "cr.yaml": PLAIN}, "1.6"),
+        ({"op.yaml": OPERATOR, "cr.yaml": PLAIN.replace("{}", "{imageTag: v1.7.1}")}, "1.7"),
+        ({"kustomization.yaml": f"resources: [{DOWNLOADED}]\n"}, "1.6"),
+        ({"kustomization.yaml": f"resources: [{DOWNLOADED}, cr.yaml]\n", "cr.yaml": PLAIN}, "1.6"),
+        ({"kustomization.yaml": f"resources: [{DOWNLOADED.replace('operator', 'cr')}]\n"}, "1.9"),
+    ],
+)
+def test_what_installs_kubevirt_says_which_release_runs(
+    tmp_path: Path, kustomize: str, files: dict[str, str], release: str
+) -> None:
+    """The operator, wherever it stands, or by its URL; a KubeVirt with a tag of its own wins."""
+    manifests.put(tmp_path / "app/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "app/vm.yaml", vm(memory="1Gi"))
+    for name, text in files.items():
+        manifests.put(tmp_path / "infra" / name, text)
+    done = process.run("check", "--kustomize", kustomize, cwd=tmp_path)
+    assert f"for KubeVirt {release}, since" in done.stderr
+    assert done.returncode == Exit.OK
+
+
+def test_two_clusters_that_install_different_releases_say_nothing(
+    tmp_path: Path, kustomize: str
+) -> None:
+    manifests.put(tmp_path / "vm.yaml", vm(memory="1Gi"))
+    for version in ("6", "8"):
+        url = DOWNLOADED.replace("1.6", f"1.{version}")
+        manifests.put(tmp_path / version / "kustomization.yaml", f"resources: [{url}]\n")
+    done = process.run("check", "--kustomize", kustomize, cwd=tmp_path)
+    assert "for KubeVirt 1.9, since nothing says which release runs" in done.stderr
+
+
 def test_a_claim_without_a_label_is_read_where_a_vm_infers_from_it(tmp_path: Path) -> None:
     claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: root, namespace: prod}\n"
     manifests.put(tmp_path / "claim.yaml", claim)

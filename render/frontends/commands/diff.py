@@ -39,7 +39,7 @@ from render.report.impact.review import (
 from render.report.page_origin import PageOrigin
 from render.system.streams import STDOUT
 
-_HOLDERS_OF_SETTINGS = frozenset(kind for _, kind in SETTINGS_HOLDERS)
+_TELLING_RELEASES = frozenset({*(kind for _, kind in SETTINGS_HOLDERS), "Deployment"})
 
 
 def diff(request: Request, work: Work) -> Answer:
@@ -125,9 +125,9 @@ def _releases(side: Side) -> Iterator[str]:
     """For which KubeVirt release the inputs of *side* are rendered, and why, where nobody asked for it."""
     for state in side.values():
         holders = (
-            from_body(body, 0) for body in state.objects if body.get("kind") in _HOLDERS_OF_SETTINGS
+            from_body(body, 0) for body in state.objects if body.get("kind") in _TELLING_RELEASES
         )
-        target = releases.target([*filter(releases.holds_settings, holders)], state.settings)
+        target = releases.target([*filter(releases.tells_release, holders)], state.settings)
         if state.objects and target.reason:
             yield f"KubeVirt {minor(target.release)}, since {target.reason}"
 

@@ -19,8 +19,10 @@ from render.manifests.relevance import Scope
 from render.manifests.sources.intake import SourceIntake
 from render.manifests.sources.reading import GIT, PROGRAMS
 from render.model.counting import counted
+from render.model.resource import Origin
 from render.system import files
 from render.yaml.budget import Limits
+from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.manifests.uses.use import FolderUse
@@ -238,8 +240,27 @@ def _reaches(
         top: kustomization.reach(top, limits, allow_remote=True, known=known) for top in tops
     }
     if not intake.reading.allow_remote:
-        into.remotes.update({top: reach.remotes for top, reach in reaches.items() if reach.remotes})
+        remotes = {top: reach.remotes for top, reach in reaches.items() if reach.remotes}
+        into.remotes.update(remotes)
+        into.add(_operators(remotes))
     return reaches
+
+
+def _operators(remotes: Mapping[str, Sequence[str]]) -> Iterator[Document]:
+    """What the *remotes* of kustomizations install KubeVirt with, if all of them have the same release of it."""
+    if not any(remotes.values()):
+        return
+    from render.model.cluster_release import operator_of
+
+    installed = {
+        entry: (top, operator)
+        for top, entries in remotes.items()
+        for entry in entries
+        if (operator := operator_of(entry)) is not None
+    }
+    if len(installed) == 1:
+        ((top, operator),) = installed.values()
+        yield Document(operator, Origin(kustomization.find(top) or top), None)
 
 
 def _name_unlisted(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
-from render.model.resource import SETTINGS_HOLDERS, Resource, from_body
+from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, is_operator
 from render.model.tree import Tree
 from render.settings import Settings
 
@@ -28,9 +28,15 @@ def holds_settings(resource: Resource) -> bool:
     return (resource.group, resource.kind) in SETTINGS_HOLDERS
 
 
-def precedence(resource: Resource) -> tuple[bool, str, str]:
+def tells_release(resource: Resource) -> bool:
+    """Whether *resource* may say which release its cluster runs."""
+    return holds_settings(resource) or is_operator(resource.group, resource.kind, resource.name)
+
+
+def precedence(resource: Resource) -> tuple[int, str, str]:
     """The order in which such resources count, if there are several."""
-    return resource.kind == "KubeVirt", resource.namespace, resource.name
+    rank = {"HyperConverged": 0, "KubeVirt": 1}.get(resource.kind, 2)
+    return rank, resource.namespace, resource.name
 
 
 def target(resources: Sequence[Resource], settings: Settings) -> Target:
@@ -41,9 +47,14 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
     around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
     bodies = [body for body in around if isinstance(body, dict)]
     elsewhere = (from_body(body, len(resources) + n) for n, body in enumerate(bodies))
-    in_input = [resource for resource in resources if holds_settings(resource)]
-    candidates = sorted(in_input or filter(holds_settings, elsewhere), key=precedence)
-    for resource in candidates:
+    in_input = sorted(filter(tells_release, resources), key=precedence)
+    has_settings = any(map(holds_settings, in_input))
+    around_it = [
+        resource
+        for resource in sorted(filter(tells_release, elsewhere), key=precedence)
+        if not (has_settings and holds_settings(resource))
+    ]
+    for resource in sorted((*in_input, *around_it), key=lambda known: precedence(known)[0]):
         stated = _stated_by(resource.body, str(resource.ref), resource)
         if stated is not None:
             return stated

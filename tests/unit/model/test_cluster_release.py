@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from render.model.cluster_release import ReleaseEvidence, openshift, release_of
+from render.model.cluster_release import ReleaseEvidence, openshift, operator_of, release_of
+from render.model.fieldpath import FieldPath
 
 KUBEVIRT = {"apiVersion": "kubevirt.io/v1", "kind": "KubeVirt"}
 HYPERCONVERGED = {"apiVersion": "hco.kubevirt.io/v1beta1", "kind": "HyperConverged"}
@@ -51,6 +52,66 @@ def test_v1_alone_says_that_it_is_1_8_or_newer() -> None:
     body = {**HYPERCONVERGED, "apiVersion": "hco.kubevirt.io/v1"}
     assert release_of(body) == ReleaseEvidence("1.8", ("apiVersion",), at_least=True)
     assert release_of(HYPERCONVERGED) is None
+
+
+def deployment(image: str, **variables: str) -> dict[str, Any]:
+    env = [{"name": name, "value": value} for name, value in variables.items()]
+    container = {"name": "virt-operator", "image": image, "env": env}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "virt-operator", "namespace": "kubevirt"},
+        "spec": {"template": {"spec": {"containers": [{"name": "other"}, container]}}},
+    }
+
+
+IMAGE = "quay.io/kubevirt/virt-operator"
+
+
+@pytest.mark.parametrize(
+    ("image", "variables", "release", "path"),
+    [
+        (f"{IMAGE}:v1.6.2", {}, "1.6.2", ("image",)),
+        ("registry:5000/a/build-virt-operator:v1.7.0", {}, "1.7.0", ("image",)),
+        (f"{IMAGE}:v1.6.2", {"VIRT_OPERATOR_IMAGE": f"{IMAGE}:v1.7.1"}, "1.7.1", ("env", 0, "value")),
+        (f"{IMAGE}:v1.6.2", {"OPERATOR_IMAGE": f"{IMAGE}:v1.5.0"}, "1.5.0", ("env", 0, "value")),
+        (f"{IMAGE}:v1.6.2", {"KUBEVIRT_VERSION": "v1.4.0"}, "1.6.2", ("image",)),
+        (f"{IMAGE}@sha256:12", {"A": "b", "KUBEVIRT_VERSION": "v1.6.2"}, "1.6.2", ("env", 1, "value")),
+        ("registry/other:v1.8.0", {"KUBEVIRT_VERSION": "v1.6.2"}, "1.6.2", ("env", 0, "value")),
+    ],
+)  # fmt: skip
+def test_the_operator_of_kubevirt_installs_its_own_release(
+    image: str, variables: dict[str, str], release: str, path: FieldPath
+) -> None:
+    place = ("spec", "template", "spec", "containers", 1, *path)
+    assert release_of(deployment(image, **variables)) == ReleaseEvidence(release, place)
+
+
+@pytest.mark.parametrize("image", [IMAGE, f"{IMAGE}:latest", f"{IMAGE}@sha256:12", "", "x:v1.6.2"])
+def test_an_operator_without_a_release_says_nothing(image: str) -> None:
+    assert release_of(deployment(image)) is None
+    odd = deployment(image)
+    odd["spec"]["template"]["spec"]["containers"] = [
+        None,
+        {"name": "virt-operator", "env": {"a": 1}},
+    ]
+    assert release_of(odd) is None
+    assert release_of({**odd, "spec": 5}) is None
+
+
+def test_a_download_of_kubevirt_is_its_operator() -> None:
+    base = "https://github.com/kubevirt/kubevirt/releases/download/v1.6.2"
+    operator = operator_of(f"{base}/kubevirt-operator.yaml")
+    assert operator is not None
+    assert release_of(operator) == ReleaseEvidence(
+        "1.6.2", ("spec", "template", "spec", "containers", 0, "image")
+    )
+    for url in (
+        f"{base}/kubevirt-cr.yaml",
+        f"{base}/x/kubevirt-operator.yaml",
+        "kubevirt-operator.yaml",
+    ):
+        assert operator_of(url) is None
 
 
 def test_other_resources_say_nothing() -> None:
