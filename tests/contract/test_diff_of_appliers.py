@@ -195,3 +195,24 @@ def test_what_could_not_be_looked_at_and_is_deleted_is_counted(repository: Repos
     text = repository.run("diff", "HEAD~1..HEAD").stdout
     assert f"; not looked at in the first state alone: 1 {reason}\n" in text
     assert "in the first state" not in repository.run("diff", "HEAD..HEAD~1").stdout
+
+
+@pytest.mark.parametrize("is_applied", [True, False])
+def test_a_part_that_is_listed_no_more_is_gone(repository: Repository, *, is_applied: bool) -> None:
+    """Flux prunes what its kustomization does not list any more, wherever that stands. Nobody knows it without Flux."""
+    for name in ("one", "two"):
+        repository.write(f"vms/{name}/vm.yaml", manifests.vm(name, memory="1Gi"))
+        repository.write(f"vms/{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("vms/kustomization.yaml", "resources: [one, two]\n")
+    if is_applied:
+        text = KUSTOMIZATION.replace("NAME", "vms").replace("apps/vms/app", "vms")
+        repository.write("flux/vms.yaml", text)
+    repository.commit("Both")
+    repository.write("vms/kustomization.yaml", "resources: [one]\n")
+    repository.commit("One")
+    found = effects(repository, "HEAD~1..HEAD")
+    back = effects(repository, "HEAD..HEAD~1")
+    reason = "vms/two is still there, and Kustomization flux-system/vms applies it no more"
+    assert found["one"] == (["same"], [])
+    assert found["two"] == ((["gone"], [reason]) if is_applied else (["same"], []))
+    assert back["two"][0] == (["new"] if is_applied else ["same"])

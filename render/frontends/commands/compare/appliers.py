@@ -14,13 +14,20 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
 
     A folder that objects fill in in the one state, and that has none in the other, is read as it is there, and yet is
     applied by nobody. So is one that objects apply as it is written *before*, where others go on to apply theirs
-    *after*: nobody else is known to take it over.
+    *after*: nobody else is known to take it over. The same is true of a kustomization that is a part of what objects
+    apply in the one state, and of nothing in the other.
     """
-    first = {name: state for name, state in before.items() if not _is_filled_alone(state, after)}
+    first = {
+        name: state
+        for name, state in before.items()
+        if not _is_filled_alone(state, after) and not _is_part_alone(name, state, before, after)
+    }
     second = {
         name: state
         for name, state in after.items()
-        if not _is_filled_alone(state, before) and not _is_let_go(name, state, before, after)
+        if not _is_filled_alone(state, before)
+        and not _is_let_go(name, state, before, after)
+        and not _is_part_alone(name, state, after, before)
     }
     return first, second
 
@@ -40,6 +47,16 @@ def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
         return False
     has_others = any(each.has_appliers for each in after.values())
     return has_others and not _may_apply_more(unseen(before), unseen(after))
+
+
+def _is_part_alone(name: str, state: NamedState, here: Side, there: Side) -> bool:
+    """Whether nobody applies the kustomization of *state* *here*, which *there* is a part of what objects apply."""
+    if not state.folder or state.appliers or state.user or name in there:
+        return False
+    users = [each for each in there.values() if name in each.bases]
+    is_part = bool(users) and all(each.appliers or each.user for each in users)
+    has_others = any(each.has_appliers for each in here.values())
+    return is_part and has_others and not _may_apply_more(unseen(there), unseen(here))
 
 
 def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:

@@ -1,6 +1,6 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -56,12 +56,15 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     """
     limits = request.reading.limits
     here = {state.folder for state in after.values()}
+    every = after
     before, after = applied(before, after)
+    left = [state for name, state in every.items() if name not in after]
+    let_go = {from_body(body, 0).ref: state.folder for state in left for body in state.objects}
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
         is_let_go = name not in after and bool(old.user or old.appliers) and old.folder in here
-        comparison.add(name, old, new, is_let_go=is_let_go)
+        comparison.add(name, old, new, {} if is_let_go else let_go, is_let_go=is_let_go)
     return comparison.outcome()
 
 
@@ -80,10 +83,19 @@ class _InputComparison:
         self._is_anything_known = False
         self._other_way = 0
 
-    def add(self, name: str, old: NamedState, new: NamedState, *, is_let_go: bool = False) -> None:
+    def add(
+        self,
+        name: str,
+        old: NamedState,
+        new: NamedState,
+        let_go: Mapping[ResourceRef, str],
+        *,
+        is_let_go: bool = False,
+    ) -> None:
         """Compare the input *name*, which both sides have as *old* and *new*.
 
-        *is_let_go*: its folder is still there, and who applied it is not.
+        *is_let_go*: its folder is still there, and who applied it is not. *let_go*: the folders of objects that are
+        still there, and that nobody applies.
         """
         old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
@@ -102,7 +114,10 @@ class _InputComparison:
                 after=_placed(impact.after, new),
             )
             if is_let_go:
-                impact = _let_go(impact, old)
+                let_go = dict.fromkeys(
+                    (machine.resource for machine in impact.machines), old.folder
+                )
+            impact = _let_go(impact, old, let_go)
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
@@ -265,12 +280,25 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
     return impact._replace(machines=machines, after=found)
 
 
-def _let_go(impact: Impact, old: NamedState) -> Impact:
-    """*impact* with the reason why the VMs of *old* are gone: they stand where they stood, and nobody applies them."""
+def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) -> Impact:
+    """*impact* with the reason why VMs of *old* are gone: they stand in the folder that *let_go* has for them.
+
+    Nobody applies that any more.
+    """
     users = ", ".join(sorted(old.appliers)) or old.user
-    reason = f"{old.folder} is still there, and {users} applies it no more"
+    if not users or not let_go:
+        return impact
+    reasons = {
+        ref: f"{folder} is still there, and {users} applies it no more"
+        for ref, folder in let_go.items()
+    }
     return impact._replace(
-        machines=tuple(machine._replace(messages=(reason,)) for machine in impact.machines)
+        machines=tuple(
+            machine._replace(messages=(reasons[machine.resource],))
+            if "gone" in machine.effects and machine.resource in reasons
+            else machine
+            for machine in impact.machines
+        )
     )
 
 
