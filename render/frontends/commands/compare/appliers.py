@@ -49,14 +49,14 @@ def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
     return has_others and not _may_apply_more(unseen(before), unseen(after))
 
 
-def _is_part_alone(name: str, state: NamedState, here: Side, there: Side) -> bool:
-    """Whether nobody applies the kustomization of *state* *here*, which *there* is a part of what objects apply."""
-    if not state.folder or state.appliers or state.user or name in there:
+def _is_part_alone(name: str, state: NamedState, side: Side, other: Side) -> bool:
+    """Whether nobody applies *state* on its *side*, and objects of the *other* apply its kustomization as a part."""
+    if not state.folder or state.appliers or state.user or name in other:
         return False
-    users = [each for each in there.values() if name in each.bases]
+    users = [each for each in other.values() if name in each.bases]
     is_part = bool(users) and all(each.appliers or each.user for each in users)
-    has_others = any(each.has_appliers for each in here.values())
-    return is_part and has_others and not _may_apply_more(unseen(there), unseen(here))
+    has_others = any(each.has_appliers for each in side.values())
+    return is_part and has_others and not _may_apply_more(unseen(other), unseen(side))
 
 
 def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:

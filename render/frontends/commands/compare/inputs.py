@@ -1,6 +1,6 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
@@ -55,17 +55,22 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     An input that cannot be read takes away itself alone: it is named instead.
     """
     limits = request.reading.limits
-    here = {state.folder for state in after.values()}
     every = after
     before, after = applied(before, after)
     left = [state for name, state in every.items() if name not in after]
-    let_go = {from_body(body, 0).ref: state.folder for state in left for body in state.objects}
+    let_go = _folders(left)
+    folders = {state.folder for state in every.values()}
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
-        is_let_go = name not in after and bool(old.user or old.appliers) and old.folder in here
-        comparison.add(name, old, new, {} if is_let_go else let_go, is_let_go=is_let_go)
+        is_let_go = name not in after and old.folder in folders
+        comparison.add(name, old, new, {**let_go, **_folders([old] if is_let_go else ())})
     return comparison.outcome()
+
+
+def _folders(states: Iterable[NamedState]) -> dict[ResourceRef, str]:
+    """The folder of each object of *states*."""
+    return {from_body(body, 0).ref: state.folder for state in states for body in state.objects}
 
 
 class _InputComparison:
@@ -84,40 +89,18 @@ class _InputComparison:
         self._other_way = 0
 
     def add(
-        self,
-        name: str,
-        old: NamedState,
-        new: NamedState,
-        let_go: Mapping[ResourceRef, str],
-        *,
-        is_let_go: bool = False,
+        self, name: str, old: NamedState, new: NamedState, let_go: Mapping[ResourceRef, str]
     ) -> None:
         """Compare the input *name*, which both sides have as *old* and *new*.
 
-        *is_let_go*: its folder is still there, and who applied it is not. *let_go*: the folders of objects that are
-        still there, and that nobody applies.
+        *let_go*: the folders of objects that stand where they stood, and that nobody applies any more.
         """
         old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
         is_read = old.fault is None and new.fault is None
         title = "." if self._is_alone else name
         if is_read:
-            impact = compare(old.objects, new.objects, old.settings, new.settings)
-            impact = impact._replace(
-                machines=tuple(
-                    # The input that has what is lent says what becomes of it.
-                    machine
-                    for machine in impact.machines
-                    if machine.resource not in new.lent
-                ),
-                before=_placed(impact.before, old),
-                after=_placed(impact.after, new),
-            )
-            if is_let_go:
-                let_go = dict.fromkeys(
-                    (machine.resource for machine in impact.machines), old.folder
-                )
-            impact = _let_go(impact, old, let_go)
+            impact = _let_go(_compared(old, new), old, let_go)
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
@@ -278,6 +261,16 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
     if side == "before":
         return impact._replace(machines=machines, before=found)
     return impact._replace(machines=machines, after=found)
+
+
+def _compared(old: NamedState, new: NamedState) -> Impact:
+    """What becomes of the VMs of *new*. The input that has what is lent to it says what becomes of that."""
+    impact = compare(old.objects, new.objects, old.settings, new.settings)
+    return impact._replace(
+        machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
+        before=_placed(impact.before, old),
+        after=_placed(impact.after, new),
+    )
 
 
 def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) -> Impact:
