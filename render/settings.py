@@ -284,9 +284,11 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return number, fault
     raw = _unquoted(option, raw) if typed else raw
     if not isinstance(raw, str) or not raw:
-        return "", f"{_quoted(raw)} is not a text"
+        is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
+        cure = f'; write it in quotes: "{raw}"' if is_number else ""
+        return "", f"{_quoted(raw)} is not a text{cure}"
     if _is_no_choice(option, raw):
-        near = _product_of(raw) if option.kind == "release" else _hint(raw, option.choices)
+        near = _release_of(raw) if option.kind == "release" else _hint(raw, option.choices)
         return "", f"{_quoted(raw)} is not one of {', '.join(option.choices)}{near}"
     if option.kind == "path" and not is_name(raw):
         return "", f"{_quoted(raw)} cannot be the name of a file"
@@ -295,8 +297,10 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     return raw, ""
 
 
-def _product_of(raw: str) -> str:
-    """That *raw* is a version of OpenShift, if it is: its users ask for it as they ask for those of KubeVirt."""
+def _release_of(raw: str) -> str:
+    """What to ask for instead of the release *raw*, where that is two of them, or a version of OpenShift."""
+    if ".." in raw:
+        return "; of several releases each is an option of its own, and diff compares two of them"
     product = f"openshift-{raw.removeprefix('v')}"
     return f"; did you mean {product}?" if release_named(product) else ""
 

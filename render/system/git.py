@@ -302,12 +302,17 @@ def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
         raise GitError(f"{head} and {revision} have no commit in common{cure}") from error
 
 
-def commits(folder: str, path: str) -> list[Commit]:
-    """The commits that changed *path*, newest first; their parents are such commits too. Raises GitError."""
+def require_commit(folder: str) -> None:
+    """Raise GitError where the repository of *folder* has no commit."""
     try:
         run(folder, "rev-parse", "--quiet", "--verify", "HEAD")
     except GitError as error:
         raise GitError("the repository has no commit yet") from error
+
+
+def commits(folder: str, path: str) -> list[Commit]:
+    """The commits that changed *path*, newest first; their parents are such commits too. Raises GitError."""
+    require_commit(folder)
     return _commits(folder, "--topo-order", "--parents", "HEAD", "--", path)
 
 

@@ -402,6 +402,16 @@ def test_history_before_the_first_commit(repository: Repository) -> None:
     done = repository.run("history", "web")
     assert done.returncode == 1
     assert "the repository has no commit yet" in done.stderr
+    done = repository.run("diff")
+    assert "the repository has no commit yet" in done.stderr
+
+
+def test_history_before_the_first_lock(repository: Repository) -> None:
+    repository.commit("VMs")
+    done = repository.run("history")
+    assert "help: 'virt-render pin' writes a lock, and its first commit begins the history" in (
+        done.stderr
+    )
 
 
 def test_at_needs_a_commit(repository: Repository) -> None:

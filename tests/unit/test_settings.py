@@ -114,6 +114,11 @@ def test_wrong_value_names_the_choices_and_the_nearest() -> None:
     message = fault(Source.FLAG, **{"--emit": "vmx"})
     assert message.startswith("--emit: 'vmx' is not one of vm, vmi, ")
     assert message.endswith("did you mean vm?")
+    message = fault(Source.FILE, kubevirt=1.6)
+    assert message.endswith('1.6 is not a text; write it in quotes: "1.6"')
+    assert "quotes" not in fault(Source.FILE, kubevirt=True)
+    message = fault(Source.FLAG, **{"--kubevirt": "1.6..1.8"})
+    assert message.endswith("each is an option of its own, and diff compares two of them")
 
 
 def test_overruled_value_is_judged_too() -> None:

@@ -325,7 +325,8 @@ def _meant_vms(
         return vms
     what = name or "a VM"
     message = f"no lock in the history of {place.lock} pins {what}"
-    cure = "a VM is named NAME or NAMESPACE/NAME; 'virt-render pin' begins its history"
+    naming = "a VM is named NAME or NAMESPACE/NAME; " if name else ""
+    cure = f"{naming}'virt-render pin' writes a lock, and its first commit begins the history"
     below = [] if known else _folders_of_locks(place)
     is_begun = any(lock is not None for _, lock in locks)
     if not is_begun and os.path.lexists(os.path.join(place.top, place.lock)):

@@ -20,6 +20,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
 
 NAME = SETTINGS_FILE
+_OTHER_ENDING = ".yml"
 API_VERSION = f"{resource.OWN}/v1alpha1"
 KIND = "RenderConfig"
 _MOST_PATTERNS = 500
@@ -76,10 +77,17 @@ def load(
     candidates = [os.path.join(folder, NAME) for folder in folders if folder != "."] + [NAME]
     path = named or next((path for path in candidates if os.path.lexists(path)), "")
     if not path:
-        return ConfigFile()
+        others = (os.path.splitext(candidate)[0] + _OTHER_ENDING for candidate in candidates)
+        return ConfigFile(diagnostics=tuple(map(_misnamed, filter(os.path.lexists, others))))
     if not named and (fault := _link_out(path)):
         return ConfigFile(diagnostics=(fault,), path=path)
     return _read(path, "" if named else bounds(path), limits, trusted)
+
+
+def _misnamed(path: str) -> Diagnostic:
+    """That the configuration *path* would be read by another name."""
+    message = f"{path} is not read: settings stand in {NAME}"
+    return codes.INVALID_SETTING.at(Location(file=path), message, help="rename the file")
 
 
 def _link_out(path: str) -> Diagnostic | None:

@@ -160,6 +160,17 @@ def test_file_of_the_path_comes_before_that_of_the_working_folder() -> None:
     assert requested("app", config=".virt-render.yaml").settings.namespace == "here"
 
 
+def test_settings_by_another_name_are_not_passed_over() -> None:
+    Path("app").mkdir()
+    Path("app/.virt-render.yml").write_text(f"{CONFIG}  namespace: there\n")
+    (message,) = faults(requested("app"))
+    assert "app/.virt-render.yml is not read: settings stand in .virt-render.yaml" in message
+    assert status(requested("app").faults.diagnostics) is Exit.USAGE
+    Path("app/.virt-render.yaml").write_text(CONFIG)
+    assert not requested("app").faults.diagnostics
+    assert not requested("-").faults.diagnostics
+
+
 def test_paths_in_a_file_are_relative_to_it() -> None:
     Path("app").mkdir()
     Path("app/.virt-render.yaml").write_text(

@@ -523,6 +523,7 @@ def _branched_off(top: str) -> str:
         except GitError:
             continue
         return git.merge_base(top, default)
+    git.require_commit(top)
     raise GitError(
         "no default branch is known here; name a revision, or fetch one (git fetch origin main)"
     )
