@@ -85,6 +85,15 @@ def test_the_whole_repository_fails_for_what_only_one_vm_has(
     assert "test/job: vmi.spec.domain.cpu.sockets is 1, and not 2" in lines[1]
 
 
+def test_a_change_without_a_state_before_stands_where_it_is_expected(
+    messages: "pytest.CaptureFixture[str]",
+) -> None:
+    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}\n    - {vms: web, change: [same]}"))
+    assert invoke(["test"]) is Exit.USAGE
+    line = Path("prod.virt-test.yaml").read_text().split("change")[0].count("\n") + 1
+    assert f"prod.virt-test.yaml:{line}:" in messages.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

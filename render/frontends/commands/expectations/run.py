@@ -70,8 +70,9 @@ class _Trial:
 
     def of(self, file: ExpectationsFile) -> list[Diagnostic]:
         """What of the expectations in *file* is not met. Raises RefusedError where what is given cannot be known."""
-        if not file.before and any(expectation.change for expectation in file.expectations):
-            place = file.at("spec", "given")
+        changes = [expectation for expectation in file.expectations if expectation.change]
+        if changes and not file.before:
+            place = file.at(*changes[0].at("change"))
             message = "a change is expected, and given.before does not say of what"
             cure = "name the revision, or the folder, that is compared with: before: origin/main"
             return [codes.INVALID_SETTING.at(place, message, help=cure)]
