@@ -759,3 +759,5 @@ def test_what_is_neither_a_folder_nor_a_revision_is_named(tmp_path: Path) -> Non
     done = outside.run("diff", "lab", "gone")
     assert done.returncode
     assert "gone is neither a folder nor a revision: lab is in no repository of git" in done.stderr
+    done = outside.run("diff")
+    assert "git: . is in no repository\n  help: name two folders, or a path in a" in done.stderr

@@ -462,6 +462,9 @@ def _top(revisions: _Revisions) -> str:
                 help=_USAGE,
             )
             raise refused(fault) from error
+        if _NO_REPOSITORY in str(error):
+            cure = "name two folders, or a path in a repository"
+            raise GitError(f"{folder} is in no repository", cure) from error
         raise
     if is_bare:
         if revisions.after:
