@@ -88,7 +88,10 @@ def test_the_whole_repository_fails_for_what_only_one_vm_has(
 def test_a_change_without_a_state_before_stands_where_it_is_expected(
     messages: "pytest.CaptureFixture[str]",
 ) -> None:
-    put("prod.virt-test.yaml", expecting("{vms: web, findings: []}\n    - {vms: web, change: [same]}"))
+    put(
+        "prod.virt-test.yaml",
+        expecting("{vms: web, findings: []}\n    - {vms: web, change: [same]}"),
+    )
     assert invoke(["test"]) is Exit.USAGE
     line = Path("prod.virt-test.yaml").read_text().split("change")[0].count("\n") + 1
     assert f"prod.virt-test.yaml:{line}:" in messages.readouterr().out
