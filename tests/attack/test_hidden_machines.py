@@ -198,6 +198,15 @@ def test_an_object_that_makes_the_kind(
     assert expected in done.stdout + done.stderr
 
 
+def test_what_is_said_of_the_health_of_others_makes_no_vm(tmp_path: Path, kustomize: str) -> None:
+    checks = "healthChecks: [{apiVersion: kubevirt.io/v1, kind: KubeVirt, name: kubevirt}]"
+    put(tmp_path / "cluster/object.yaml", f"{FLUX}  {checks}\n  targetNamespace: kubevirt\n")
+    put(tmp_path / "apps/kustomization.yaml", "resources: [https://example.invalid/a.yaml]\n")
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert done.returncode == 0, done.stdout
+    assert done.stderr == "no VM among 0 objects in 1 file: no findings\n"
+
+
 def test_a_template_that_prints_another_file(tmp_path: Path, helm: str) -> None:
     files = {**CHART, "d.txt": MACHINE, "templates/vm.yaml": '{{ .Files.Get "d.txt" }}\n'}
     for file, text in files.items():

@@ -216,3 +216,16 @@ def test_a_part_that_is_listed_no_more_is_gone(repository: Repository, *, is_app
     assert found["one"] == (["same"], [])
     assert found["two"] == ((["gone"], [reason]) if is_applied else (["same"], []))
     assert back["two"][0] == (["new"] if is_applied else ["same"])
+
+
+def test_parts_of_what_cannot_be_read_are_still_applied(repository: Repository) -> None:
+    repository.write("vms/two/vm.yaml", manifests.vm("two", memory="1Gi"))
+    repository.write("vms/two/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("vms/kustomization.yaml", "resources: [two]\n")
+    text = KUSTOMIZATION.replace("NAME", "vms").replace("apps/vms/app", "vms")
+    repository.write("flux/vms.yaml", text)
+    repository.commit("Sound")
+    repository.write("vms/kustomization.yaml", "resources: [two\n")
+    repository.commit("Broken")
+    assert effects(repository, "HEAD~1..HEAD")["two"][0] != ["gone"]
+    assert effects(repository, "HEAD..HEAD~1")["two"][0] != ["new"]

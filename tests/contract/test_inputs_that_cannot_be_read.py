@@ -580,3 +580,15 @@ spec:
     sriovLiveMigration: true
     withHostPassthroughCPU: true
 """
+
+
+def test_a_kustomization_that_cannot_be_read_may_list_the_vms_below_it(tmp_path: Path) -> None:
+    """One without any stays nobody's business."""
+    put(tmp_path / "apps/kustomization.yaml", "resources: [web\n")
+    put(tmp_path / "apps/web/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "apps/web/vm.yaml", vm("below", memory="1Gi"))
+    put(tmp_path / "other/kustomization.yaml", "resources: [web\n")
+    done = run(tmp_path, "check", ".")
+    assert "apps/kustomization.yaml:1:16: error VR101" in done.stdout
+    assert "other/" not in done.stdout
+    assert done.returncode == Exit.FINDINGS

@@ -454,12 +454,15 @@ def _is_reached(
 ) -> bool:
     """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
 
-    Where that is not there, or a chart, nobody knows what it would hold; *into* says so.
+    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that cannot be read may
+    list what stands below it.
     """
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
-    if is_reached:
+    file = kustomization.find(top)
+    loaded = intake.kustomizations.load(file, intake.limits) if file else None
+    if is_reached or (loaded and loaded.diagnostics and intake.texts.anywhere(top)):
         return True
     if reach.inflates:
         into.diagnostics.append(

@@ -90,7 +90,7 @@ def _another(document: Document, home: Home, around: Referents) -> str:
         return whose if home.is_chart_of_machines(folder) else ""
     changes = (*_OF_BUILD, *_OF_OLD_BUILDS, "targetNamespace")
     is_changed = any(get(spec, name) for name in changes) or get(spec, "postBuild", "substitute")
-    return whose if is_changed and home.is_built_of_machines(folder, spec) else ""
+    return whose if is_changed and home.is_built_of_machines(folder, _edits(spec)) else ""
 
 
 def _folder_of(document: Document, home: Home) -> str:
@@ -121,7 +121,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         return _plain(document, home, around)
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
     folder = _folder(home, text_at(spec, "path"))
-    if not home.is_read(folder) or not home.is_built_of_machines(folder, spec):
+    if not home.is_read(folder) or not home.is_built_of_machines(folder, _edits(spec)):
         return None
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
@@ -170,7 +170,7 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
         return None
     namespace, edit = text_at(spec, "targetNamespace"), None
     is_changed = bool(namespace or _changes(spec))
-    if (is_changed or get(spec, "images")) and home.is_built_of_machines(folder, spec):
+    if (is_changed or get(spec, "images")) and home.is_built_of_machines(folder, _edits(spec)):
         if kustomization.find(folder) is not None:
             edit = _edit(spec, folder, home)
         elif is_changed:
@@ -190,6 +190,12 @@ def _edit(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
     if old:
         raise UnevaluatedError(f"Flux Kustomization with {', '.join(old)}")
     return edit_of_flux(spec, folder, home)
+
+
+def _edits(spec: Any) -> Tree:
+    """What of *spec* may change the objects that are built: not what it says of their health, say."""
+    names = (*_changes(spec), "images", "postBuild")
+    return {name: spec[name] for name in names if get(spec, name)}
 
 
 def _changes(spec: Any) -> list[str]:

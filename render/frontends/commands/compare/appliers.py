@@ -50,11 +50,16 @@ def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
 
 
 def _is_part_alone(name: str, state: NamedState, side: Side, other: Side) -> bool:
-    """Whether nobody applies *state* on its *side*, and objects of the *other* apply its kustomization as a part."""
+    """Whether nobody applies *state* on its *side*, and objects of the *other* apply its kustomization as a part.
+
+    Where the kustomization that it is a part of cannot be read, nobody knows what is.
+    """
     if not state.folder or state.appliers or state.user or name in other:
         return False
-    users = [each for each in other.values() if name in each.bases]
-    is_part = bool(users) and all(each.appliers or each.user for each in users)
+    users = {key: each for key, each in other.items() if name in each.bases}
+    is_part = bool(users) and all(each.appliers or each.user for each in users.values())
+    if any(key in side and side[key].fault is not None for key in users):
+        return False
     has_others = any(each.has_appliers for each in side.values())
     return is_part and has_others and not _may_apply_more(unseen(other), unseen(side))
 
