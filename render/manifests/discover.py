@@ -21,8 +21,8 @@ CHART = "the templates of a Helm chart"
 TESTED = "virt-render test reads it"
 """Why a file with expectations is left out."""
 HIDDEN = "hidden"
-_JSONNET = (".jsonnet", ".libsonnet")
 """Why what has a name with a dot in front is left out."""
+_JSONNET = (".jsonnet", ".libsonnet")
 CHART_FILE = "Chart.yaml"
 VALUES_FILE = "values.yaml"
 SETTINGS_FILE = ".virt-render.yaml"

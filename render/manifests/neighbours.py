@@ -22,7 +22,7 @@ from render.model.resource import (
     Resource,
     ResourceRef,
     from_body,
-    is_operator,
+    tells_release,
     text_at,
 )
 from render.model.tree import Tree, get
@@ -83,7 +83,7 @@ class Neighbours:
                     continue
                 names = frozenset(_named_by(resource))
                 shared = Shared(document, (resource.group, resource.ref), loaded, index, names)
-                if _is_of_cluster(resource):
+                if tells_release(resource):
                     self._settings.append(shared)
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.append(shared)
@@ -133,7 +133,7 @@ class Neighbours:
             identity = _in_namespace(shared.identity, namespace)
             if identity not in present:
                 groups.setdefault(identity, []).append(shared)
-        known = {resource.group == _APPS for resource in own if _is_of_cluster(resource)}
+        known = {resource.group == _APPS for resource in own if tells_release(resource)}
         for shared in self._settings:
             group, kind = shared.identity[0], shared.identity[1].kind
             if (group == _APPS) not in known:
@@ -182,12 +182,6 @@ class Neighbours:
                 if shared.loaded is not loaded:
                     yield shared
                     pending += shared.names
-
-
-def _is_of_cluster(resource: Resource) -> bool:
-    """Whether *resource* holds the settings of a cluster, or says which release it runs."""
-    kind = resource.group, resource.kind
-    return kind in SETTINGS_HOLDERS or is_operator(*kind, resource.name)
 
 
 def _in_namespace(identity: _Identity, namespace: str) -> _Identity:

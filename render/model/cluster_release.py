@@ -94,28 +94,28 @@ def _installed_by(deployment: Tree) -> ReleaseEvidence | None:
     for index, container in enumerate(containers if isinstance(containers, list) else ()):
         if tree.get(container, "name") != VIRT_OPERATOR:
             continue
-        variables = {}
-        declared = tree.get(container, "env")
-        for number, variable in enumerate(declared if isinstance(declared, list) else ()):
-            if isinstance(value := tree.get(variable, "value"), str) and value:
-                variables[tree.get(variable, "name")] = (
-                    value,
-                    (*path, index, "env", number, "value"),
-                )
-        places = [variables[name] for name in _IMAGES if name in variables]
-        image, place = (
-            places[0] if places else (tree.get(container, "image"), (*path, index, "image"))
-        )
+        own: FieldPath = (*path, index)
+        variables = _variables(container, own)
+        named = (variables[name] for name in _IMAGES if name in variables)
+        image, place = next(named, (tree.get(container, "image"), (*own, "image")))
         tagged = _TAGGED(image) if isinstance(image, str) else None
-        stated, place = (
-            (tagged[1], place)
-            if tagged and tagged[1] and not tagged[2]
-            else variables.get(_BUILT, ("", place))
-        )
+        stated: object = tagged[1] if tagged and not tagged[2] else None
+        if not stated:
+            stated, place = variables.get(_BUILT, (None, place))
         version = _matched(stated)
         if version is not None:
             return ReleaseEvidence(".".join(filter(None, version.groups())), place)
     return None
+
+
+def _variables(container: object, path: FieldPath) -> dict[object, tuple[str, FieldPath]]:
+    """The variables of *container*, at *path*, that have a value: it, and where it stands."""
+    declared = tree.get(container, "env")
+    return {
+        tree.get(variable, "name"): (value, (*path, "env", number, "value"))
+        for number, variable in enumerate(declared if isinstance(declared, list) else ())
+        if isinstance(value := tree.get(variable, "value"), str) and value
+    }
 
 
 def _matched(text: object) -> re.Match[str] | None:

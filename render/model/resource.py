@@ -24,8 +24,8 @@ VM = "VirtualMachine"
 VMI = "VirtualMachineInstance"
 #: Where a VM has metadata and spec of the VMI that it starts.
 TEMPLATE: FieldPath = ("spec", "template")
-#: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
 VIRT_OPERATOR = "virt-operator"
+#: Group and kind of what holds the settings of a cluster; the operator of the first makes the second.
 SETTINGS_HOLDERS = ((HYPERCONVERGED, "HyperConverged"), (KUBEVIRT, "KubeVirt"))
 
 
@@ -123,6 +123,12 @@ def text_at(body: Any, key: str) -> str:
 def is_operator(group: str, kind: object, name: object) -> bool:
     """Whether an object of this *group*, *kind* and *name* runs KubeVirt's operator, which installs its own release."""
     return (group, kind, name) == ("apps", "Deployment", VIRT_OPERATOR)
+
+
+def tells_release(resource: Resource) -> bool:
+    """Whether *resource* may say which KubeVirt release its cluster runs: it has its settings, or installs it."""
+    kind = resource.group, resource.kind
+    return kind in SETTINGS_HOLDERS or is_operator(*kind, resource.name)
 
 
 def from_body(

@@ -1,4 +1,4 @@
-"""Plain JSON trees: the five verbs with which everything else reads and edits them.
+"""Plain JSON trees: the six verbs with which everything else reads and edits them.
 
 Kubernetes objects stay ``dict``, ``list``, ``str``, ``int``, ``float``, ``bool`` and ``None``, so
 unknown fields and key order survive by construction. What Go calls the zero value is decided here

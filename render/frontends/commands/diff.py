@@ -18,7 +18,7 @@ from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.release import minor
-from render.model.resource import SETTINGS_HOLDERS, from_body
+from render.model.resource import SETTINGS_HOLDERS, from_body, tells_release
 from render.pipeline.input import releases
 from render.report import terminal
 from render.report.findings import Finding
@@ -127,7 +127,7 @@ def _releases(side: Side) -> Iterator[str]:
         holders = (
             from_body(body, 0) for body in state.objects if body.get("kind") in _TELLING_RELEASES
         )
-        target = releases.target([*filter(releases.tells_release, holders)], state.settings)
+        target = releases.target([*filter(tells_release, holders)], state.settings)
         if state.objects and target.reason:
             yield f"KubeVirt {minor(target.release)}, since {target.reason}"
 

@@ -248,7 +248,7 @@ def _reaches(
 
 def _operators(remotes: Mapping[str, Sequence[str]]) -> Iterator[Document]:
     """What the *remotes* of kustomizations install KubeVirt with, if all of them have the same release of it."""
-    if not any(remotes.values()):
+    if not remotes:
         return
     from render.model.cluster_release import operator_of
 
@@ -460,9 +460,7 @@ def _is_reached(
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
-    file = kustomization.find(top)
-    loaded = intake.kustomizations.load(file, intake.limits) if file else None
-    if is_reached or (loaded and loaded.diagnostics and intake.texts.anywhere(top)):
+    if is_reached or (_is_unreadable(intake, top) and intake.texts.anywhere(top)):
         return True
     if reach.inflates:
         into.diagnostics.append(
@@ -474,6 +472,12 @@ def _is_reached(
         into.unfilled[top, ""] = [skipped(top, f"it lists {', '.join(gone)}, which is not there")]
         into.diagnostics += into.unfilled[top, ""]
     return False
+
+
+def _is_unreadable(intake: SourceIntake, top: str) -> bool:
+    """Whether the kustomization in *top* says nothing that can be read."""
+    file = kustomization.find(top)
+    return file is not None and bool(intake.kustomizations.load(file, intake.limits).diagnostics)
 
 
 def _is_shared(intake: SourceIntake, path: str) -> bool:

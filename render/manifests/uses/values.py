@@ -88,8 +88,9 @@ def may_hold(tree: Any) -> bool:
 
 def may_hold_machines(tree: Any) -> bool:
     """Whether VMs, or what makes some, may stand in the values *tree*, in a text in it or in parameters."""
-    return may_hold(tree) and (
-        relevance.may_be_of_machine(_as_texts(tree))
+    text = _as_texts(tree) if tree else b""
+    return relevance.may_hold(text) and (
+        relevance.may_be_of_machine(text)
         or any(re.fullmatch(relevance.KIND_OF_MACHINE, text) for text in leaves(tree))
     )
 

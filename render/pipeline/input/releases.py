@@ -6,7 +6,7 @@ from typing import NamedTuple
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
-from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, is_operator
+from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, tells_release
 from render.model.tree import Tree
 from render.settings import Settings
 
@@ -26,11 +26,6 @@ class Target(NamedTuple):
 def holds_settings(resource: Resource) -> bool:
     """Whether *resource* holds the settings of a cluster."""
     return (resource.group, resource.kind) in SETTINGS_HOLDERS
-
-
-def tells_release(resource: Resource) -> bool:
-    """Whether *resource* may say which release its cluster runs."""
-    return holds_settings(resource) or is_operator(resource.group, resource.kind, resource.name)
 
 
 def precedence(resource: Resource) -> tuple[int, str, str]:

@@ -1,6 +1,7 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
 from collections import Counter
+from collections.abc import Collection
 
 from render.frontends.commands.compare.states import NamedState, Side
 
@@ -17,51 +18,68 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
     *after*: nobody else is known to take it over. The same is true of a kustomization that is a part of what objects
     apply in the one state, and of nothing in the other.
     """
+    filled_after, filled_before = _filled(after), _filled(before)
+    parts_before, parts_after = _parts_alone(before, after), _parts_alone(after, before)
+    goes_on = _goes_on(before, after)
     first = {
         name: state
         for name, state in before.items()
-        if not _is_filled_alone(state, after) and not _is_part_alone(name, state, before, after)
+        if not _is_filled_alone(state, filled_after) and name not in parts_before
     }
     second = {
         name: state
         for name, state in after.items()
-        if not _is_filled_alone(state, before)
-        and not _is_let_go(name, state, before, after)
-        and not _is_part_alone(name, state, after, before)
+        if not _is_filled_alone(state, filled_before)
+        and name not in parts_after
+        and not (goes_on and _is_let_go(state, before.get(name)))
     }
     return first, second
 
 
-def _is_filled_alone(state: NamedState, other: Side) -> bool:
-    """Whether nobody applies what *state* has, and in the *other* side objects fill in its folder, and nothing else."""
-    if state.user or state.appliers or not state.folder:
-        return False
-    users = [each.user for each in other.values() if each.folder == state.folder]
-    return bool(users) and all(users)
+def _is_unapplied(state: NamedState) -> bool:
+    """Whether *state* has a folder that nobody is known to apply."""
+    return bool(state.folder) and not state.user and not state.appliers
 
 
-def _is_let_go(name: str, state: NamedState, before: Side, after: Side) -> bool:
-    """Whether objects apply what *state* has *before*, and nobody does *after*, where others are applied."""
-    known = before.get(name)
-    if known is None or not known.appliers or state.appliers or state.user:
-        return False
-    has_others = any(each.has_appliers for each in after.values())
-    return has_others and not _may_apply_more(unseen(before), unseen(after))
+def _filled(side: Side) -> frozenset[str]:
+    """The folders of *side* that objects fill in, and that count in no other way."""
+    otherwise = {state.folder for state in side.values() if not state.user}
+    return frozenset(state.folder for state in side.values()) - otherwise
 
 
-def _is_part_alone(name: str, state: NamedState, side: Side, other: Side) -> bool:
-    """Whether nobody applies *state* on its *side*, and objects of the *other* apply its kustomization as a part.
+def _is_filled_alone(state: NamedState, filled: Collection[str]) -> bool:
+    """Whether nobody applies what *state* has, and in the other state its folder is *filled*."""
+    return _is_unapplied(state) and state.folder in filled
 
-    Where the kustomization that it is a part of cannot be read, nobody knows what is.
+
+def _is_let_go(state: NamedState, before: NamedState | None) -> bool:
+    """Whether objects applied what *state* has *before*, and nobody does now."""
+    return before is not None and bool(before.appliers) and not (state.appliers or state.user)
+
+
+def _parts_alone(side: Side, other: Side) -> frozenset[str]:
+    """The kustomizations of *side* that nobody applies, and that objects of the *other* apply as parts of theirs.
+
+    Where the kustomization that one is a part of cannot be read, nobody knows what is.
     """
-    if not state.folder or state.appliers or state.user or name in other:
-        return False
-    users = {key: each for key, each in other.items() if name in each.bases}
-    is_part = bool(users) and all(each.appliers or each.user for each in users.values())
-    if any(key in side and side[key].fault is not None for key in users):
-        return False
-    has_others = any(each.has_appliers for each in side.values())
-    return is_part and has_others and not _may_apply_more(unseen(other), unseen(side))
+    if not _goes_on(other, side):
+        return frozenset()
+    parts: dict[str, bool] = {}
+    for name, state in other.items():
+        is_unread = name in side and side[name].fault is not None
+        is_known = bool(state.appliers or state.user) and not is_unread
+        parts.update((base, is_known and parts.get(base, True)) for base in state.bases)
+    return frozenset(
+        name
+        for name, state in side.items()
+        if name not in other and _is_unapplied(state) and parts.get(name, False)
+    )
+
+
+def _goes_on(was: Side, now: Side) -> bool:
+    """Whether objects apply folders *now*, and none that is not evaluated may apply what was applied before."""
+    has_appliers = any(state.has_appliers for state in now.values())
+    return has_appliers and not _may_apply_more(unseen(was), unseen(now))
 
 
 def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:

@@ -64,7 +64,7 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
         is_let_go = name not in after and old.folder in folders
-        comparison.add(name, old, new, {**let_go, **_folders([old] if is_let_go else ())})
+        comparison.add(name, old, new, _folders([old]) if is_let_go else let_go)
     return comparison.outcome()
 
 
@@ -281,18 +281,12 @@ def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) 
     users = ", ".join(sorted(old.appliers)) or old.user
     if not users or not let_go:
         return impact
-    reasons = {
-        ref: f"{folder} is still there, and {users} applies it no more"
-        for ref, folder in let_go.items()
-    }
-    return impact._replace(
-        machines=tuple(
-            machine._replace(messages=(reasons[machine.resource],))
-            if "gone" in machine.effects and machine.resource in reasons
-            else machine
-            for machine in impact.machines
-        )
-    )
+    machines = []
+    for machine in impact.machines:
+        folder = let_go.get(machine.resource) if "gone" in machine.effects else None
+        reason = f"{folder} is still there, and {users} applies it no more"
+        machines.append(machine if folder is None else machine._replace(messages=(reason,)))
+    return impact._replace(machines=tuple(machines))
 
 
 def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagnostic, ...]:
