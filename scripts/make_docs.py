@@ -595,6 +595,10 @@ def impact_schema() -> dict[str, Any]:
         "before": {"description": "the value; null where there is none"},
         "after": {"description": "the value; null where there is none"},
         "effect": {"enum": list(EFFECTS)},
+        "waits": {
+            "type": "boolean",
+            "description": "needs no restart itself, and waits for that of another change",
+        },
         "cause": nowhere,
     }
     moved = {
@@ -676,7 +680,9 @@ def impact_schema() -> dict[str, Any]:
         },
         "changes": {
             "type": "array",
-            "items": _closed({key: value for key, value in change.items() if key != "effect"}),
+            "items": _closed(
+                {key: value for key, value in change.items() if key not in ("effect", "waits")}
+            ),
             "description": "of the VM or VMI that it makes, whose fields they are",
         },
     }

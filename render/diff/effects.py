@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from render.diff import compare, networks, volumes
+from render.diff.compare import Route
 from render.diff.migratability import Claims, is_migratable, storage_obstacles
 from render.diff.networks import NetworkRules
 from render.model import tree
@@ -34,6 +35,7 @@ _MEMORY = ("spec", "domain", "memory")
 _RESOURCES = ("spec", "domain", "resources")
 _INTERFACES = ("spec", "domain", "devices", "interfaces")
 _DISKS = ("spec", "domain", "devices", "disks")
+_VOLUMES = ("spec", "volumes")
 _PLACEMENT = ("affinity", "nodeSelector", "tolerations")
 _DENIED = "admission webhook denied the request"
 _REDUCED = "Reduction of CPU socket count requires a restart"
@@ -150,7 +152,8 @@ class Reconciliation(NamedTuple):
     """What became of it: the VMI, the text of RestartRequired, why the controller fails; ``""`` for neither.
 
     *action*: what becomes of a VMI that waits for a migration. *is_staged*: whether something waits for a restart
-    because the cluster's rollout strategy is not LiveUpdate.
+    because the cluster's rollout strategy is not LiveUpdate. *blocking*: the fields of the VMI that need the restart;
+    what else differs waits for it.
     """
 
     vmi: Tree
@@ -158,6 +161,7 @@ class Reconciliation(NamedTuple):
     error: str
     action: Action
     is_staged: bool = False
+    blocking: tuple[Route, ...] = ()
 
 
 def _network_rules(update: Update) -> NetworkRules:
@@ -235,9 +239,22 @@ _MAY_DIFFER: tuple[_Live, ...] = (
 
 def needs_restart(update: Update) -> bool:
     """Whether the template differs from what the VMI was started with in a field that needs a restart."""
+    # QUIRK(pkg/virt-controller/watch/vm/vm.go): what cannot be read any more is not compared.
+    started = _started_with_live_fields(update)
+    return started is not None and not compare.same(started, update.applied, compare.TEMPLATE_SPEC)
+
+
+def _blocking(update: Update) -> tuple[Route, ...]:
+    """The fields of the VMI in which the template differs so."""
+    started = _started_with_live_fields(update)
+    found = compare.differences(started, update.applied, compare.TEMPLATE_SPEC) if started else ()
+    return tuple(("spec", *difference.route) for difference in found)
+
+
+def _started_with_live_fields(update: Update) -> Tree | None:
+    """What the VMI was started with, and of today what may differ from it; None where the first is unknown."""
     if update.started is None:
-        # QUIRK(pkg/virt-controller/watch/vm/vm.go): what cannot be read any more is not compared.
-        return False
+        return None
     started = Draft(update.started)
     for part in _MAY_DIFFER:
         if part.may_differ(update):
@@ -246,7 +263,7 @@ def needs_restart(update: Update) -> bool:
                 started.remove(part.path)
             else:
                 started.put(part.path, value)
-    return not compare.same(started.tree, update.applied, compare.TEMPLATE_SPEC)
+    return started.tree
 
 
 def _plugs_volumes(update: Update) -> bool:
@@ -286,6 +303,7 @@ class _Controller:
         self._update = update
         self._vmi = Draft(update.running)
         self._restart = (_since_start(update) or _GENERAL) if needs_restart(update) else ""
+        self._blocking = _blocking(update) if self._restart else ()
         self._error = ""
         self._migrates = self._moves = False
 
@@ -301,8 +319,20 @@ class _Controller:
             if update.is_live and not self._restart:
                 self._update_live()
         return Reconciliation(
-            self._vmi.tree, self._restart, self._error, self._action(), self._is_staged()
+            self._vmi.tree,
+            self._restart,
+            self._error,
+            self._action(),
+            self._is_staged(),
+            self._all_blocking(),
         )
+
+    def _all_blocking(self) -> tuple[Route, ...]:
+        """What needs the restart; where one is needed, nothing is done live, and what could not be is asked for."""
+        update = self._update
+        if not self._restart or not update.is_live or update.started is None:
+            return self._blocking
+        return (*self._blocking, *_Controller(update._replace(started=None)).run().blocking)
 
     def _look_again(self) -> None:
         """A pod network that was plugged all the same needs no restart any more."""
@@ -314,7 +344,7 @@ class _Controller:
             )
             and not needs_restart(self._update._replace(running=self._vmi.tree))
         ):
-            self._restart = ""
+            self._restart, self._blocking = "", ()
 
     def _is_staged(self) -> bool:
         update = self._update
@@ -332,9 +362,10 @@ class _Controller:
             if self._error:
                 return
 
-    def _need_restart(self, text: str) -> None:
+    def _need_restart(self, text: str, path: Route) -> None:
         # The message that was set first stays.
         self._restart = self._restart or text
+        self._blocking = (*self._blocking, path)
 
     def _running(self) -> Tree:
         return self._vmi.get("spec") or {}
@@ -372,7 +403,7 @@ class _Controller:
                 f"{_DENIED}: {plugged.error}"
             )
         if plugged.volumes != volumes.volumes_of(running):
-            self._put(("spec", "volumes"), plugged.volumes)
+            self._put(_VOLUMES, plugged.volumes)
         if plugged.disks != volumes.disks_of(running):
             self._put(_DISKS, plugged.disks)
 
@@ -394,24 +425,25 @@ class _Controller:
         if wanted is None or running is None:
             return
         before, after = running.get("sockets", 0), wanted.get("sockets", 0)
+        sockets = (*_CPU, "sockets")
         if before == after:
             return
         if after > running.get("maxSockets", 0):
             self._need_restart(
-                "CPU sockets updated in template spec to a value higher than what's available"
+                "CPU sockets updated in template spec to a value higher than what's available",
+                sockets,
             )
         elif after < before:
-            self._need_restart(_REDUCED)
+            self._need_restart(_REDUCED, sockets)
         elif tree.get(update.spec, "architecture") == "arm64" and update.can(
             Ability.REFUSES_ARM_SOCKETS
         ):
-            self._need_restart("ARM doesn't support CPU hotplug")
+            self._need_restart("ARM doesn't support CPU hotplug", sockets)
         elif not before:
-            path = (*_CPU, "sockets")
-            self._error = f"Error encountered while handling CPU change request: {_absent(path)}"
+            self._error = f"Error encountered while handling CPU change request: {_absent(sockets)}"
         else:
             added = _vcpus(wanted) - _vcpus(running)
-            self._put((*_CPU, "sockets"), after)
+            self._put(sockets, after)
             self._migrates |= added != 0
             step = 1000 // self._update.config.cpu_allocation_ratio
             for kind in ("requests", "limits"):
@@ -439,21 +471,24 @@ class _Controller:
         if after is None or before is None or quantity.compare(after, before) == 0:
             return
         prefix = "memory updated in template spec"
+        guest = (*_MEMORY, "guest")
         maximum = self._vmi.get(*_MEMORY, "maxGuest")
         if not is_migratable(update.running, update.config, update.claims, update.release):
-            self._need_restart(f"{prefix}. Memory-hotplug is only available for migratable VMs")
+            self._need_restart(
+                f"{prefix}. Memory-hotplug is only available for migratable VMs", guest
+            )
             return
         if maximum is None:
             self._need_restart(
-                f"{prefix}. Memory-hotplug is not available for this VM configuration"
+                f"{prefix}. Memory-hotplug is not available for this VM configuration", guest
             )
             return
         fault = memory_fault(update.applied, maximum, update.release)
         if fault is not None:
-            self._need_restart(f"memory hotplug not supported, {fault.text}")
+            self._need_restart(f"memory hotplug not supported, {fault.text}", guest)
             return
         if quantity.compare(after, tree.get(update.running, *_MEMORY, "guest")) < 0:
-            self._need_restart(f"{prefix} to a value lower than what the VM started with")
+            self._need_restart(f"{prefix} to a value lower than what the VM started with", guest)
             return
         path = (*_RESOURCES, "requests", "memory")
         if self._vmi.get(*path) is None and update.can(Ability.NEEDS_MEMORY_REQUEST):
@@ -495,24 +530,25 @@ class _Controller:
         obstacles = storage_obstacles(self._vmi.tree, update.config, update.release)
         left = volumes.left_behind(names, running, update.claims)
         if fault:
-            self._need_restart(fault)
+            self._need_restart(fault, _VOLUMES)
         elif obstacles:
             self._need_restart(
-                f"cannot migrate the volumes as the VMI isn't migratable: {obstacles}"
+                f"cannot migrate the volumes as the VMI isn't migratable: {obstacles}", _VOLUMES
             )
         elif left:
             self._need_restart(
-                f"cannot migrate the VM. The volume {left} is RWO and not included in the migration volumes"
+                f"cannot migrate the VM. The volume {left} is RWO and not included in the migration volumes",
+                _VOLUMES,
             )
         else:
-            self._put(("spec", "volumes"), volumes.migrated(names, update.spec, running))
+            self._put(_VOLUMES, volumes.migrated(names, update.spec, running))
             self._migrates = self._moves = True
 
     def _replace_volumes(self, running: Tree) -> None:
         update = self._update
         allowed = update.has_gate("VolumesUpdateStrategy")
         if allowed and volumes.are_replaced(update.spec, running):
-            self._need_restart("the volumes replacement is effective only after restart")
+            self._need_restart("the volumes replacement is effective only after restart", _VOLUMES)
 
     def _action(self) -> Action:
         update = self._update

@@ -1,5 +1,6 @@
 """What a change of the repository does to each VM: the answer of `compare`."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, without_known
@@ -35,7 +36,7 @@ class FieldChange(NamedTuple):
     """*before* becomes *after* at *field*, with an *effect* of `EFFECTS`; *cause* is where it was written.
 
     *field* is a path of the VMI; of the VM where no VMI changes. *leaves*: of a list that counts as one field, what
-    differs in its items, with their own places.
+    differs in its items, with their own places. *waits*: it needs no restart itself, and waits for that of another.
     """
 
     field: str
@@ -44,6 +45,7 @@ class FieldChange(NamedTuple):
     effect: str
     cause: ChangeSource | None = None
     leaves: "tuple[FieldChange, ...]" = ()
+    waits: bool = False
 
 
 class RolloutStrategy(NamedTuple):
@@ -83,7 +85,7 @@ class MachineImpact(NamedTuple):
 
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although they would be made otherwise now; *made*:
-    those that are made at once; *left*: those that have no template any more. *sizes*: before and
+    those that are made at once; *left*: those that have no template any more. *sizes*: before, and at the next start
     after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
@@ -187,10 +189,11 @@ class Facts(NamedTuple):
 
 
 class WeighedDifference(NamedTuple):
-    """A difference and its effect."""
+    """A difference and its effect; *waits*: it waits for a restart that it does not need itself."""
 
     difference: Difference
     effect: str
+    waits: bool = False
 
 
 HALTED = "Halted"
@@ -227,7 +230,7 @@ def weigh(facts: Facts) -> tuple[set[str], list[WeighedDifference]]:
             weighed += _judged(
                 facts.running, facts.restarted, "restart" if outcome.restart else "next"
             )
-    if facts.restarted is not None and facts.recreated is not None and facts.run != "stop":
+    if facts.restarted is not None and facts.recreated is not None:
         weighed += _judged(facts.restarted, facts.recreated, "recreate")
     counted = ("recreate",) if facts.run == "stop" else ("next", "recreate")
     effects.update(difference.effect for difference in weighed if difference.effect in counted)
@@ -276,7 +279,24 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
         return []
     if outcome is None:
         return _judged(facts.running, facts.restarted, "next")
-    return _judged(outcome.vmi, facts.restarted, "restart" if outcome.restart else "next")
+    if not outcome.restart:
+        return _judged(outcome.vmi, facts.restarted, "next")
+    weighed = _judged(outcome.vmi, facts.restarted, "restart")
+    needed = [_is_within(each.difference.route, outcome.blocking) for each in weighed]
+    # What needs it may be nothing that differs in the VMI: then nothing is told apart.
+    return [
+        each._replace(waits=any(needed) and not is_needed)
+        for each, is_needed in zip(weighed, needed, strict=True)
+    ]
+
+
+def _is_within(route: Route, fields: Iterable[Route]) -> bool:
+    """Whether *route* leads into one of the *fields*, or one of them into it."""
+    return any(
+        step == other
+        for field in fields
+        for step, other in [(route[: len(field)], field[: len(route)])]
+    )
 
 
 def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:
@@ -314,7 +334,9 @@ def without_secrets(route: Route, value: Any) -> Any:
     return redacted(value, HIDDEN)
 
 
-def field_change(difference: Difference, effect: str, cause: ChangeSource | None) -> FieldChange:
+def field_change(
+    difference: Difference, effect: str, cause: ChangeSource | None, *, waits: bool = False
+) -> FieldChange:
     """The change that a *difference* is, without secrets."""
     route, before, after = difference
     whole = FieldChange(
@@ -323,6 +345,7 @@ def field_change(difference: Difference, effect: str, cause: ChangeSource | None
         without_secrets(route, after),
         effect,
         cause,
+        waits=waits,
     )
     if not (isinstance(before, list) and isinstance(after, list)):
         return whole
@@ -340,6 +363,7 @@ def field_change(difference: Difference, effect: str, cause: ChangeSource | None
                 without_secrets(way, leaf.after),
                 effect,
                 source,
+                waits=waits,
             )
         )
     is_whole = [part.field for part in parts] == [whole.field]

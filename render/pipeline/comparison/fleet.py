@@ -112,15 +112,16 @@ def _described(
     )
     if "repaired" in machine_impact.effects:
         before = None  # nothing of it ran
+    now = machines[1]
+    is_refused = "refused" in machine_impact.effects or (now is not None and now.failed)
+    if is_refused and before is not None and not machine_impact.unrendered:
+        size = _size(before)  # it has what it was created with
+    else:
+        size = _restarted(machine_impact, _size(after))
     described = machine_impact._replace(
-        sizes=(_size(before), _size(after)),
+        sizes=(_size(before), size),
         pins=tuple(sorted(after.pinned)) if after else (),
     )
-    now = machines[1]
-    is_lost = now.failed if now is not None else "refused" in machine_impact.effects
-    if is_lost and before is not None and not machine_impact.unrendered:
-        # Nothing can be rendered of it, and it has what it was created with.
-        described = described._replace(sizes=(_size(before), _size(before)))
     if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):
         return described
     return described._replace(
@@ -163,6 +164,12 @@ def _without_shared_volumes(
         else impact
         for impact in impacts
     ]
+
+
+def _restarted(machine_impact: MachineImpact, rendered: Size | None) -> Size | None:
+    """How large a VM is at its next start, which is not *rendered* where it keeps what it was created with."""
+    known = machine_impact.sizes[1]
+    return known._replace(instancetype=rendered.instancetype) if known and rendered else rendered
 
 
 def _machine(ref: ResourceRef, side: Side) -> Machine | None:

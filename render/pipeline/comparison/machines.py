@@ -12,6 +12,7 @@ from render.diff.impact import (
     WeighedDifference,
 )
 from render.diff.migratability import Claims
+from render.diff.sizes import size_of
 from render.diff.source import ChangeSource, SideName
 from render.kubevirt.instancetype import named_definitions
 from render.machine import Machine, ref_of
@@ -431,6 +432,8 @@ class _Comparison:
         if facts.outcome is not None:
             messages = tuple(filter(None, (facts.outcome.restart, facts.outcome.error)))
         judged = self._machine_impact(impact.ordered(effects), messages, weighed, machines)
+        if facts.restarted is not None:
+            judged = judged._replace(sizes=(None, size_of(facts.restarted)))
         if facts.outcome is None or facts.run:
             return judged._replace(stale=facts.stale)
         context = self._after.context
@@ -454,13 +457,13 @@ class _Comparison:
         manifests = self._before.decoded, self._after.decoded
         now = Transition(created, updated, sides, self._key, manifests)
         then = Transition(updated, self._after, sides, self._key, manifests)
-        for difference, effect in weighed:
+        for difference, effect, waits in weighed:
             change = then if effect == "recreate" else now
             of = attribution.of_vm if effect in _OF_VM else attribution.of_vmi
             cause = of(difference.route, change)
             if cause is not None and self._is_upgrade and self._is_unedited(cause):
                 cause = None  # it is the release that takes the same for something else
-            changes.append(impact.field_change(difference, effect, cause))
+            changes.append(impact.field_change(difference, effect, cause, waits=waits))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
     def _is_unedited(self, cause: ChangeSource) -> bool:

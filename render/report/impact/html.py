@@ -11,6 +11,7 @@ from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     MEANINGS,
+    CauseKey,
     HolderEntry,
     ImpactText,
     MachineEntry,
@@ -20,9 +21,11 @@ from render.report.impact.review import (
     behind,
     by_instancetype,
     by_namespace,
+    cause_key,
     causes,
     changes,
     counts,
+    effect_of,
     entries,
     errors,
     gibibytes,
@@ -144,18 +147,18 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     And to how many of the VMs, if not to all that the object reaches.
     The field has a name where it is called otherwise there: an instancetype says ``guest`` of what becomes sockets.
     """
-    values: dict[tuple[Place, ResourceRef, str], set[tuple[str, str, str]]] = {}
+    values: dict[CauseKey, set[tuple[str, str, str]]] = {}
     for part, machine in machines:
         for change in leaves(machine.changes):
             if change.cause is not None:
-                key = behind(part, change.cause)
+                key = cause_key(*behind(part, change.cause))
                 name = _last(change.field)
                 named = "" if name == _last(change.cause.field) else name
                 values.setdefault(key, set()).add((named, *short(change)))
     fields: dict[tuple[str, ResourceRef], list[dict[str, Any]]] = {}
     for cause in causes(machines):
-        done = _same(values[cause.place, cause.resource, cause.field])
-        fields.setdefault((cause.place.file, cause.resource), []).append(
+        done = _same(values[cause.key])
+        fields.setdefault((cause.place.file, cause.resources[0]), []).append(
             {
                 "place": cause.place, "field": cause.field, "change": done,
                 "machines": sum(cause.effects.values()),
@@ -163,12 +166,16 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         )  # fmt: skip
     objects = [
         {
-            "name": str(cause.resource),
+            "name": cause.name,
             "effects": cause.effects,
             "machines": sum(cause.effects.values()),
             "worst": next(iter(cause.effects), "same"),
             "faults": (),
-            "fields": fields[cause.place.file, cause.resource],
+            "fields": [
+                field
+                for ref in cause.resources
+                for field in fields.get((cause.place.file, ref), ())
+            ],
         }
         for cause in causes(machines, _object_behind)
     ]
@@ -177,7 +184,8 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
 
 def _object_behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, str]:
     """The object in a file that is behind a change, whichever of its fields."""
-    return Place(part.locate(source).file), source.resource, ""
+    place, whole = part.locate(source), part.locate(source._replace(path=()))
+    return whole if whole.file == place.file else Place(place.file), source.resource, ""
 
 
 def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
@@ -248,7 +256,7 @@ def _change(change: FieldChange, part: ReviewPart) -> dict[str, Any]:
         "field": change.field,
         "before": before,
         "after": after,
-        "effect": change.effect,
+        "effect": effect_of(change),
         "cause": change.cause,
         "place": part.locate(change.cause) if change.cause else "",
     }

@@ -164,7 +164,11 @@ def field_change(change: FieldChange) -> dict[str, Any]:
 
 
 def _change(change: FieldChange, locate: Locate) -> dict[str, Any]:
-    return {**field_change(change), "cause": change.cause and _cause(change.cause, locate)}
+    return {
+        **field_change(change),
+        "waits": change.waits,
+        "cause": change.cause and _cause(change.cause, locate),
+    }
 
 
 def _holder(entry: HolderEntry) -> dict[str, Any]:
@@ -180,7 +184,8 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "replicas": {"before": before, "after": after},
         "edited": [ref._asdict() for ref in holder.edited],
         "changes": [
-            {key: value for key, value in change.items() if key != "effect"} for change in changed
+            {key: value for key, value in change.items() if key not in ("effect", "waits")}
+            for change in changed
         ],
     }
 

@@ -35,6 +35,7 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
+    effect_of,
     entries,
     errors,
     holders,
@@ -265,7 +266,7 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
 
 def _cause(cause: ChangeCause) -> tuple[str, str]:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
-    what = code(f"{cause.resource} {cause.field}".rstrip(), cell=True)
+    what = code(f"{cause.name} {cause.field}".rstrip(), cell=True)
     numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
     return f"{place} {what}".lstrip(), numbers
 
@@ -370,7 +371,7 @@ def _otherwise(review: Review) -> str:
 
 
 def _change(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
-    effect = f" ({change.effect})" if change.effect else ""
+    effect = f" ({effect_of(change)})" if change.effect else ""
     before, after = map(code, short(change))
     text = f"{code(change.field)}: {before} → {after}{effect}"
     cause = change.cause

@@ -92,6 +92,8 @@ ASSUMED = (
 )
 #: So many objects are named of which there is one thing to say.
 _NAMED = 5
+#: Effects of an edit as a whole.
+_OF_ALL = frozenset({"unrenderable", "refused", "error", "repaired"})
 #: What lies in no input of its own.
 OTHER_FILES = "other files"
 #: So many inputs that are not compared are named.
@@ -643,11 +645,20 @@ def leaves(field_changes: Iterable[FieldChange]) -> list[FieldChange]:
 
 
 def changes(machine: MachineImpact) -> list[FieldChange]:
-    """The changes of a VM by leaf, the worst first, and last of each effect what follows from others."""
+    """The changes of a VM by leaf, the worst first, and last of each effect what waits for or follows from others."""
     return sorted(
         leaves(machine.changes),
-        key=lambda change: (RANKED.index(change.effect), change.field.startswith(_FOLLOWING)),
+        key=lambda change: (
+            RANKED.index(change.effect),
+            change.waits,
+            change.field.startswith(_FOLLOWING),
+        ),
     )
+
+
+def effect_of(change: FieldChange) -> str:
+    """The effect of *change* in words; nothing for a change without one."""
+    return "with the restart" if change.waits else change.effect
 
 
 class MachineGroup(NamedTuple):
@@ -687,7 +698,7 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
     for part, machine in machine_entries:
         about = [
-            (*change[:4], change.cause and behind(part, change.cause))
+            (*change[:4], change.waits, change.cause and behind(part, change.cause))
             for change in leaves(machine.changes)
         ]
         identity = (
@@ -744,39 +755,88 @@ def without_rest(machines: Iterable[MachineImpact]) -> str:
     return f" (without {lost:,} that cannot be rendered)" if lost else ""
 
 
+#: A place, the object where the place is no line of one, and a field.
+CauseKey = tuple[Place, ResourceRef | None, str]
+
+
 class ChangeCause(NamedTuple):
-    """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect."""
+    """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect.
+
+    *resources*: the object, as each input that reads the place calls it.
+    """
 
     place: Place
-    resource: ResourceRef
+    resources: tuple[ResourceRef, ...]
     field: str
     effects: dict[str, int]
+
+    @property
+    def key(self) -> CauseKey:
+        """What tells it from others."""
+        return cause_key(self.place, self.resources[0], self.field)
+
+    @property
+    def name(self) -> str:
+        """What the object is called: without a namespace where overlays put it into several."""
+        first, *others = dict.fromkeys(
+            ref._replace(namespace="") if len(self.resources) > 1 else ref for ref in self.resources
+        )
+        return f"{first} and {len(others):,} more" if others else str(first)
+
+
+def cause_key(place: Place, resource: ResourceRef, field: str) -> CauseKey:
+    """What tells a cause from others: a line is one, whatever overlays call the object there."""
+    return place, None if place.line else resource, field
 
 
 def causes(
     machines: Iterable[MachineEntry],
-    key_of: Callable[[ReviewPart, ChangeSource], tuple[Place, ResourceRef, str]] = behind,
+    behind_of: Callable[[ReviewPart, ChangeSource], tuple[Place, ResourceRef, str]] = behind,
 ) -> list[ChangeCause]:
     """What is behind the changes of the VMs, the worst first, then those of most VMs.
 
-    A VM counts once a cause, by its worst effect. *key_of* tells which causes are one: fields by default.
+    A VM counts once a cause, by the worst that comes of that one. *behind_of* tells what counts as a cause: a field by
+    default. Of causes of a restart those come last that no VM is restarted for.
     """
-    numbers: dict[tuple[Place, ResourceRef, str], Counter[str]] = {}
+    numbers: dict[CauseKey, Counter[str]] = {}
+    ranks: dict[CauseKey, tuple[int, bool]] = {}
+    resources: dict[CauseKey, dict[ResourceRef, None]] = {}
     for part, machine in machines:
-        sources = (change.cause for change in leaves(machine.changes))
-        keys = (key_of(part, source) for source in sources if source is not None)
-        for key in dict.fromkeys(keys):
-            numbers.setdefault(key, Counter())[worst(machine)] += 1
-    order = sorted(
-        numbers,
-        key=lambda key: (min(map(RANKED.index, numbers[key])), -numbers[key].total(), *key),
-    )
-    return [
+        effects: dict[CauseKey, list[str]] = {}
+        for change in leaves(machine.changes):
+            if change.cause is not None:
+                place, resource, field = behind_of(part, change.cause)
+                key = cause_key(place, resource, field)
+                effect = _effect_on(machine, change)
+                effects.setdefault(key, []).append(effect)
+                rank = RANKED.index(effect), change.waits
+                ranks[key] = min(ranks.get(key, rank), rank)
+                resources.setdefault(key, {})[resource] = None
+        for key, found in effects.items():
+            numbers.setdefault(key, Counter())[min(found, key=RANKED.index)] += 1
+    listed = [
         ChangeCause(
-            *key, {effect: numbers[key][effect] for effect in RANKED if numbers[key][effect]}
+            key[0],
+            tuple(resources[key]),
+            key[2],
+            {effect: numbers[key][effect] for effect in RANKED if numbers[key][effect]},
         )
-        for key in order
+        for key in numbers
     ]
+    return sorted(
+        listed,
+        key=lambda cause: (
+            *ranks[cause.key], -sum(cause.effects.values()), cause.place, cause.resources, cause.field
+        ),
+    )  # fmt: skip
+
+
+def _effect_on(machine: MachineImpact, change: FieldChange) -> str:
+    """What *change* does to *machine*: what keeps all of it from being applied, or the effect of its own."""
+    if worst(machine) in _OF_ALL:
+        return worst(machine)
+    # That a VM is stored otherwise is the way to the least that happens to it.
+    return machine.effects[-1] if change.effect in ("", "none") else change.effect
 
 
 def total(machines: Iterable[MachineImpact]) -> Totals:

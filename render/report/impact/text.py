@@ -27,6 +27,7 @@ from render.report.impact.review import (
     amounts,
     changes,
     counts,
+    effect_of,
     entries,
     errors,
     holders,
@@ -248,7 +249,7 @@ def lines(
 
 
 def _line(change: FieldChange, locate: Locate, of: ResourceRef, style: ImpactStyle) -> str:
-    effect = f" ({change.effect})" if change.effect else ""
+    effect = f" ({effect_of(change)})" if change.effect else ""
     before, after = (
         painted(printable(value), paint, colour=style.colour)
         for value, paint in zip(short(change), (RED, GREEN), strict=True)

@@ -672,6 +672,41 @@ def test_a_restart_is_required_of_a_vm_that_stops() -> None:
     assert found.messages == ("a non-live-updatable field was changed in the template spec",)
 
 
+def test_what_needs_no_restart_itself_waits_for_that_of_another_change() -> None:
+    """vm.go: nothing is done live of a VM that has RestartRequired; memory that shrinks would ask for one as well."""
+    field = "spec.domain.memory.guest"
+    host = edited(PLAIN, "web", *_DOMAIN[:-1], "hostname")
+    for guest, waits in (("8Gi", True), ("2Gi", False)):
+        found = only([PLAIN], [edited(host, guest, *_DOMAIN, "memory", "guest")])
+        assert found.effects == ("restart",)
+        told = {each.field: (each.effect, each.waits) for each in found.changes}
+        assert told["spec.hostname"] == ("restart", False)
+        assert told[field] == ("restart", waits)
+    alone = change(only([PLAIN], [edited(PLAIN, "2Gi", *_DOMAIN, "memory", "guest")]), field)
+    assert (alone.effect, alone.waits) == ("restart", False)
+
+
+def test_a_vm_that_stops_keeps_what_it_was_created_with() -> None:
+    found = only([SMALL, VM], [BIGGER, edited(VM, "Halted", *HALTED)])
+    assert found.effects == ("stop", "recreate")
+    assert change(found, "spec.domain.memory.guest").effect == "recreate"
+
+
+@pytest.mark.parametrize(
+    ("emit", "edit", "memory"),
+    [
+        ("source", None, 2),  # until it is made anew
+        ("vm", None, 4),
+        ("vm", ("Sometimes", "spec", "runStrategy"), 2),  # refused
+    ],
+)
+def test_a_vm_is_as_large_as_its_next_start_makes_it(emit: Any, edit: Any, memory: int) -> None:
+    after = edited(VM, *edit) if edit else VM
+    before, then = only([SMALL, VM], [BIGGER, after], Settings(emit=emit)).sizes
+    assert before == Size(2, 2 << 30, "small")
+    assert then == Size(2, memory << 30, "small")
+
+
 def test_making_anew_is_no_way_out_where_the_cluster_refuses_that() -> None:
     """The VM goes on from its revisions; a new one would not meet the preference that was edited."""
     preference = {

@@ -23,6 +23,8 @@ from render.report.impact.review import (
     ReviewPart,
     by_instancetype,
     by_namespace,
+    causes,
+    entries,
     total,
 )
 from render.report.places import Place
@@ -82,8 +84,9 @@ def review(
     name: str = "",
     place: Place = Place("vms.yaml", 3, 5),  # noqa: B008 - a value
 ) -> Review:
+    """The review of a change, where each object stands in a line of its own, beginning with *place*."""
     found = compare(before, after, Settings(emit="vm", admission="off"))
-    part = ReviewPart(name, found, lambda _: place)
+    part = ReviewPart(name, found, lambda of: place._replace(line=place.line + (of.index or 0)))
     return Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
 
 
@@ -259,11 +262,47 @@ def test_the_page_has_the_worst_cause_first_and_a_box_an_object() -> None:
     assert boxes[0].startswith("VirtualMachine prod/broken: 1 unrenderable")
     assert '"nowhere" not found' in boxes[0]
     assert boxes[1].startswith("VirtualMachine prod/edited: 1 restart")
-    assert boxes[1].count("vms.yaml:3:5") == 3
+    assert boxes[1].count("vms.yaml:4:5") == 3
     rows = [" ".join("".join(row.itertext()).split()) for row in pages.parse(text).iter("tr")]
     (row,) = (row for row in rows if row.startswith("unrenderable"))
     assert '"nowhere" not found' in row
     assert "<strong>2</strong>VMs" in text, "a VM that cannot be rendered is still there"
+
+
+def test_a_vm_counts_at_a_cause_by_what_comes_of_that_one() -> None:
+    """Of a VM that stops, the instancetype is for its next start; what needs a restart comes before the rest."""
+    stopped, running = using("stopped"), using("running")
+    halted = {**stopped, "spec": {**stopped["spec"], "runStrategy": "Halted"}}
+    edited = using("running", hostname="other")
+    reviewed = review([instancetype(1), stopped, running], [instancetype(2), halted, edited])
+    found = causes(entries(reviewed.parts))
+    assert [(cause.name.rpartition("/")[2], cause.field, cause.effects) for cause in found] == [
+        ("stopped", "spec.runStrategy", {"stop": 1}),
+        ("running", "spec.template.spec.hostname", {"restart": 1}),
+        ("VirtualMachineClusterInstancetype small", "spec.cpu.guest", {"restart": 1, "next": 1}),
+    ]
+    assert "(with the restart)" in written("text", reviewed)
+
+
+def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
+    """Each overlay has the object of the base in a namespace of its own."""
+    parts = []
+    for namespace in ("dev", "prod"):
+        machine = using("web")
+        machine["metadata"]["namespace"] = namespace
+        machine["spec"]["instancetype"]["kind"] = "VirtualMachineInstancetype"
+        sizes = [{**instancetype(guest), "kind": "VirtualMachineInstancetype"} for guest in (1, 2)]
+        for size in sizes:
+            size["metadata"] = {"name": "small", "namespace": namespace}
+        (part,) = review([sizes[0], machine], [sizes[1], machine]).parts
+        parts.append(part._replace(name=namespace))
+    reviewed = review([], [])._replace(parts=tuple(parts))
+    (cause,) = causes(entries(reviewed.parts))
+    assert cause.name == "VirtualMachineInstancetype small"
+    assert sum(cause.effects.values()) == len(parts)
+    text = written("html", reviewed)
+    (box,) = (box for box in pages.parse(text).iter("div") if "cause" in box.get("class", ""))
+    assert "spec.cpu.guest" in "".join(box.itertext())
 
 
 def preference(bus: str, model: str) -> dict[str, Any]:
@@ -363,7 +402,7 @@ def test_markdown_cuts_the_table_of_causes_too(most: int, many: Review) -> None:
     text = written("markdown", many, most)
     assert len(text.encode()) <= most
     assert "### 2,000 VMs: " in text
-    printed = re.findall(r"^\| `sizes.yaml:3:5` ", text, re.MULTILINE)
+    printed = re.findall(r"^\| `sizes.yaml:\d+:5` ", text, re.MULTILINE)
     left = int(re.findall(r"([\d,]+) more causes left out", text)[0].replace(",", ""))
     assert len(printed) + left == 2_000
     assert "**after: 20 errors (new), build prints nothing**" in text
