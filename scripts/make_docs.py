@@ -661,6 +661,7 @@ def impact_schema() -> dict[str, Any]:
         "before": size,
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},
+        "source": {**nowhere, "description": "where a VM stands that comes, or stood that goes"},
     }
     holder = {
         "resource": resource,

@@ -89,7 +89,8 @@ class MachineImpact(NamedTuple):
     after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
-    *rollout*: the strategy of the cluster, if the VM waits for a restart because of it.
+    *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
+    that comes, or stood that goes.
     """
 
     resource: ResourceRef
@@ -106,6 +107,7 @@ class MachineImpact(NamedTuple):
     rollout: RolloutStrategy | None = None
     made: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    source: ChangeSource | None = None
 
 
 class HolderImpact(NamedTuple):

@@ -484,6 +484,24 @@ spec: {configuration: {migrations: {bandwidthPerMigration: SIZE}}}
 """
 
 
+def test_a_vm_that_comes_or_goes_is_named_with_its_line(repository: Repository, diff: Run) -> None:
+    repository.write("web.yaml", vm())
+    for resources in ("[web.yaml]", "[]", "[web.yaml]"):
+        repository.write("kustomization.yaml", f"resources: {resources}\n")
+        repository.commit(f"Now {resources}")
+    for revisions, effect, side in (
+        ("HEAD~2..HEAD~1", "gone", "before"),
+        ("HEAD~1..HEAD", "new", "after"),
+    ):
+        text = diff(revisions=revisions).text
+        (name,) = (line for line in text.splitlines() if line.startswith(f"{effect}  "))
+        assert name.endswith("  web.yaml:1:1")
+        (machine,) = diff("--format", "json", revisions=revisions).json["machines"]
+        source = machine["source"]
+        assert (source["file"], source["line"], source["side"]) == ("web.yaml", 1, side)
+        assert "`web.yaml:1:1`" in diff("--format", "markdown", revisions=revisions).text
+
+
 def test_names_that_are_not_filled_in_are_no_duplicates(repository: Repository) -> None:
     """E15: files that others fill in, each by itself; and what ``envsubst`` fills in is no name."""
     for name in ("a", "b"):

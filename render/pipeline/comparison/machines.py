@@ -53,9 +53,11 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     resource = new.resources.get(key) or old.resources[key]
     before, after = old.machines.get(key), new.machines.get(key)
     if key not in new.resources:
-        return MachineImpact(resource.ref, ("gone",))
+        source = ChangeSource(resource.ref, (), resource.written.index, "before")
+        return MachineImpact(resource.ref, ("gone",), source=source)
     if key not in old.resources:
-        return _new_impact(resource.ref, key, new)
+        source = ChangeSource(resource.ref, (), resource.written.index, "after")
+        return _new_impact(resource.ref, key, new)._replace(source=source)
     if before is None or after is None or before.failed:
         return _lost_impact(resource.ref, key, old, new)
     # What is refused or does not start as it was written before is no matter of this change.

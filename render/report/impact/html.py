@@ -47,6 +47,7 @@ from render.report.impact.review import (
     warned,
     without_rest,
     worst,
+    written_at,
 )
 from render.report.impact.text import header, short, summary
 from render.report.page import anchors, bar, page
@@ -273,6 +274,11 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
     }
 
 
+def _written_at(entry: MachineEntry) -> list[ImpactText]:
+    place = written_at(entry)
+    return [ImpactText("", "", place)] if place.file else []
+
+
 def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
@@ -288,7 +294,7 @@ def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
         "vcpus": (first.vcpus, other.vcpus) if first and other else ("", ""),
         "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (first, other) if size)
         or ("", ""),
-        "texts": list(texts(entry)),
+        "texts": [*texts(entry), *_written_at(entry)],
         "changes": fields,
         "unrendered": unrendered(machine),
     }

@@ -144,6 +144,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "before": _size(before),
         "after": _size(after),
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
+        "source": machine.source and _cause(machine.source, part.locate),
     }
 
 

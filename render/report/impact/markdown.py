@@ -62,6 +62,7 @@ from render.report.impact.review import (
     warned,
     without_rest,
     worst,
+    written_at,
 )
 from render.report.impact.text import blamed, short
 from render.report.text import printable
@@ -294,7 +295,9 @@ def _why(entry: MachineEntry) -> str:
             f"{text.ours} {code(text.quoted, cell=True)}" if text.quoted else text.ours
             for text in sizes(machine)
         )
-        return amounts_ or MEANINGS[worst(machine)]
+        place = str(written_at(entry))
+        written = code(place, cell=True) if place else ""
+        return ", ".join(filter(None, (amounts_ or MEANINGS[worst(machine)], written)))
     change = differences[0]
     old, new = (code(value, cell=True) for value in short(change))
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""

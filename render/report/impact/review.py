@@ -620,6 +620,12 @@ def sizes(machine: MachineImpact) -> Iterator[ImpactText]:
             )
 
 
+def written_at(entry: MachineEntry) -> Place:
+    """Where a VM stands that comes, or stood that goes; no place of any other."""
+    part, machine = entry
+    return part.locate(machine.source) if machine.source else Place()
+
+
 def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
     places: dict[str, Place] = {}

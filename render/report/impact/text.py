@@ -54,6 +54,7 @@ from render.report.impact.review import (
     unused,
     warned,
     without_rest,
+    written_at,
 )
 from render.report.places import Place
 from render.report.terminal import BOLD, DIM, GREEN, RED, SEVERITY_STYLES, fold, painted
@@ -199,7 +200,9 @@ def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
     first, *others = group.machines
     effects = _effect(first.effects[0], ", ".join(first.effects), colour=style.colour)
     if not others:
-        yield f"{effects}  {_head(printable(str(first.resource)), style)}"
+        place = str(written_at(MachineEntry(group.part, first)))
+        where = f"  {painted(printable(place), DIM, colour=style.colour)}" if place else ""
+        yield f"{effects}  {_head(printable(str(first.resource)), style)}{where}"
     else:
         yield f"{effects}  {_head(f'{len(group.machines):,} VMs', style)}"
         most = None if is_shown(first) else _STORED
