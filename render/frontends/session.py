@@ -410,7 +410,7 @@ def unless_unread(
     return diagnostic._replace(
         severity=Severity.WARNING,
         message=f"{diagnostic.message}; it may stand in {holder}",
-        help="mend that first",
+        help=f"mend {holder} first",
         fixes=(),
     )
 

@@ -195,4 +195,10 @@ def _meant(name: str, known: Collection[str]) -> str:
 
 
 def _near(name: str, known: Collection[str]) -> str:
-    return nearest(name, known) if len(known) < _MANY else ""
+    """The name in *known* that *name* was probably meant to be: with another series, o1.small is another thing."""
+    alike = [
+        other
+        for other in known
+        if "." not in other or other[:1] == name[:1] or other.find(".") == name.find(".")
+    ]
+    return nearest(name, alike) if len(known) < _MANY else ""

@@ -46,3 +46,16 @@ VM: Json = {
 def test_what_follows_a_missing_instancetype(release: str, spec: Json, codes: list[str]) -> None:
     found = render([preference(spec), VM], Settings(kubevirt=release, admission="strict"))
     assert [diagnostic.code for diagnostic in found.diagnostics if diagnostic.is_error] == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("u1.smal", "u1.small"), ("ul.small", "u1.small"), ("shop.small", ""), ("shop-small", "")],
+)
+def test_no_size_of_another_series_is_meant(name: str, near: str) -> None:
+    """The instancetypes that KubeVirt deploys are called by a series and a size."""
+    machine = {**VM, "spec": {**VM["spec"], "instancetype": {"name": name}}}
+    del machine["spec"]["preference"]
+    (missing,) = render([machine]).diagnostics
+    assert (missing.code, missing.help.startswith(f"did you mean {near}?")) == ("VR201", bool(near))
+    assert bool(missing.fixes) == bool(near)
