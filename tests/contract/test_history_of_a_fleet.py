@@ -62,13 +62,23 @@ def say(
 
 
 def told(text: str) -> dict[str, list[int]]:
+    """The numbers of the revisions by VM; those with the same history are named together."""
     found: dict[str, list[int]] = {}
+    alike: list[str] = []
     for line in text.splitlines():
-        if line.startswith("prod/"):
-            found[line] = []
+        if line.strip().startswith("prod/"):
+            alike = line.strip().split(", ")
+            found.update((name, []) for name in alike)
         elif line[:4].strip().isdecimal():
-            found[list(found)[-1]].append(int(line.split()[0]))
+            for name in alike:
+                found[name].append(int(line.split()[0]))
     return found
+
+
+def test_vms_with_the_same_history_are_told_together(say: Say) -> None:
+    lines = say("history", "web-*").splitlines()
+    assert lines[:2] == ["2 VMs", "    prod/web-1, prod/web-2"]
+    assert sum(line.startswith("   2  ") for line in lines) == 1
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         output += ["", f"{word}, and nothing comes of it for VMs that use it:"]
         for unaffected_users in users:
             output.append(printable(f"  {unaffected_users.definition}: {unaffected_users.why}"))
-            output += _wrapped(printable(", ".join(map(_name, unaffected_users.machines))), style)
+            output += wrapped(printable(", ".join(map(_name, unaffected_users.machines))), style)
     listed = holders(review.parts)
     if listed:
         title = holders_title(listed)
@@ -107,7 +107,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     for entry in listed:
         output += _holder(entry, style)
     if any(map(is_shown, machines)):
-        assumed = _wrapped(printable(f"assumed: {'; '.join(review.assumptions)}"), style, indent="")
+        assumed = wrapped(printable(f"assumed: {'; '.join(review.assumptions)}"), style, indent="")
         output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
     return fold("".join(f"{line}\n" for line in output), style.columns)
 
@@ -158,7 +158,7 @@ def _errors(review: Review, style: ImpactStyle) -> Iterator[str]:
         yield printable(f"  {place}{finding.text}")
         if others:
             same = printable(f"and the same of {', '.join(map(_named, others))}")
-            yield from _wrapped(same, style)
+            yield from wrapped(same, style)
     warnings = new_warnings(review.parts)
     if warnings:
         yield painted(warned(warnings), SEVERITY_STYLES[Severity.WARNING], colour=style.colour)
@@ -209,7 +209,7 @@ def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
         names = [_name(machine.resource) for machine in group.machines[:most]]
         more = len(group.machines) - len(names)
         listing = ", ".join(names) + (f" and {more:,} more" if more else "")
-        yield from _wrapped(printable(listing), style)
+        yield from wrapped(printable(listing), style)
 
 
 def _name(resource: ResourceRef) -> str:
@@ -217,7 +217,7 @@ def _name(resource: ResourceRef) -> str:
     return f"{resource.namespace}/{resource.name}" if resource.namespace else resource.name
 
 
-def _wrapped(text: str, style: ImpactStyle, indent: str = "    ") -> list[str]:
+def wrapped(text: str, style: ImpactStyle, indent: str = "    ") -> list[str]:
     """*text* in lines, as wide as the terminal if there is one."""
     return textwrap.wrap(
         text, style.columns or _WIDTH, initial_indent=indent, subsequent_indent=indent or "  ",
