@@ -110,10 +110,15 @@ def _described(
     before, after = (
         machine if machine is not None and not machine.failed else None for machine in machines
     )
-    if "repaired" in machine_impact.effects:
-        before = None  # nothing of it ran
+    effects = machine_impact.effects
+    if "repaired" in effects or "new" in effects:
+        before = (
+            None  # nothing of it ran; one of no namespace is another one, whatever the default has
+        )
+    if "gone" in effects:
+        after = None
     now = machines[1]
-    is_refused = "refused" in machine_impact.effects or (now is not None and now.failed)
+    is_refused = "refused" in effects or (now is not None and now.failed)
     if is_refused and before is not None and not machine_impact.unrendered:
         size = _size(before)  # it has what it was created with
     else:
@@ -122,7 +127,7 @@ def _described(
         sizes=(_size(before), size),
         pins=tuple(sorted(after.pinned)) if after else (),
     )
-    if not _NOTHING_RUNS_OTHERWISE.issuperset(machine_impact.effects):
+    if not _NOTHING_RUNS_OTHERWISE.issuperset(effects):
         return described
     return described._replace(
         edited=tuple(edits_without_effect(after, changed.edited)) if after else (),

@@ -35,6 +35,8 @@ _CLAIMS = frozenset(
     {"DataImportCron", "DataSource", "DataVolume", "StorageProfile", "VolumeImportSource"}
 )
 Locate = Callable[[ChangeSource], Place]
+#: A place, the object where the place is no line of one, and a field.
+CauseKey = tuple[Place, ResourceRef | None, str]
 
 #: Effects as a reader ranks them: what is lost comes before what takes a restart.
 RANKED = (
@@ -704,7 +706,7 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
     for part, machine in machine_entries:
         about = [
-            (*change[:4], change.waits, change.cause and behind(part, change.cause))
+            (*change[:4], change.waits, change.cause and _behind_of(part, machine, change.cause))
             for change in leaves(machine.changes)
         ]
         identity = (
@@ -715,6 +717,12 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
         )
         groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]
+
+
+def _behind_of(part: ReviewPart, machine: MachineImpact, source: ChangeSource) -> CauseKey:
+    """What is behind a change of *machine*: its own fields are called alike by all that stand in one line."""
+    place, resource, field = behind(part, source)
+    return place, None if resource == machine.resource else resource, field
 
 
 class UnaffectedUsers(NamedTuple):
@@ -759,10 +767,6 @@ def without_rest(machines: Iterable[MachineImpact]) -> str:
     """That the sums lack the VMs that cannot be rendered, if they do."""
     lost = sum(1 for machine in machines if machine.unrendered)
     return f" (without {lost:,} that cannot be rendered)" if lost else ""
-
-
-#: A place, the object where the place is no line of one, and a field.
-CauseKey = tuple[Place, ResourceRef | None, str]
 
 
 class ChangeCause(NamedTuple):

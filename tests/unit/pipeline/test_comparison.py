@@ -707,6 +707,15 @@ def test_a_vm_is_as_large_as_its_next_start_makes_it(emit: Any, edit: Any, memor
     assert then == Size(2, memory << 30, "small")
 
 
+def test_what_comes_was_not_there_before() -> None:
+    """A VM without a namespace is another one than that which an Application put into the namespace of before."""
+    nowhere = edited(PLAIN, {"name": "web"}, "metadata")
+    machines = compare([PLAIN], [nowhere], Settings(namespace="prod"), Settings()).machines
+    sizes = {machine.effects: machine.sizes for machine in machines}
+    known = Size(1, 4 << 30)
+    assert sizes == {("new",): (None, known), ("gone",): (known, None)}
+
+
 def test_making_anew_is_no_way_out_where_the_cluster_refuses_that() -> None:
     """The VM goes on from its revisions; a new one would not meet the preference that was edited."""
     preference = {

@@ -305,6 +305,18 @@ def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
     assert "spec.cpu.guest" in "".join(box.itertext())
 
 
+def test_vms_of_a_line_are_told_together() -> None:
+    """Overlays give the VM of a base a prefix each."""
+    before = [vm("dev-web"), vm("prod-web")]
+    after = [vm("dev-web", hostname="web"), vm("prod-web", hostname="web")]
+    reviewed = review(before, after)
+    (part,) = reviewed.parts
+    listed = reviewed._replace(parts=(part._replace(locate=lambda _: Place("vms.yaml", 3, 5)),))
+    text = written("text", listed)
+    assert "restart  2 VMs\n    prod/dev-web, prod/prod-web\n" in text
+    assert text.count("spec.hostname: none -> web (restart)  vms.yaml:3:5\n") == 1
+
+
 def preference(bus: str, model: str) -> dict[str, Any]:
     return {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
