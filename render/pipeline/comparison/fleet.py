@@ -119,8 +119,8 @@ def _described(
         after = None
     now = machines[1]
     is_refused = "refused" in effects or (now is not None and now.failed)
-    if is_refused and before is not None and not machine_impact.unrendered:
-        size = _size(before)  # it has what it was created with
+    if is_refused and not machine_impact.unrendered:
+        size = _size(before)  # it has what it was created with, if it was there
     else:
         size = _restarted(machine_impact, _size(after))
     described = machine_impact._replace(

@@ -707,6 +707,11 @@ def test_a_vm_is_as_large_as_its_next_start_makes_it(emit: Any, edit: Any, memor
     assert then == Size(2, memory << 30, "small")
 
 
+def test_a_vm_that_is_refused_does_not_come() -> None:
+    found = only([], [edited(PLAIN, "Sometimes", *HALTED)])
+    assert (found.effects, found.sizes) == (("refused", "new"), (None, None))
+
+
 def test_what_comes_was_not_there_before() -> None:
     """A VM without a namespace is another one than that which an Application put into the namespace of before."""
     nowhere = edited(PLAIN, {"name": "web"}, "metadata")
