@@ -502,6 +502,19 @@ def test_a_vm_that_comes_or_goes_is_named_with_its_line(repository: Repository, 
         assert "`web.yaml:1:1`" in diff("--format", "markdown", revisions=revisions).text
 
 
+def test_an_edited_template_of_others_is_no_error(repository: Repository, diff: Run) -> None:
+    """What a scaffolder fills in is a note, as in ``check``: nobody applies it as it is."""
+    repository.write("skeleton/vm.yaml", vm("${{values.name}}"))
+    repository.commit("A template")
+    repository.write("skeleton/vm.yaml", vm("${{values.name}}-vm", namespace="${{values.space}}"))
+    repository.commit("Edited")
+    for revisions in (f"{EMPTY_TREE}..HEAD~1", "HEAD~1..HEAD"):
+        done = diff(revisions=revisions)
+        assert done.status == 0, done.text
+        assert "error" not in done.text
+    assert repository.run("check", ".").returncode == 0
+
+
 def test_names_that_are_not_filled_in_are_no_duplicates(repository: Repository) -> None:
     """E15: files that others fill in, each by itself; and what ``envsubst`` fills in is no name."""
     for name in ("a", "b"):

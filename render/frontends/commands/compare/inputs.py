@@ -11,6 +11,7 @@ from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
+from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -146,7 +147,10 @@ class _InputComparison:
 
     def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
         locate = _locator(old, new, self._limits)
-        return ReviewPart(name, impact, locate, (old.places, new.places))
+        noted = impact._replace(
+            before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
+        )
+        return ReviewPart(name, noted, locate, (old.places, new.places))
 
 
 class _UnreadableFiles(NamedTuple):
