@@ -119,12 +119,11 @@ def _described(
         after = None
     now = machines[1]
     is_refused = "refused" in effects or (now is not None and now.failed)
-    if is_refused and not machine_impact.unrendered:
-        size = _size(before)  # it has what it was created with, if it was there
-    else:
-        size = _restarted(machine_impact, _size(after))
+    # What is refused has what it was created with, if it was there.
+    keeps = is_refused and not machine_impact.unrendered
+    then = _size(before) if keeps else _restarted(machine_impact, _size(after))
     described = machine_impact._replace(
-        sizes=(_size(before), size),
+        sizes=(_size(before), then),
         pins=tuple(sorted(after.pinned)) if after else (),
     )
     if not _NOTHING_RUNS_OTHERWISE.issuperset(effects):
