@@ -41,7 +41,7 @@ class Documents:
     were taken out again, since their stamp says that they are rendered from others which are read. *left_out*: where
     VMs stand in what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where
     that is the one of the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder
-    as it is written; *has_appliers*, of loose files: some object applies some folder.
+    as it is written; *has_appliers*, of loose files: some object applies some folder, and *users* says which of them.
     """
 
     __slots__ = (
@@ -70,6 +70,7 @@ class Documents:
         "unread_holder",
         "unseen",
         "user",
+        "users",
     )  # fmt: skip
 
     def __init__(self, *, folder: str = ".", whole: bool = False, user: str = "") -> None:
@@ -78,6 +79,7 @@ class Documents:
         self.namespace = ""
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
+        self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

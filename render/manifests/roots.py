@@ -70,7 +70,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
     for file in loose.data:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     for part in parts.values():
-        part.namespace = _namespace(part, loose)
+        part.namespace, part.users = _namespace(part, loose), loose.users
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen = loose.passed, loose.unseen
     first.has_appliers = loose.has_appliers

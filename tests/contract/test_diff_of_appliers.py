@@ -229,3 +229,65 @@ def test_parts_of_what_cannot_be_read_are_still_applied(repository: Repository) 
     repository.commit("Broken")
     assert effects(repository, "HEAD~1..HEAD")["two"][0] != ["gone"]
     assert effects(repository, "HEAD..HEAD~1")["two"][0] != ["new"]
+
+
+def plain(made: Repository, *names: str) -> None:
+    """Let objects of Argo CD, each in a file of its own, apply the folders *names* as they are, in prod."""
+    for name in names:
+        made.write(f"argocd/{name}.yaml", deployed(name, f"vms/{name}"))
+
+
+def deployed(name: str, path: str) -> str:
+    """An Application that applies the folder *path* in prod."""
+    return (
+        f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}, namespace: argocd}}\n"
+        f"spec: {{destination: {{namespace: prod}}, source: {{repoURL: {HERE}, path: {path}}}}}\n"
+    )
+
+
+@pytest.mark.parametrize("namespace", ["", "prod"])
+def test_a_folder_without_a_kustomization_is_let_go_too(
+    namespace: str, repository: Repository
+) -> None:
+    for name in ("one", "two"):
+        repository.write(
+            f"vms/{name}/vm.yaml", manifests.vm(name, namespace=namespace, memory="1Gi")
+        )
+    plain(repository, "one", "two")
+    repository.commit("Both")
+    (repository.folder / "argocd/two.yaml").unlink()
+    repository.commit("One")
+    found = effects(repository, "HEAD~1..HEAD")
+    assert found["prod/one"][0] == ["same"]
+    effect, (reason,) = found["prod/two"]
+    assert effect == ["gone"]
+    assert reason.startswith("vms/two")
+    assert reason.endswith("is still there, and Application argocd/two applies it no more")
+
+
+def test_without_any_object_a_vm_is_where_it_was(tmp_path: Path) -> None:
+    """The objects may have moved to another repository: a VM is no other one for that."""
+    made = Repository(tmp_path / "alone")
+    made.git("remote", "add", "origin", HERE)
+    made.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    plain(made, "one")
+    made.commit("Applied")
+    (made.folder / "argocd/one.yaml").unlink()
+    made.commit("By others")
+    for revisions in ("HEAD~1..HEAD", "HEAD..HEAD~1"):
+        assert effects(made, revisions) == {"prod/one": (["same"], [])}
+
+
+def test_an_object_that_turns_to_an_overlay_takes_its_vms_along(repository: Repository) -> None:
+    """The overlay was there before, and nobody applied it."""
+    repository.write("vms/base/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("vms/base/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("vms/prod/kustomization.yaml", "resources: [../base]\n")
+    repository.write("argocd/one.yaml", deployed("one", "vms/base"))
+    repository.commit("The base")
+    repository.write("argocd/one.yaml", deployed("one", "vms/prod"))
+    repository.commit("The overlay")
+    for revisions in ("HEAD~1..HEAD", "HEAD..HEAD~1"):
+        found = effects(repository, revisions)
+        assert found["prod/one"] == (["same"], [])
+        assert len(found) == len(NAMES) + 1

@@ -484,20 +484,24 @@ spec: {configuration: {migrations: {bandwidthPerMigration: SIZE}}}
 """
 
 
-def test_a_vm_that_comes_or_goes_is_named_with_its_line(repository: Repository, diff: Run) -> None:
+@pytest.mark.parametrize("emit", ["source", "vm", "vmi"])
+def test_a_vm_that_comes_or_goes_is_named_with_its_line(
+    emit: str, repository: Repository, diff: Run
+) -> None:
     repository.write("web.yaml", vm())
-    for resources in ("[web.yaml]", "[]", "[web.yaml]"):
+    repository.write("db.yaml", vm("db"))
+    for resources in ("[db.yaml, web.yaml]", "[db.yaml]", "[db.yaml, web.yaml]"):
         repository.write("kustomization.yaml", f"resources: {resources}\n")
         repository.commit(f"Now {resources}")
     for revisions, effect, side in (
         ("HEAD~2..HEAD~1", "gone", "before"),
         ("HEAD~1..HEAD", "new", "after"),
     ):
-        text = diff(revisions=revisions).text
+        text = diff("--emit", emit, revisions=revisions).text
         (name,) = (line for line in text.splitlines() if line.startswith(f"{effect}  "))
         assert name.endswith("  web.yaml:1:1")
-        (machine,) = diff("--format", "json", revisions=revisions).json["machines"]
-        source = machine["source"]
+        data = diff("--format", "json", "--emit", emit, revisions=revisions).json
+        (source,) = (machine["source"] for machine in data["machines"] if machine["source"])
         assert (source["file"], source["line"], source["side"]) == ("web.yaml", 1, side)
         assert "`web.yaml:1:1`" in diff("--format", "markdown", revisions=revisions).text
 

@@ -1404,8 +1404,8 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     for name, status in (("web", 0), ("test/web", 0), ("prod/web", 2)):
         assert virt_render(helm, "explain", name).returncode == status
     done = virt_render(helm, "diff", ".").stdout
-    assert "\ngone  VirtualMachine prod/web\n  2 vCPU, 1 GiB  small\n\n" in done
-    assert "\nnew  VirtualMachine test/web\n  2 vCPU, 1 GiB  small\n\n" in done
+    assert "\ngone  VirtualMachine prod/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
+    assert "\nnew  VirtualMachine test/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
     assert "neither gone nor new" not in done
     assert "would fare otherwise" not in done
 

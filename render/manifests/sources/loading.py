@@ -180,12 +180,14 @@ def _name_appliers(into: Documents, unread: Unread) -> None:
 def _name_destinations(unread: Unread, loose: Documents) -> None:
     """Say in *loose* where its files are applied, and whether anything is."""
     loose.has_appliers |= bool(unread.uses or unread.plain)
-    if not any(use.namespace for use in unread.plain):
+    if not unread.plain:
         return
-    from render.manifests.uses.destinations import destinations
+    from render.manifests.uses.destinations import destinations, users
 
     names = {document.origin.file for document in loose.documents}
-    loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
+    loose.users = {**loose.users, **users(names, unread.plain)}
+    if any(use.namespace for use in unread.plain):
+        loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
 
 
 def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:

@@ -43,6 +43,16 @@ def destinations(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, D
     return found
 
 
+def users(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, frozenset[str]]:
+    """Which *uses* apply each of the files *names* as it is written, by their titles; without those that none does."""
+    known = [(use.title, use.applying()) for use in uses]
+    found = {
+        file: frozenset(title for title, applies in known if applies(os.path.realpath(file)))
+        for file in names
+    }
+    return {file: titles for file, titles in found.items() if titles}
+
+
 def namespace_of(documents: Iterable[Document], known: Mapping[str, Destination]) -> str:
     """The namespace in which what names none of *documents* is applied, where that is *known* and the same for all."""
     namespaces = {

@@ -19,7 +19,7 @@ from render.machine import Machine, ref_of
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import VMI, ResourceRef
+from render.model.resource import VM, VMI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline import attribution
@@ -53,10 +53,9 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     resource = new.resources.get(key) or old.resources[key]
     before, after = old.machines.get(key), new.machines.get(key)
     if key not in new.resources:
-        source = ChangeSource(resource.ref, (), resource.written.index, "before")
-        return MachineImpact(resource.ref, ("gone",), source=source)
+        return MachineImpact(resource.ref, ("gone",), source=_written_at(resource, key, old))
     if key not in old.resources:
-        source = ChangeSource(resource.ref, (), resource.written.index, "after")
+        source = _written_at(resource, key, new)
         return _new_impact(resource.ref, key, new)._replace(source=source)
     if before is None or after is None or before.failed:
         return _lost_impact(resource.ref, key, old, new)
@@ -73,6 +72,14 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
+
+
+def _written_at(resource: Resource, key: Key, side: Side) -> ChangeSource | None:
+    """Where the input of *side* has the machine *resource*, or the VM that it was rendered of."""
+    places, ref = side.places.places, resource.ref
+    written = (places.get((kind, ref.namespace, ref.name)) for kind in (key[0], VM))
+    index = next((place for place in written if place is not None), None)
+    return None if index is None else ChangeSource(ref, (), index, side.places.side)
 
 
 def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:

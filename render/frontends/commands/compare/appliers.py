@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import chain
 
 from render.frontends.commands.compare.states import NamedState, Side
+from render.manifests.uses.destinations import in_namespace
+from render.model.resource import from_body
 
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
@@ -15,19 +18,25 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
 
     A folder that objects fill in in the one state, and that has none in the other, is read as it is there, and yet is
     applied by nobody. So is one that objects apply as it is written *before*, where others go on to apply theirs
-    *after*: nobody else is known to take it over. The same is true of a kustomization that is a part of what objects
-    apply in the one state, and of nothing in the other.
+    *after*: nobody else is known to take it over. The same is true of a loose file, of a kustomization that is a part
+    of what objects apply in the one state, and of nothing in the other, and of a folder that an object applies *after*
+    which applied another one before. Where no object is left, or there was none, what names no namespace is where it is
+    in the other state.
     """
+    before, after = _in_namespaces(before, after), _in_namespaces(after, before)
     filled_after, filled_before = _filled(after), _filled(before)
     parts_before, parts_after = _parts_alone(before, after), _parts_alone(after, before)
     goes_on = _goes_on(before, after)
+    titles = _titles(before)
     first = {
         name: state
         for name, state in before.items()
-        if not _is_filled_alone(state, filled_after) and name not in parts_before
+        if not _is_filled_alone(state, filled_after)
+        and name not in parts_before
+        and not _is_taken_up(state, after.get(name), titles)
     }
     second = {
-        name: state
+        name: _without_let_go(state, before.get(name)) if goes_on else state
         for name, state in after.items()
         if not _is_filled_alone(state, filled_before)
         and name not in parts_after
@@ -55,6 +64,54 @@ def _is_filled_alone(state: NamedState, filled: Collection[str]) -> bool:
 def _is_let_go(state: NamedState, before: NamedState | None) -> bool:
     """Whether objects applied what *state* has *before*, and nobody does now."""
     return before is not None and bool(before.appliers) and not (state.appliers or state.user)
+
+
+def _without_let_go(state: NamedState, before: NamedState | None) -> NamedState:
+    """*state* without what stands in loose files that objects applied *before*, and that nobody does now."""
+    let_go = before.users.keys() - state.users.keys() if before is not None else frozenset()
+    if let_go.isdisjoint(state.files):
+        return state
+    return state.of([index for index, file in enumerate(state.files) if file not in let_go])
+
+
+def _titles(side: Side) -> frozenset[str]:
+    """What objects that apply anything of *side* are called."""
+    return frozenset(
+        title
+        for state in side.values()
+        for title in (*state.appliers, *chain.from_iterable(state.users.values()), state.user)
+        if title
+    )
+
+
+def _is_taken_up(state: NamedState, after: NamedState | None, titles: frozenset[str]) -> bool:
+    """Whether only objects apply what *state* has *after* that applied something else before, as *titles* say."""
+    return (
+        _is_unapplied(state)
+        and after is not None
+        and bool(after.appliers)
+        and after.appliers <= titles
+    )
+
+
+def _in_namespaces(side: Side, other: Side) -> Side:
+    """*side*, of which no object applies anything, with what names no namespace in that in which the *other* has it."""
+    if any(state.has_appliers for state in side.values()) or unseen(side) - unseen(other):
+        return side
+    return {
+        name: _in_namespace(state, other[name].namespace)
+        if name in other and other[name].namespace and not state.has_lock
+        else state
+        for name, state in side.items()
+    }
+
+
+def _in_namespace(state: NamedState, namespace: str) -> NamedState:
+    bodies = (
+        body if from_body(body, 0).ref in state.lent else in_namespace(body, namespace)
+        for body in state.objects
+    )
+    return state._replace(objects=[*bodies])
 
 
 def _parts_alone(side: Side, other: Side) -> frozenset[str]:

@@ -58,8 +58,7 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     limits = request.reading.limits
     every = after
     before, after = applied(before, after)
-    left = [state for name, state in every.items() if name not in after]
-    let_go = _folders(left)
+    let_go = _let_go_places(every, after)
     folders = {state.folder for state in every.values()}
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
@@ -72,6 +71,22 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
 def _folders(states: Iterable[NamedState]) -> dict[ResourceRef, str]:
     """The folder of each object of *states*."""
     return {from_body(body, 0).ref: state.folder for state in states for body in state.objects}
+
+
+def _let_go_places(every: Side, applied_: Side) -> dict[ResourceRef, str]:
+    """The folder, or the file among loose ones, of each object of *every* state that is not in those *applied_*."""
+    places = _folders(state for name, state in every.items() if name not in applied_)
+    for name, state in applied_.items():
+        kept = set(state.positions or ()) if state is not every[name] else None
+        if kept is not None:
+            places |= {
+                from_body(body, 0).ref: state_file
+                for index, (body, state_file) in enumerate(
+                    zip(every[name].objects, every[name].files, strict=True)
+                )
+                if index not in kept
+            }
+    return places
 
 
 class _InputComparison:
@@ -94,7 +109,7 @@ class _InputComparison:
     ) -> None:
         """Compare the input *name*, which both sides have as *old* and *new*.
 
-        *let_go*: the folders of objects that stand where they stood, and that nobody applies any more.
+        *let_go*: the folders or files of objects that stand where they stood, and that nobody applies any more.
         """
         old, new, unreadable = _but_for_files(old, new, self._unread)
         self._uncompared += unreadable.uncompared
@@ -238,10 +253,10 @@ def _parted(state: NamedState, other: NamedState, unread: Collection[str]) -> _P
     around = [index for index in rest if not _is_machine(state.objects[index])] if missed else []
     sound = state._replace(fault=None)
     return _PartedState(
-        _of(sound, rest) if missed else sound,
+        sound.of(rest) if missed else sound,
         frozenset(missed),
-        _of(sound, sorted([*around, *missed])),
-        _of(state, others),
+        sound.of(sorted([*around, *missed])),
+        state.of(others),
     )
 
 
@@ -278,18 +293,16 @@ def _compared(old: NamedState, new: NamedState) -> Impact:
 
 
 def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) -> Impact:
-    """*impact* with the reason why VMs of *old* are gone: they stand in the folder that *let_go* has for them.
+    """*impact* with the reason why VMs of *old* are gone: they stand in the folder or file that *let_go* has for them.
 
     Nobody applies that any more.
     """
-    users = ", ".join(sorted(old.appliers)) or old.user
-    if not users or not let_go:
-        return impact
     machines = []
     for machine in impact.machines:
-        folder = let_go.get(machine.resource) if "gone" in machine.effects else None
-        reason = f"{folder} is still there, and {users} applies it no more"
-        machines.append(machine if folder is None else machine._replace(messages=(reason,)))
+        place = let_go.get(machine.resource, "") if "gone" in machine.effects else ""
+        users = ", ".join(sorted(old.appliers or old.users.get(place, frozenset()))) or old.user
+        reason = f"{place} is still there, and {users} applies it no more"
+        machines.append(machine._replace(messages=(reason,)) if place and users else machine)
     return impact._replace(machines=tuple(machines))
 
 
@@ -448,17 +461,7 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
         # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
         if body.get("kind") not in _MACHINES or from_body(body, index).ref[1:] in names
     ]
-    return _of(state, positions)
-
-
-def _of(state: NamedState, positions: Sequence[int]) -> NamedState:
-    """*state* with those of its objects alone that have these *positions*."""
-    known = state.positions
-    return state._replace(
-        objects=[state.objects[index] for index in positions],
-        positions=positions if known is None else [known[index] for index in positions],
-        files=[state.files[index] for index in positions] if state.files else (),
-    )
+    return state.of(positions)
 
 
 def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:

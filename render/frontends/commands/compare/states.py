@@ -68,8 +68,8 @@ class NamedState(NamedTuple):
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
     the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
-    object applies some folder. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files
-    are named.
+    object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
+    what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
     """
 
     name: str
@@ -92,6 +92,8 @@ class NamedState(NamedTuple):
     user: str = ""
     appliers: frozenset[str] = frozenset()
     has_appliers: bool = False
+    users: Mapping[str, frozenset[str]] = MappingProxyType({})
+    namespace: str = ""
     chart: str = ""
     values: tuple[str, ...] = ()
 
@@ -99,6 +101,15 @@ class NamedState(NamedTuple):
     def is_read_but_for_files(self) -> bool:
         """Whether nothing but single files of it cannot be read."""
         return self.fault is None or bool(self.unread)
+
+    def of(self, positions: Sequence[int]) -> "NamedState":
+        """The state with those of its objects alone that have these *positions*."""
+        known = self.positions
+        return self._replace(
+            objects=[self.objects[index] for index in positions],
+            positions=positions if known is None else [known[index] for index in positions],
+            files=[self.files[index] for index in positions] if self.files else (),
+        )
 
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
@@ -700,6 +711,8 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         user=loaded.user,
         appliers=loaded.appliers,
         has_appliers=loaded.has_appliers,
+        users={os.path.relpath(file, side.path): titles for file, titles in loaded.users.items()},
+        namespace="" if locks.counts_for(loaded) else loaded.namespace,
         chart=loaded.folder if loaded.filled else "",
         values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
