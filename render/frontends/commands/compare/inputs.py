@@ -13,6 +13,7 @@ from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
+from render.manifests.uses.destinations import in_namespace
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
@@ -58,7 +59,7 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     limits = request.reading.limits
     every = after
     before, after = applied(before, after)
-    let_go = _let_go_places(every, after)
+    let_go = _let_go_places(every, after, before)
     folders = {state.folder for state in every.values()}
     comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
     for name in sorted({**before, **after}):
@@ -73,19 +74,22 @@ def _folders(states: Iterable[NamedState]) -> dict[ResourceRef, str]:
     return {from_body(body, 0).ref: state.folder for state in states for body in state.objects}
 
 
-def _let_go_places(every: Side, applied_: Side) -> dict[ResourceRef, str]:
-    """The folder, or the file among loose ones, of each object of *every* state that is not in those *applied_*."""
-    places = _folders(state for name, state in every.items() if name not in applied_)
-    for name, state in applied_.items():
-        kept = set(state.positions or ()) if state is not every[name] else None
-        if kept is not None:
-            places |= {
-                from_body(body, 0).ref: state_file
-                for index, (body, state_file) in enumerate(
-                    zip(every[name].objects, every[name].files, strict=True)
-                )
-                if index not in kept
-            }
+def _let_go_places(every: Side, kept: Side, before: Side) -> dict[ResourceRef, str]:
+    """The folder, or the file among loose ones, of each object of *every* state that is not in those *kept*.
+
+    It is called as *before*, where what names no namespace had one.
+    """
+    places = _folders(state for name, state in every.items() if name not in kept)
+    for name, state in kept.items():
+        if len(state.objects) == len(every[name].objects):
+            continue
+        left = set(state.positions or ())
+        namespace = before[name].namespace if name in before else ""
+        for index, (body, file) in enumerate(
+            zip(every[name].objects, every[name].files, strict=True)
+        ):
+            if index not in left:
+                places[from_body(in_namespace(body, namespace), 0).ref] = file
     return places
 
 
