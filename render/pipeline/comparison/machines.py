@@ -67,7 +67,7 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     admitted = _newly_admitted(before, after)
     if admitted is not None:
         return admitted
-    if not is_rewritten and _is_refused_alike(before, after):
+    if not _is_edited(key, old, new) and _is_refused_alike(before, after):
         return MachineImpact(resource.ref, ("same",))
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
@@ -120,6 +120,12 @@ def _newly_admitted(before: Machine, after: Machine) -> MachineImpact | None:
         later or refused,
         unrendered=() if later else ("before",),
     )
+
+
+def _is_edited(key: Key, old: Side, new: Side) -> bool:
+    """Whether the VM *key* is written otherwise in *new*, whatever is rendered of it."""
+    before, after = (side.places.rendered.get(key) or side.machines.get(key) for side in (old, new))
+    return before is None or after is None or before.raw != after.raw
 
 
 def _is_refused_alike(before: Machine, after: Machine) -> bool:

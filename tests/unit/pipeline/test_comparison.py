@@ -707,6 +707,16 @@ def test_a_vm_is_as_large_as_its_next_start_makes_it(emit: Any, edit: Any, memor
     assert then == Size(2, memory << 30, "small")
 
 
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_definition_is_not_to_blame_for_a_vm_that_was_refused_before(emit: Any) -> None:
+    """Nothing of it ever ran; who edits the VM itself is told that it is refused still."""
+    disks = [{"name": "init", "disk": {"bus": "ide"}}]
+    refused = edited(VM, disks, *_DOMAIN, "devices", "disks")
+    assert only([SMALL, refused], [BIGGER, refused], Settings(emit=emit)).effects == ("same",)
+    named = edited(refused, "web", *_DOMAIN[:-1], "hostname")
+    assert only([SMALL, refused], [SMALL, named], Settings(emit=emit)).effects == ("refused",)
+
+
 def test_a_vm_that_is_refused_does_not_come() -> None:
     found = only([], [edited(PLAIN, "Sometimes", *HALTED)])
     assert (found.effects, found.sizes) == (("refused", "new"), (None, None))
