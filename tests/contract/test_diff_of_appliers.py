@@ -291,3 +291,46 @@ def test_an_object_that_turns_to_an_overlay_takes_its_vms_along(repository: Repo
         found = effects(repository, revisions)
         assert found["prod/one"] == (["same"], [])
         assert len(found) == len(NAMES) + 1
+
+
+SET = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: all, namespace: argocd}}
+spec:
+  generators: [{{list: {{elements: [{{size: 2Gi}}]}}}}]
+  template:
+    metadata: {{name: chart}}
+    spec:
+      destination: {{namespace: prod}}
+      source: {{repoURL: {HERE}, path: chart, helm: {{parameters: [{{name: memory, value: '{{{{size}}}}'}}]}}}}
+"""
+
+
+@pytest.mark.parametrize("text", [APPLICATION, SET])
+@pytest.mark.usefixtures("helm")
+def test_what_cannot_be_read_lets_go_of_nothing(text: str, repository: Repository) -> None:
+    """Argo CD cannot read it either, and prunes nothing."""
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "memory: 1Gi\n")
+    repository.write(
+        "chart/templates/vm.yaml",
+        manifests.vm("chart", memory="1Gi").replace("1Gi", "{{ .Values.memory }}"),
+    )
+    repository.write("argocd/chart.yaml", text)
+    repository.commit("All")
+    repository.write("argocd/chart.yaml", f"{text}x: [\n")
+    found = effects(repository)
+    assert found["prod/chart"][0] == ["unrenderable"]
+    assert "argocd/chart.yaml:" in found["prod/chart"][1][0]
+    assert all(found[name] == (["same"], []) for name in NAMES)
+    checked = repository.run("check", ".")
+    assert checked.returncode == 1
+    assert "argocd/chart.yaml:" in checked.stdout
+    assert "VR101" in checked.stdout
+
+
+def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
+    repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    repository.write("argocd/web.yaml", f"{deployed('web', 'charts/web')}x: [\n")
+    assert repository.run("check", ".").returncode == 0

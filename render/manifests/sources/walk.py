@@ -24,6 +24,9 @@ from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
+#: Where the unfilled inputs have why files cannot be read in which objects may stand that fill in others.
+UNREAD_USERS = ("", "")
+
 if TYPE_CHECKING:
     from render.manifests.uses.use import FolderUse
 
@@ -386,6 +389,12 @@ def _used(
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
     into.unfilled |= found.unfilled
+    if found.broken:
+        into.diagnostics += found.broken
+        into.unfilled[UNREAD_USERS] = [*found.broken]
+        into.unseen["Application or object of Flux that cannot be read"] += len(
+            {error.location.file for error in found.broken}
+        )
     parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
     return _divided(intake, asking, unread, found.uses, parts, into)
 

@@ -1,5 +1,7 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -46,13 +48,19 @@ class Places(NamedTuple):
 class Uses(NamedTuple):
     """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*.
 
-    *unfilled*: the notes of those whose folder and object are known, by both.
+    *unfilled*: the notes of those whose folder and object are known, by both. *broken*: why files cannot be read in
+    which such objects may stand.
     """
 
     uses: list[FolderUse]
     unseen: Counter[str]
     notes: list[Diagnostic]
     unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
+    broken: Sequence[Diagnostic] = ()
+
+
+#: What says which folder an object applies.
+_PATH = re.compile(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 
 
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
@@ -67,8 +75,14 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         asking = [document for file in resources for document in read_files.asking(file)]
         apart.append(asking)
     every = [document for documents in apart for document in documents]
+    broken = [
+        diagnostic
+        for file, diagnostics in read_files.broken.items()
+        if _applies_machines(file, home, limits)
+        for diagnostic in diagnostics
+    ]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
-        return Uses([], Counter(), [])
+        return Uses([], Counter(), [], broken=broken)
     names = {name for document in every for name in _config_maps_named(document)}
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
@@ -79,7 +93,23 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             traced = origins.trace(build.top, documents, build.reach, limits)
             apart[number] = [document for document in traced if _is_asking(document)]
             config_maps += (document for document in traced if _is_config_map(document))
-    return known.all(apart, config_maps, [build.top for build in places.builds])
+    uses = known.all(apart, config_maps, [build.top for build in places.builds])
+    return uses._replace(broken=broken)
+
+
+def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
+    """Whether a folder in which objects of KubeVirt's may stand is named in *file*, which cannot be parsed."""
+    data = files.read(file, file, limits.file_bytes)
+    for match in _PATH.finditer(relevance.unescaped(data) if isinstance(data, bytes) else b""):
+        try:
+            folder = home.folder(os.path.normpath(f"/{match[1].decode('utf-8', 'replace')}"))
+        except UnevaluatedError:
+            continue
+        if home.is_read(folder) and (
+            home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
+        ):
+            return True
+    return False
 
 
 class _Evaluation:
@@ -184,10 +214,11 @@ def _made_of(use: FolderUse) -> object:
 class _AskingFiles:
     """Files, each parsed once."""
 
-    __slots__ = ("_limits", "_parsed")
+    __slots__ = ("_limits", "_parsed", "broken")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self.broken: dict[str, list[Diagnostic]] = {}
         self._parsed: dict[str, list[Document]] = {}
 
     def asking(self, file: str) -> Iterator[Document]:
@@ -208,7 +239,18 @@ class _AskingFiles:
         data = files.read(file, file, self._limits.file_bytes)
         if isinstance(data, Diagnostic) or not counts(data):
             return []
-        self._parsed[file] = read(data, file, self._limits).documents
+        contents = read(data, file, self._limits)
+        self._parsed[file] = contents.documents
+        lines = data.split(b"\n")
+        errors = [
+            diagnostic
+            for diagnostic in contents.diagnostics
+            if diagnostic.code == codes.YAML_SYNTAX.number
+            # Sets have parameters of their own in other lines.
+            and not relevance.is_template(lines[: diagnostic.location.line][-1:], 1)
+        ]
+        if errors and relevance.may_ask(data):
+            self.broken[file] = errors
         return self._parsed[file]
 
 

@@ -194,8 +194,14 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
             (diagnostic for diagnostic in part.impact.after if diagnostic.is_error), after
         ):
             (found.new if id(finding.diagnostic) in arrived else found.remaining).append(finding)
-    # What several inputs read, one of them only now, is said of each.
-    found = found._replace(new=_but_for(found.new, found.remaining))
+    # What several inputs read, one of them only now or no more, is said of each.
+    still = {(identity(finding.diagnostic), finding.place.file) for finding in found.remaining}
+    gone_ = (
+        finding
+        for finding in found.gone
+        if (identity(finding.diagnostic), finding.place.file) not in still
+    )
+    found = found._replace(new=_but_for(found.new, found.remaining), gone=[*gone_])
     return ErrorsOfChange(*map(findings.merge, found))
 
 

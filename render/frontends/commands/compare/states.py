@@ -26,7 +26,7 @@ from render.manifests.discover import tidy
 from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
-from render.manifests.sources import loading
+from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
 from render.model.globs import Globs
@@ -189,11 +189,19 @@ class _LoadedSide(NamedTuple):
             found = gatherers(loaded.folder, limits)
             return frozenset(os.path.relpath(folder, path) for folder in found)
 
-    def unfilled(self, name: str) -> RefusedError | None:
+    def unfilled(self, name: str, user: str) -> RefusedError | None:
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
-        Who rendered the other state must not read that it went.
+        Who rendered the other state must not read that it went. Where a file cannot be read in which the *user* may
+        stand, nobody knows whether it does.
         """
+        unread = [
+            diagnostic
+            for loaded in self.inputs
+            for diagnostic in loaded.unfilled.get(walk.UNREAD_USERS, ())
+        ]
+        if user and unread:
+            return refused(*unread)
         with contextlib.chdir(self.folder):
             is_built = kustomization.find(os.path.join(self.path, name)) is not None
         code = codes.KUSTOMIZE_FAILED if is_built else codes.HELM_FAILED
@@ -398,7 +406,7 @@ def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
 def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
     for name in other.keys() - side.keys():
-        fault = loaded_side.unfilled(name)
+        fault = loaded_side.unfilled(name, other[name].user)
         if fault is not None:
             side[name] = NamedState(loaded_side.name, [], other[name].settings, Sources(), fault)
 
