@@ -17,6 +17,7 @@ _SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
 _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 _CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@|^[^/\s@:]++:[^/\s@]++@(?!sha256:|sha512:)")
+_OF_GO_YAML = re.compile(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 #: What is run, by probes and containers, with passwords among its words.
@@ -106,6 +107,11 @@ def redacted(value: Any, mask: str = MASK, *, in_data: bool = False) -> Any:
     if not isinstance(value, str):
         return value
     return mask if may_contain_secrets(value) else without_credentials(value)
+
+
+def without_values(text: str) -> str:
+    """What go-yaml says, without the values and names of anchors that it quotes: a password may begin with ``*``."""
+    return _OF_GO_YAML.sub(lambda match: match[1] or match[2], text)
 
 
 def without_credentials(text: str) -> str:

@@ -30,8 +30,9 @@ from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.revisions import stamps
 from render.settings import Settings
-from render.system import signals
+from render.system import files, signals
 from render.system.streams import standard_input
+from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
@@ -374,7 +375,8 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     for place, document in enumerate(request.around, len(loaded.documents)):
         if place not in loaded.borrowed:
             loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
-    of_rendering = _unless_following(rendered.diagnostics, loaded, resources)
+    limits = request.reading.limits
+    of_rendering = _unless_following(rendered.diagnostics, loaded, resources, limits)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
@@ -386,25 +388,40 @@ def render_loaded(  # noqa: PLR0913 - as `run`
 
 
 def _unless_following(
-    diagnostics: Iterable[Diagnostic], loaded: Documents, resources: Sequence[Resource]
+    diagnostics: Iterable[Diagnostic],
+    loaded: Documents,
+    resources: Sequence[Resource],
+    limits: Limits,
 ) -> Iterator[Diagnostic]:
     """*diagnostics* but for those that may only follow from what cannot be read."""
-    if not any(diagnostic.is_error for diagnostic in loaded.diagnostics):
-        return (unless_unread(diagnostic, loaded, resources) for diagnostic in diagnostics)
+    unread = loaded.unread_files
+    if all(error.location.file in unread for error in loaded.diagnostics if error.is_error):
+        return (unless_unread(diagnostic, loaded, resources, limits) for diagnostic in diagnostics)
     return (diagnostic for diagnostic in diagnostics if not codes.CODES[diagnostic.code].follows)
 
 
+def _unread_file(loaded: Documents, name: str, limits: Limits) -> str:
+    """Which file of *loaded* cannot be read and may hold the object *name*, in words; ``""`` for none."""
+    for file, numbers in loaded.unread_files.items():
+        data = files.read(file, file, limits.file_bytes)
+        if not isinstance(data, bytes) or name.encode() in data:
+            return f"{file} ({', '.join(numbers)}), which cannot be read"
+    return ""
+
+
 def unless_unread(
-    diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource]
+    diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource], limits: Limits
 ) -> Diagnostic:
-    """*diagnostic*, no error where it misses what may stand in an input of the repository that cannot be read."""
+    """*diagnostic*, no error where it misses what may stand in a file or an input that cannot be read."""
     place = diagnostic.location
     if not codes.CODES[diagnostic.code].follows or place.path[-1:] != ("name",):
         return diagnostic
     if place.index is None or place.index >= len(resources):
         return diagnostic
     name = tree.get(resources[place.index].body, *place.path)
-    holder = loaded.unread_holder(name) if isinstance(name, str) and name else ""
+    if not isinstance(name, str) or not name:
+        return diagnostic
+    holder = _unread_file(loaded, name, limits) or loaded.unread_holder(name)
     if not holder:
         return diagnostic
     return diagnostic._replace(

@@ -5,6 +5,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from render.diagnostics import secrets
 from render.manifests.kustomization import Reach
 from render.yaml.budget import Limits
 
@@ -107,8 +108,9 @@ def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[
 
 
 def words(output: str) -> str:
-    """The *output* of a program with names of files as we show them, not from the root on."""
-    return output.replace(os.path.realpath(".") + "/", "").strip()
+    """The *output* of a program with names of files as we show them, without values, and without stacks of Go."""
+    told = output.partition("\nruntime stack:")[0].partition("\n\ngoroutine ")[0]
+    return secrets.without_values(told.replace(os.path.realpath(".") + "/", "")).strip()
 
 
 def concealed(text: str, reach: Reach, limits: Limits, names: Collection[str] = ()) -> str:

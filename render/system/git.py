@@ -135,7 +135,8 @@ def _run(  # noqa: PLR0913 - what a program is started with
         raise GitError("git is not installed", "install git: it alone reads commits")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_OFFLINE}
+    # A commit is what its name says, whatever somebody put in its place (git replace).
+    fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", **_OFFLINE}
     environment = {**inherited, **fixed, **around}
     try:
         done = processes.run(

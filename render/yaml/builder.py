@@ -198,7 +198,7 @@ class Builder:
         value = self._anchors.get(anchor, _NONE)
         if value is _OPEN or value is _NONE:
             fault = "stands inside what it names" if value is _OPEN else "has no anchor before it"
-            raise UnbuildableError(codes.YAML_SYNTAX, f"alias *{anchor[:60]} {fault}", mark)
+            raise UnbuildableError(codes.YAML_SYNTAX, f"an alias {fault}", mark)
         known = self._sizes.get(anchor)
         if (
             known is None or known[0] is not value

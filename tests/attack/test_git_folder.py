@@ -117,3 +117,14 @@ def test_git_follows_no_link_of_the_repository(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert ("2 VMs" if is_link else "1 VM:") in done.stderr
+
+
+def test_a_commit_is_not_what_somebody_put_in_its_place(tmp_path: Path) -> None:
+    """``git replace``: the name of a commit stands for what it holds."""
+    repository = Repository(tmp_path / "fleet")
+    repository.write("vm.yaml", vm("web", memory="1Gi"))
+    repository.commit("One")
+    repository.write("vm.yaml", vm("web", memory="2Gi"))
+    repository.commit("Two")
+    repository.git("replace", "HEAD", "HEAD~1")
+    assert "1 VM: 1 restart" in repository.run("diff", "HEAD~1..HEAD").stdout

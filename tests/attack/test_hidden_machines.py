@@ -67,6 +67,22 @@ INSIDE = {
 }
 
 
+@pytest.mark.parametrize("kind", ["KubeVirt", "HyperConverged"])
+def test_settings_in_values_of_a_chart_from_elsewhere_are_counted(
+    tmp_path: Path, kind: str
+) -> None:
+    put(
+        tmp_path / "release.yaml",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: kubevirt}\nspec:\n"
+        "  chart: {spec: {chart: raw, sourceRef: {kind: HelmRepository, name: raw}}}\n"
+        f"  values: {{resources: [{{apiVersion: x.kubevirt.io/v1, kind: {kind}}}]}}\n",
+    )
+    printed = run("check", ".", cwd=tmp_path).stderr
+    assert (
+        "1 HelmRelease of a chart from elsewhere with settings of KubeVirt in its values" in printed
+    )
+
+
 @pytest.mark.parametrize("name", INSIDE)
 def test_a_kustomization_that_puts_the_kind_together(
     tmp_path: Path, kustomize: str, name: str

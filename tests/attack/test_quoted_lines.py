@@ -134,3 +134,35 @@ def test_a_patch_that_kustomize_quotes(tmp_path: Path, kustomize: str, patch: st
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
     assert "VR116" in done.stdout
     assert CANARY not in done.stdout + done.stderr
+
+
+MANIFEST_OF_VALUE = (
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: VALUE\n"
+)
+
+
+@pytest.mark.parametrize("value", [f"*{CANARY}", f"!!int {CANARY}", f"!!bool {CANARY}"])
+@pytest.mark.parametrize("place", ["loose", "kustomize", "values", "template"])
+@pytest.mark.usefixtures("helm", "kustomize")
+def test_no_value_stands_in_what_yaml_says_of_it(value: str, place: str, tmp_path: Path) -> None:
+    """A password that begins with a star is an alias without an anchor."""
+    secret = MANIFEST_OF_VALUE.replace("VALUE", value)
+    put(tmp_path / "top/vm.yaml", vm(memory="1Gi"))
+    if place in {"loose", "kustomize"}:
+        put(tmp_path / "top/secret.yaml", f"{secret}# kubevirt.io\n")
+    if place == "kustomize":
+        put(tmp_path / "top/kustomization.yaml", "resources: [vm.yaml, secret.yaml]\n")
+    if place in {"values", "template"}:
+        put(tmp_path / "top/Chart.yaml", "apiVersion: v2\nname: top\nversion: 1.0.0\n")
+        put(tmp_path / "top/templates/vm.yaml", vm(memory="1Gi"))
+        put(tmp_path / "top/values.yaml", f"password: {value}\n" if place == "values" else "{}\n")
+    if place == "template":
+        put(tmp_path / "top/templates/secret.yaml", secret)
+    for words in (
+        ("check", "top"),
+        ("build", "top"),
+        ("report", "top"),
+        ("check", "--format", "sarif", "top"),
+    ):
+        done = run(*words, cwd=tmp_path)
+        assert CANARY not in done.stdout + done.stderr, words

@@ -87,6 +87,18 @@ def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) 
     assert "VR102" in done.stderr
 
 
+def test_a_broken_file_hides_nothing_that_it_does_not_mention(tmp_path: Path) -> None:
+    """An instancetype may stand in a file that cannot be read, if that has its name."""
+    text = "kind: ConfigMap\nmetadata: {labels: [a}\ndata: {note: kubevirt.io NAME}\n"
+    put(tmp_path / "vm.yaml", vm(instancetype="huge"))
+    for name, severity in (("other", "error"), ("huge", "warning")):
+        put(tmp_path / "broken.yaml", text.replace("NAME", name))
+        for words in (("check", "."), ("check", "vm.yaml", "--root", ".")):
+            printed = run(tmp_path, *words).stdout
+            assert f"vm.yaml:8:5: {severity} VR201" in printed, words
+            assert ("it may stand in broken.yaml (VR101)" in printed) == (name == "huge")
+
+
 def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
     done = run(repository, "diff", "HEAD", "infra")
     assert done.returncode == Exit.FINDINGS

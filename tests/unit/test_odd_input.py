@@ -264,6 +264,20 @@ def test_of_a_vm_with_placeholders_the_rest_is_checked() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["labels", "annotations"])
+@pytest.mark.parametrize("key", ["${A}", "{{ a }}", "$(A)"])
+@pytest.mark.parametrize("path", [("metadata",), ("spec", "template", "metadata")])
+def test_a_key_that_is_not_filled_in_hides_nothing(
+    path: tuple[str, ...], key: str, kind: str
+) -> None:
+    body = vm(
+        {"name": "web"},
+        {"domain": {"devices": {"disks": [{"name": "root", "disk": {"bus": "ide"}}]}}},
+    )
+    tree.put(body, (*path, kind, key), "b")
+    assert {"VR115", "VR420"} <= set(codes(body))
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [

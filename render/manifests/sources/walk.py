@@ -28,6 +28,7 @@ from render.yaml.reader import Document
 UNREAD_USERS = ("", "")
 
 if TYPE_CHECKING:
+    from render.manifests.uses.asking import Uses
     from render.manifests.uses.use import FolderUse
 
 
@@ -386,17 +387,21 @@ def _used(
         intake.reading.chart._replace(values=(), file_parameters=(), name=""),
         intake.limits,
     )
+    _tell(found, into)
+    parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
+    return _divided(intake, asking, unread, found.uses, parts, into)
+
+
+def _tell(found: "Uses", into: Documents) -> None:
+    """Say in *into* what of the uses that were *found* is not evaluated, and what cannot be read."""
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
     into.unfilled |= found.unfilled
     if found.broken:
         into.diagnostics += found.broken
         into.unfilled[UNREAD_USERS] = [*found.broken]
-        into.unseen["Application or object of Flux that cannot be read"] += len(
-            {error.location.file for error in found.broken}
-        )
-    parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
-    return _divided(intake, asking, unread, found.uses, parts, into)
+        broken_files = {error.location.file for error in found.broken}
+        into.unseen["Application or object of Flux that cannot be read"] += len(broken_files)
 
 
 def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes

@@ -61,8 +61,12 @@ def uses(
             else _kustomization(document, home, around)
         )
     except ElsewhereError:
-        if is_release and values.may_hold_machines(get(document.body, "spec", "values")):
+        stated = get(document.body, "spec", "values") if is_release else None
+        if values.may_hold_machines(stated):
             yield UnevaluatedError("HelmRelease of a chart from elsewhere with VMs in its values")
+        elif values.may_hold_settings(stated):
+            reason = "HelmRelease of a chart from elsewhere with settings of KubeVirt in its values"
+            yield UnevaluatedError(reason)
         elif whose := _another(document, home, around):
             yield UnevaluatedError(f"{text_at(document.body, 'kind')} of {whose}")
     except UnevaluatedError as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from render.manifests import relevance
 from render.manifests.uses.use import UnevaluatedError
+from render.model.resource import SETTINGS_HOLDERS
 from render.model.tree import Tree, leaves
 
 _KEYS = re.compile(r"[A-Za-z0-9_/-]+(\.[A-Za-z0-9_/-]+)*")
@@ -17,6 +18,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _WORDS = {"true": True, "false": False, "null": None}
 _MOST_INTEGER = 1 << 63
 _DEEPEST = 64
+_SETTINGS = re.compile(r"^[ \t-]*+kind:[ \t]*+(?:KubeVirt|HyperConverged)[ \t]*+$", re.MULTILINE)
 
 
 def put_parameter(values: Tree, name: str, value: str, *, is_text: bool) -> None:
@@ -92,6 +94,15 @@ def may_hold_machines(tree: Any) -> bool:
     return relevance.may_hold(text) and (
         relevance.may_be_of_machine(text)
         or any(re.fullmatch(relevance.KIND_OF_MACHINE, text) for text in leaves(tree))
+    )
+
+
+def may_hold_settings(tree: Any) -> bool:
+    """Whether an object with the cluster's settings may stand in the values *tree*, or in a text in it."""
+    kinds = {kind for _, kind in SETTINGS_HOLDERS}
+    stated = tree if isinstance(tree, dict) else {}
+    return any(re.search(_SETTINGS, text) or text in kinds for text in leaves(stated)) and (
+        relevance.may_hold(_as_texts(stated))
     )
 
 

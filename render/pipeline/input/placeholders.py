@@ -79,7 +79,8 @@ def filled(
 ) -> tuple[Tree, tuple[FieldPath, ...]] | None:
     """A machine with the example *number* (see `templates.example`) where a placeholder stands, and these fields.
 
-    None where one stands for a list, a mapping or a key, of which there is no example.
+    None where one stands for a list or a mapping, of which there is no example. What has one in its key is left out:
+    nothing else depends on a label or an annotation that nobody knows.
     """
     from render.convert import templates
 
@@ -88,6 +89,11 @@ def filled(
     kind = templates.type_of(resource.kind)
     for path, text, pattern in _places(resource):
         if path in open_:
+            continue
+        if path[-1] == text and path[-2:-1] in (("labels",), ("annotations",)):
+            if re.search(pattern, text):
+                tree.remove(body, *path)
+                open_.append(path)
             continue
         type_name = templates.type_at(kind, path, release)
         pieces: list[str] = []
