@@ -368,6 +368,8 @@ def is_name(raw: str) -> bool:
 
 def _quoted(raw: Any) -> str:
     """*raw* as messages quote it; no more than the beginning of what is long."""
+    if raw is None:
+        return "nothing"
     if not isinstance(raw, str | int | float | bool) or _holds_giants(raw):
         return type(raw).__name__
     if isinstance(raw, str) and len(raw) > _QUOTED:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes, defects
@@ -25,7 +25,13 @@ from render.model import tree
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.release import NEWEST, release_named
-from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource, from_body
+from render.model.resource import (
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    Resource,
+    ResourceRef,
+    from_body,
+)
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
 from render.revisions import stamps
@@ -388,16 +394,32 @@ def render_loaded(  # noqa: PLR0913 - as `run`
 
 
 def _unless_following(
-    diagnostics: Iterable[Diagnostic],
+    diagnostics: Collection[Diagnostic],
     loaded: Documents,
     resources: Sequence[Resource],
     limits: Limits,
 ) -> Iterator[Diagnostic]:
     """*diagnostics* but for those that may only follow from what cannot be read."""
     unread = loaded.unread_files
-    if all(error.location.file in unread for error in loaded.diagnostics if error.is_error):
-        return (unless_unread(diagnostic, loaded, resources, limits) for diagnostic in diagnostics)
-    return (diagnostic for diagnostic in diagnostics if not codes.CODES[diagnostic.code].follows)
+    if any(error.location.file not in unread for error in loaded.diagnostics if error.is_error):
+        return (each for each in diagnostics if not codes.CODES[each.code].follows)
+    refused = {each.resource for each in diagnostics if each.code == codes.UNKNOWN_KIND.number}
+    return (
+        _unless_refused(unless_unread(each, loaded, resources, limits), refused, resources)
+        for each in diagnostics
+    )
+
+
+def _unless_refused(
+    diagnostic: Diagnostic, refused: Collection[ResourceRef | None], resources: Sequence[Resource]
+) -> Diagnostic:
+    """*diagnostic* without another name for a definition that is there, and is *refused* as it is written."""
+    place = diagnostic.location
+    if not refused or not codes.CODES[diagnostic.code].follows or place.index is None:
+        return diagnostic
+    name = tree.get(resources[place.index].body, *place.path)
+    same = next((ref for ref in refused if ref is not None and ref.name == name), None)
+    return diagnostic if same is None else diagnostic._replace(help=f"mend {same} first", fixes=())
 
 
 def _unread_file(loaded: Documents, name: str, limits: Limits) -> str:

@@ -186,11 +186,14 @@ def check_requirements(machine: Machine) -> None:
         from render.kubevirt import instancetype_fixes
 
         fixes = instancetype_fixes.sufficient(machine, preference, cause)
+        cure = instancetype_fixes.cure(cause, preference, fixes)
+        if _lacks_instancetype(machine):  # which may well have it
+            fixes, cure = (), "name an instancetype that is there first"
         diagnostic = REQUIREMENT_UNMET.at(
             at(machine.resource, cause.path),
             cause.message,
             setting(preference, cause.source),
-            help=instancetype_fixes.cure(cause, preference, fixes),
+            help=cure,
             fixes=fixes,
         )
         machine.diagnostics.append(diagnostic._replace(position=place))

@@ -9,7 +9,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from tests.support import process
 from tests.support.asking import without_last_line
-from tests.support.manifests import put, vm
+from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
 
 REMOTE = "resources: [https://example.invalid/operator.yaml, vm.yaml]\n"
@@ -604,3 +604,13 @@ def test_a_kustomization_that_cannot_be_read_may_list_the_vms_below_it(tmp_path:
     assert "apps/kustomization.yaml:1:16: error VR101" in done.stdout
     assert "other/" not in done.stdout
     assert done.returncode == Exit.FINDINGS
+
+
+def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
+    """It is there, under an apiVersion that no release serves: no near name is offered for it."""
+    put(tmp_path / "size.yaml", instancetype("u1.smal").replace("v1beta1", "v1"))
+    put(tmp_path / "vm.yaml", vm(instancetype="u1.smal"))
+    printed = run(tmp_path, "check", ".").stdout
+    assert "VR123" in printed
+    assert "help: mend VirtualMachineClusterInstancetype u1.smal first" in printed
+    assert "did you mean" not in printed

@@ -49,5 +49,7 @@ def serve(call: Call, environ: Mapping[str, str]) -> Exit:
 
 def _missing(name: str) -> str:
     message = f"the language server needs {name}, which is not installed"
-    fault = codes.USAGE.at(Location(), message, help="pip install 'virt-render[editor]'")
+    fault = codes.USAGE.at(
+        Location(), message, help="pip install '.[editor]' in the checkout of virt-render"
+    )
     return f"virt-render: error {fault.code} {codes.USAGE.slug}: {fault.message}\n  help: {fault.help}\n"

@@ -48,6 +48,14 @@ def test_what_follows_a_missing_instancetype(release: str, spec: Json, codes: li
     assert [diagnostic.code for diagnostic in found.diagnostics if diagnostic.is_error] == codes
 
 
+def test_a_missing_instancetype_may_have_what_is_required() -> None:
+    """Memory beside it would be a conflict, once the instancetype is found."""
+    found = render([preference(_REQUIRES), VM]).diagnostics
+    (unmet,) = (diagnostic for diagnostic in found if diagnostic.code == "VR401")
+    assert unmet.help == "name an instancetype that is there first"
+    assert unmet.fixes == ()
+
+
 @pytest.mark.parametrize(
     ("name", "near"),
     [("u1.smal", "u1.small"), ("ul.small", "u1.small"), ("shop.small", ""), ("shop-small", "")],
