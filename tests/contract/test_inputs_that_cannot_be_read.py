@@ -614,3 +614,17 @@ def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     assert "VR123" in printed
     assert "help: mend VirtualMachineClusterInstancetype u1.smal first" in printed
     assert "did you mean" not in printed
+
+
+def test_a_file_of_several_overlays_says_at_its_line_what_is_wrong(repository: Path) -> None:
+    """kustomize says it in the words of each overlay."""
+    with (repository / "base/vm.yaml").open("a", encoding="utf-8") as stream:
+        stream.write("x: [\n")
+    line = len((repository / "base/vm.yaml").read_text("utf-8").splitlines())
+    checked = run(repository, "check", ".")
+    assert checked.returncode == Exit.UNREADABLE
+    (told,) = (text for text in checked.stdout.splitlines() if "base/vm.yaml" in text)
+    assert told.startswith(f"base/vm.yaml:{line}:5: error VR116")
+    assert "kustomize cannot read base/vm.yaml" in told
+    compared = run(repository, "diff", "HEAD").stdout
+    assert "(1 new, 1 as before)" in compared

@@ -20,6 +20,7 @@ from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse, mappings
 from render.model.tree import get
+from render.system import files
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
@@ -162,6 +163,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     use: FolderUse | None,
 ) -> None:
     if isinstance(output, list):
+        output = _unparsable(reached, intake.limits) or output
         into.diagnostics.extend(output)
         into.unbuilt.extend(output)
         return
@@ -188,6 +190,21 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             )
             into.substituted.append(build)
     intake.lock_of(top, into)
+
+
+def _unparsable(reached: Reach, limits: Limits) -> list[Diagnostic]:
+    """Why files that a kustomization reads cannot be parsed, each at its line, for all that take it along.
+
+    kustomize says it in the words of each folder on the way there.
+    """
+    found = []
+    for file in dict.fromkeys(reached.resources):
+        data = files.read(file, file, limits.file_bytes)
+        for diagnostic in read(data, file, limits).diagnostics if isinstance(data, bytes) else ():
+            if diagnostic.code == codes.YAML_SYNTAX.number:
+                message = f"kustomize cannot read {file}: {diagnostic.message}"
+                found.append(codes.KUSTOMIZE_FAILED.at(diagnostic.location, message))
+    return found
 
 
 def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:
