@@ -969,10 +969,15 @@ data:
         ("apps/web.yaml", application("values: |\n  memory: 1Gi"), 11),
         ("apps/web.yaml", application("valuesObject:\n  memory: 1Gi"), 11),
         ("apps/web.yaml", application("parameters: [{name: memory, value: 1Gi}]"), 10),
+        (
+            "apps/web.yaml",
+            application("parameters:\n- {name: cores, value: '1'}\n- {name: memory, value: 1Gi}"),
+            12,
+        ),
         ("apps/web.yaml", f"{FLUX_RELEASE}  values:\n    memory: 1Gi\n", 7),
         ("apps/web.yaml", f"{BY_REFERENCE}  values.yaml: |\n    memory: 1Gi\n", 13),
     ],
-    ids=["valueFiles", "values", "valuesObject", "parameters", "HelmRelease", "ConfigMap"],
+    ids=["valueFiles", "values", "valuesObject", "parameters", "lines", "HelmRelease", "ConfigMap"],
 )
 def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int) -> None:
     """E5: at its own line where the template is as it was; where that changed too, at the template.

@@ -30,6 +30,8 @@ from render.yaml.reader import Document, read
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
 _BRANCHES = frozenset({"", "HEAD", "main", "master"})
+#: So many parameters are values of their own, each with its place.
+_APART = 64
 _REMOTE = ("://", "$ARGOCD_")
 #: What no file in the folder of a source overrides.
 _OF_SOURCE = ("chart", "path", "repoURL", "targetRevision")
@@ -236,15 +238,17 @@ class _Application(NamedTuple):
             text = text_at(helm, "values").encode("utf-8", "replace")
             yield ValuesText(text, origin, (*path, "values"), is_text=is_whole)
         parameters: Tree = {}
+        listed = [*mappings(helm, "parameters")]
         for is_text in (False, True):
-            for _, parameter in mappings(helm, "parameters"):
-                if bool(parameter.get("forceString")) is is_text:
-                    value = text_at(parameter, "value")
-                    if "$ARGOCD_" in value:
-                        raise UnevaluatedError("parameter with a variable of Argo CD", value)
-                    values.put_parameter(
-                        parameters, text_at(parameter, "name"), value, is_text=is_text
-                    )
+            for place, parameter in listed:
+                if bool(parameter.get("forceString")) is not is_text:
+                    continue
+                value = text_at(parameter, "value")
+                if "$ARGOCD_" in value:
+                    raise UnevaluatedError("parameter with a variable of Argo CD", value)
+                into: Tree = {} if len(listed) <= _APART else parameters
+                values.put_parameter(into, text_at(parameter, "name"), value, is_text=is_text)
+                if into is not parameters:
+                    yield ValuesText(values.as_text(into), origin, (*path, *place, "value"))
         if parameters:
-            text = values.as_text(parameters)
-            yield ValuesText(text, origin, (*path, "parameters"))
+            yield ValuesText(values.as_text(parameters), origin, (*path, "parameters"))
