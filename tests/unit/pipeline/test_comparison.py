@@ -707,6 +707,21 @@ def test_a_vm_is_as_large_as_its_next_start_makes_it(emit: Any, edit: Any, memor
     assert then == Size(2, memory << 30, "small")
 
 
+def test_an_edit_of_the_vm_is_nearer_than_a_setting_of_the_cluster() -> None:
+    """liveupdate: memory that is no multiple of 2Mi is not plugged in, whatever the settings say."""
+    resources = (*_DOMAIN, "resources")
+    odd, even = (
+        edited(PLAIN, {"requests": {"memory": amount}}, *resources) for amount in ("1024M", "1Gi")
+    )
+    for vm in (odd, even):
+        tree.remove(vm, *_DOMAIN, "memory")
+    settings = [cluster(liveUpdateConfiguration={"maxHotplugRatio": ratio}) for ratio in (2, 4)]
+    found = only([settings[0], odd], [settings[1], even])
+    cause = change(found, "spec.domain.memory.maxGuest").cause
+    assert cause is not None
+    assert (cause.resource.kind, cause.path[-1]) == ("VirtualMachine", "memory")
+
+
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_a_definition_is_not_to_blame_for_a_vm_that_was_refused_before(emit: Any) -> None:
     """Nothing of it ever ran; who edits the VM itself is told that it is refused still."""
