@@ -67,6 +67,13 @@ INSIDE = {
 }
 
 
+def test_a_manifest_that_stands_in_git_lfs_is_counted(tmp_path: Path) -> None:
+    put(tmp_path / "vm.yaml", MACHINE.replace("ide", "virtio"))
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 400\n"
+    put(tmp_path / "other.yaml", pointer)
+    assert "not looked at: 1 file that stands in Git LFS" in run("check", ".", cwd=tmp_path).stderr
+
+
 @pytest.mark.parametrize("kind", ["KubeVirt", "HyperConverged"])
 def test_settings_in_values_of_a_chart_from_elsewhere_are_counted(
     tmp_path: Path, kind: str

@@ -26,6 +26,8 @@ from render.yaml.reader import Document
 
 #: Where the unfilled inputs have why files cannot be read in which objects may stand that fill in others.
 UNREAD_USERS = ("", "")
+#: How a file begins that stands for one in Git LFS.
+_LFS = b"version https://git-lfs.github.com/spec/"
 
 if TYPE_CHECKING:
     from render.manifests.uses.asking import Uses
@@ -522,6 +524,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             intake.add(file, data, into, named=False)
         else:
             into.passed.append(file)
+            into.unseen += Counter({"file that stands in Git LFS": int(data.startswith(_LFS))})
             if relevance.may_be_referent(data):
                 referents.append((file, data))
             if relevance.may_limit(data):
