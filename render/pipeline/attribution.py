@@ -143,7 +143,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
         or _named(route, change, change.before, old)
-        or _computed_of_edit(route, change)
+        or _computed(route, change, around=False)
         or _setting(route, change.sides)
         or _computed(route, change)
         or _around(route, change)
@@ -157,27 +157,20 @@ def _in_order(route: Route) -> Route:
     return route[:-1] if route[-1] is ORDER else route
 
 
-def _computed_of_edit(route: Route, change: Transition) -> ChangeSource | None:
-    """The field that was edited, and from which KubeVirt computes that at *route*."""
-    sources = (
-        source for place, sources in _COMPUTED if route[: len(place)] == place for source in sources
-    )
-    return next(filter(None, (_edited(source, change) for source in sources)), None)
-
-
-def _computed(route: Route, change: Transition) -> ChangeSource | None:
-    """The source of what KubeVirt computes from another field: one that was edited, else one around that."""
-    edited = _computed_of_edit(route, change)
-    if edited:
-        return edited
+def _computed(route: Route, change: Transition, *, around: bool = True) -> ChangeSource | None:
+    """The source of what KubeVirt computes from another field: one that was edited, else, if asked, one *around* it."""
     for place, sources in _COMPUTED:
         if route[: len(place)] == place:
             for source in sources:
+                origin = _edited(source, change)
+                if origin:
+                    return origin
+            for source in sources if around else ():
                 item = (route[len(place)],) if _is_item(route, place) else ()
                 origin = _around((*source, *item), change) or _around(source, change)
                 if origin:
                     return origin
-    return _written(route, change) if route[:1] == ("metadata",) else None
+    return _written(route, change) if around and route[:1] == ("metadata",) else None
 
 
 def _derived(route: Route, change: Transition) -> ChangeSource | None:

@@ -18,8 +18,7 @@ def words(release: Version) -> Words:
         (json_schema.place(_SPEC, path, release), known)
         for path, known in order.words(release).items()
     )
-    found = {place: known for place, known in places if place is not None}
-    return found | {
+    return {place: known for place, known in places if place is not None} | {
         ("kubevirt.VirtualMachineSpec", "runStrategy"): vm.strategies(release),
         ("instancetype.CPUPreferences", "preferredCPUTopology"): tuple(sorted(topology.KNOWN)),
     }
