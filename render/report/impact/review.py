@@ -561,9 +561,10 @@ def is_shown(machine: MachineImpact) -> bool:
     return not is_old and not QUIET.issuperset(machine.effects)
 
 
-def rank(machine: MachineImpact) -> tuple[list[int], str]:
-    """What sorts VMs, the worst first."""
-    return [RANKED.index(effect) for effect in machine.effects], str(machine.resource)
+def rank(machine: MachineImpact) -> tuple[list[int], bool, str]:
+    """What sorts VMs, the worst first, and of those that cannot be rendered the ones last that never could."""
+    effects = [RANKED.index(effect) for effect in machine.effects]
+    return effects, len(machine.unrendered) > 1, str(machine.resource)
 
 
 def pinned(machines: Iterable[MachineImpact]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
-from render.diff.impact import DefinitionWithoutEffect
+from render.diff.impact import DefinitionWithoutEffect, MachineImpact
 from render.model.resource import ResourceRef
 from render.report.formats import IMPACT_FORMATS
 from render.report.impact import formats
@@ -282,6 +282,20 @@ def test_a_vm_counts_at_a_cause_by_what_comes_of_that_one() -> None:
         ("VirtualMachineClusterInstancetype small", "spec.cpu.guest", {"restart": 1, "next": 1}),
     ]
     assert "(with the restart)" in written("text", reviewed)
+
+
+def test_of_those_that_cannot_be_rendered_the_new_ones_come_first() -> None:
+    lost = [
+        MachineImpact(ResourceRef("VirtualMachine", "prod", name), ("unrenderable",), ("no",))
+        for name in "abc"
+    ]
+    sides = (("before", "after"), ("before", "after"), ("after",))
+    machines = tuple(
+        machine._replace(unrendered=unrendered)
+        for machine, unrendered in zip(lost, sides, strict=True)
+    )
+    listed = entries([ReviewPart("", Impact(machines))])
+    assert [entry.machine.resource.name for entry in listed] == ["c", "a", "b"]
 
 
 def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
