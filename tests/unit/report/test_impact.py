@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
 from render.diff.impact import DefinitionWithoutEffect, MachineImpact
+from render.diff.source import SideName
 from render.model.resource import ResourceRef
 from render.report.formats import IMPACT_FORMATS
 from render.report.impact import formats
@@ -289,7 +290,9 @@ def test_of_those_that_cannot_be_rendered_the_new_ones_come_first() -> None:
         MachineImpact(ResourceRef("VirtualMachine", "prod", name), ("unrenderable",), ("no",))
         for name in "abc"
     ]
-    sides = (("before", "after"), ("before", "after"), ("after",))
+    sides: tuple[tuple[SideName, ...], ...] = (
+        ("before", "after"), ("before", "after"), ("after",),
+    )  # fmt: skip
     machines = tuple(
         machine._replace(unrendered=unrendered)
         for machine, unrendered in zip(lost, sides, strict=True)
