@@ -302,8 +302,10 @@ def _why(entry: MachineEntry) -> str:
     old, new = (code(value, cell=True) for value in short(change))
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     rollout = machine.rollout
-    strategy = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
-    return f"{code(change.field, cell=True)} {old} → {new}{more}{strategy}"
+    aside = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
+    if worst(machine) == "migrate" and machine.workload == "none":
+        aside += "; nothing migrates it by itself"
+    return f"{code(change.field, cell=True)} {old} → {new}{more}{aside}"
 
 
 def _unaffected(unaffected_users: UnaffectedUsers) -> tuple[str, str, str]:

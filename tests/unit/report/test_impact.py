@@ -301,6 +301,26 @@ def test_of_those_that_cannot_be_rendered_the_new_ones_come_first() -> None:
     assert [entry.machine.resource.name for entry in listed] == ["c", "a", "b"]
 
 
+@pytest.mark.parametrize("methods", [[], ["LiveMigrate"]])
+def test_the_table_says_what_nothing_migrates(methods: list[str]) -> None:
+    """Without workloadUpdateMethods a merge migrates nothing."""
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"workloadUpdateStrategy": {"workloadUpdateMethods": methods}},
+    }
+    before, after = (vm(networks=[{"name": "default", "pod": {}}]) for _ in range(2))
+    for machine, guest in ((before, "1Gi"), (after, "2Gi")):
+        domain = machine["spec"]["template"]["spec"]["domain"]
+        domain["devices"] = {"interfaces": [{"name": "default", "masquerade": {}}]}
+        domain["memory"]["guest"] = guest
+    text = written("markdown", review([cluster, before], [cluster, after]))
+    (row,) = (line for line in text.splitlines() if line.startswith("| `VirtualMachine prod/web`"))
+    assert "| migrate, next |" in row
+    assert row.endswith("; nothing migrates it by itself |") == (not methods)
+
+
 def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
     """Each overlay has the object of the base in a namespace of its own."""
     parts = []
