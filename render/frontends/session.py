@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes, defects
@@ -401,12 +401,31 @@ def _unless_following(
 ) -> Iterator[Diagnostic]:
     """*diagnostics* but for those that may only follow from what cannot be read."""
     unread = loaded.unread_files
-    if any(error.location.file not in unread for error in loaded.diagnostics if error.is_error):
-        return (each for each in diagnostics if not codes.CODES[each.code].follows)
+    is_known = all(error.location.file in unread for error in loaded.diagnostics if error.is_error)
+    texts = [files.read(file, file, limits.file_bytes) for file in unread]
     refused = {each.resource for each in diagnostics if each.code == codes.UNKNOWN_KIND.number}
-    return (
-        _unless_refused(unless_unread(each, loaded, resources, limits), refused, resources)
-        for each in diagnostics
+    for each in diagnostics:
+        if not codes.CODES[each.code].follows:
+            yield each
+        elif is_known and not _may_hold(texts, _name_missed(each, resources)):
+            yield _unless_refused(unless_unread(each, loaded, resources), refused, resources)
+
+
+def _name_missed(diagnostic: Diagnostic, resources: Sequence[Resource]) -> str:
+    """The name of the object that *diagnostic* misses, ``""`` where it misses none."""
+    place = diagnostic.location
+    if not codes.CODES[diagnostic.code].follows or place.path[-1:] != ("name",):
+        return ""
+    if place.index is None or place.index >= len(resources):
+        return ""
+    name = tree.get(resources[place.index].body, *place.path)
+    return name if isinstance(name, str) else ""
+
+
+def _may_hold(texts: Iterable[bytes | Diagnostic], name: str) -> bool:
+    """Whether the object *name* may stand in one of *texts*, which cannot be parsed."""
+    return bool(name) and any(
+        not isinstance(text, bytes) or name.encode() in text for text in texts
     )
 
 
@@ -414,36 +433,17 @@ def _unless_refused(
     diagnostic: Diagnostic, refused: Collection[ResourceRef | None], resources: Sequence[Resource]
 ) -> Diagnostic:
     """*diagnostic* without another name for a definition that is there, and is *refused* as it is written."""
-    place = diagnostic.location
-    if not refused or not codes.CODES[diagnostic.code].follows or place.index is None:
-        return diagnostic
-    name = tree.get(resources[place.index].body, *place.path)
-    same = next((ref for ref in refused if ref is not None and ref.name == name), None)
+    name = _name_missed(diagnostic, resources) if refused else ""
+    same = next((ref for ref in refused if name and ref is not None and ref.name == name), None)
     return diagnostic if same is None else diagnostic._replace(help=f"mend {same} first", fixes=())
 
 
-def _unread_file(loaded: Documents, name: str, limits: Limits) -> str:
-    """Which file of *loaded* cannot be read and may hold the object *name*, in words; ``""`` for none."""
-    for file, numbers in loaded.unread_files.items():
-        data = files.read(file, file, limits.file_bytes)
-        if not isinstance(data, bytes) or name.encode() in data:
-            return f"{file} ({', '.join(numbers)}), which cannot be read"
-    return ""
-
-
 def unless_unread(
-    diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource], limits: Limits
+    diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource]
 ) -> Diagnostic:
-    """*diagnostic*, no error where it misses what may stand in a file or an input that cannot be read."""
-    place = diagnostic.location
-    if not codes.CODES[diagnostic.code].follows or place.path[-1:] != ("name",):
-        return diagnostic
-    if place.index is None or place.index >= len(resources):
-        return diagnostic
-    name = tree.get(resources[place.index].body, *place.path)
-    if not isinstance(name, str) or not name:
-        return diagnostic
-    holder = _unread_file(loaded, name, limits) or loaded.unread_holder(name)
+    """*diagnostic*, no error where it misses what may stand in an input of the repository that cannot be read."""
+    name = _name_missed(diagnostic, resources)
+    holder = loaded.unread_holder(name) if name else ""
     if not holder:
         return diagnostic
     return diagnostic._replace(

@@ -585,7 +585,7 @@ def test_without_the_extra(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "the language server needs pygls" in done.stderr
-    assert "virt-render[editor]" in done.stderr
+    assert "pip install '.[editor]'" in done.stderr
 
 
 def test_no_other_command_imports_it(folder: Path) -> None:

@@ -156,7 +156,7 @@ def _found(target: _PinTarget) -> Iterator[Diagnostic]:
     is_parted = bool(unread_texts(loaded))
     for diagnostic in target.pinned.diagnostics:
         if not is_parted or not codes.CODES[diagnostic.code].follows:
-            yield unless_unread(diagnostic, loaded, resources, target.part.request.reading.limits)
+            yield unless_unread(diagnostic, loaded, resources)
 
 
 def _told(first: choice.Wave, request: Request) -> str:

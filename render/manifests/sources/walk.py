@@ -524,7 +524,8 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             intake.add(file, data, into, named=False)
         else:
             into.passed.append(file)
-            into.unseen += Counter({"file that stands in Git LFS": int(data.startswith(_LFS))})
+            if data.startswith(_LFS):
+                into.unseen["file that stands in Git LFS"] += 1
             if relevance.may_be_referent(data):
                 referents.append((file, data))
             if relevance.may_limit(data):
