@@ -4,6 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -59,6 +60,8 @@ class Uses(NamedTuple):
     broken: Sequence[Diagnostic] = ()
 
 
+#: So many folders are looked at of those that a file names which cannot be parsed.
+_MOST_PATHS = 32
 #: What says which folder an object applies.
 _PATH = re.compile(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 
@@ -100,9 +103,11 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
 def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
     """Whether a folder in which objects of KubeVirt's may stand is named in *file*, which cannot be parsed."""
     data = files.read(file, file, limits.file_bytes)
-    for match in _PATH.finditer(relevance.unescaped(data) if isinstance(data, bytes) else b""):
+    matches = _PATH.finditer(relevance.unescaped(data) if isinstance(data, bytes) else b"")
+    paths = dict.fromkeys(match[1].decode("utf-8", "replace") for match in matches)
+    for path in islice(paths, _MOST_PATHS):
         try:
-            folder = home.folder(os.path.normpath(f"/{match[1].decode('utf-8', 'replace')}"))
+            folder = home.folder(os.path.normpath(f"/{path}"))
         except UnevaluatedError:
             continue
         if home.is_read(folder) and (
@@ -241,7 +246,7 @@ class _AskingFiles:
             return []
         contents = read(data, file, self._limits)
         self._parsed[file] = contents.documents
-        lines = data.split(b"\n")
+        lines = data.split(b"\n") if contents.diagnostics else []
         errors = [
             diagnostic
             for diagnostic in contents.diagnostics
