@@ -239,22 +239,14 @@ _MAY_DIFFER: tuple[_Live, ...] = (
 
 def needs_restart(update: Update) -> bool:
     """Whether the template differs from what the VMI was started with in a field that needs a restart."""
-    # QUIRK(pkg/virt-controller/watch/vm/vm.go): what cannot be read any more is not compared.
-    started = _started_with_live_fields(update)
-    return started is not None and not compare.same(started, update.applied, compare.TEMPLATE_SPEC)
+    return bool(_blocking(update))
 
 
 def _blocking(update: Update) -> tuple[Route, ...]:
     """The fields of the VMI in which the template differs so."""
-    started = _started_with_live_fields(update)
-    found = compare.differences(started, update.applied, compare.TEMPLATE_SPEC) if started else ()
-    return tuple(("spec", *difference.route) for difference in found)
-
-
-def _started_with_live_fields(update: Update) -> Tree | None:
-    """What the VMI was started with, and of today what may differ from it; None where the first is unknown."""
     if update.started is None:
-        return None
+        # QUIRK(pkg/virt-controller/watch/vm/vm.go): what cannot be read any more is not compared.
+        return ()
     started = Draft(update.started)
     for part in _MAY_DIFFER:
         if part.may_differ(update):
@@ -263,7 +255,8 @@ def _started_with_live_fields(update: Update) -> Tree | None:
                 started.remove(part.path)
             else:
                 started.put(part.path, value)
-    return started.tree
+    found = compare.differences(started.tree, update.applied, compare.TEMPLATE_SPEC)
+    return tuple(("spec", *difference.route) for difference in found)
 
 
 def _plugs_volumes(update: Update) -> bool:
@@ -302,8 +295,8 @@ class _Controller:
     def __init__(self, update: Update) -> None:
         self._update = update
         self._vmi = Draft(update.running)
-        self._restart = (_since_start(update) or _GENERAL) if needs_restart(update) else ""
-        self._blocking = _blocking(update) if self._restart else ()
+        self._blocking = _blocking(update)
+        self._restart = (_since_start(update) or _GENERAL) if self._blocking else ""
         self._error = ""
         self._migrates = self._moves = False
 

@@ -294,11 +294,7 @@ def _at_restart(facts: Facts, effects: set[str]) -> list[WeighedDifference]:
 
 def _is_within(route: Route, fields: Iterable[Route]) -> bool:
     """Whether *route* leads into one of the *fields*, or one of them into it."""
-    return any(
-        step == other
-        for field in fields
-        for step, other in [(route[: len(field)], field[: len(route)])]
-    )
+    return any(route[: len(field)] == field[: len(route)] for field in fields)
 
 
 def _judged(before: Tree, after: Tree, effect: str) -> list[WeighedDifference]:

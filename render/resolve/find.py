@@ -196,9 +196,11 @@ def _meant(name: str, known: Collection[str]) -> str:
 
 def _near(name: str, known: Collection[str]) -> str:
     """The name in *known* that *name* was probably meant to be: with another series, o1.small is another thing."""
+    if len(known) >= _MANY:
+        return ""
     alike = [
         other
         for other in known
         if "." not in other or other[:1] == name[:1] or other.find(".") == name.find(".")
     ]
-    return nearest(name, alike) if len(known) < _MANY else ""
+    return nearest(name, alike)

@@ -60,6 +60,16 @@ def listing(made: Repository, *names: str) -> None:
     )
 
 
+def chart_in(made: Repository) -> None:
+    """Write a chart of one VM, whose memory its values say."""
+    made.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    made.write("chart/values.yaml", "memory: 1Gi\n")
+    made.write(
+        "chart/templates/vm.yaml",
+        manifests.vm("chart", memory="1Gi").replace("1Gi", "{{ .Values.memory }}"),
+    )
+
+
 def effects(made: Repository, *revisions: str) -> dict[str, tuple[list[str], list[str]]]:
     """What becomes of each VM, and what is said of it, by its namespace and name."""
     data: Any = json.loads(made.run("diff", *revisions, "--format", "json").stdout)
@@ -144,12 +154,7 @@ def test_an_object_that_is_not_evaluated_any_more_may_apply_it(repository: Repos
 
 @pytest.mark.usefixtures("helm")
 def test_a_chart_of_an_application_is_not_installed_by_itself(repository: Repository) -> None:
-    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
-    repository.write("chart/values.yaml", "memory: 1Gi\n")
-    repository.write(
-        "chart/templates/vm.yaml",
-        manifests.vm("chart", memory="1Gi").replace("1Gi", "{{ .Values.memory }}"),
-    )
+    chart_in(repository)
     repository.write("argocd/chart.yaml", APPLICATION)
     repository.commit("All")
     (repository.folder / "argocd/chart.yaml").unlink()
@@ -311,12 +316,7 @@ spec:
 @pytest.mark.usefixtures("helm")
 def test_what_cannot_be_read_lets_go_of_nothing(text: str, repository: Repository) -> None:
     """Argo CD cannot read it either, and prunes nothing."""
-    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
-    repository.write("chart/values.yaml", "memory: 1Gi\n")
-    repository.write(
-        "chart/templates/vm.yaml",
-        manifests.vm("chart", memory="1Gi").replace("1Gi", "{{ .Values.memory }}"),
-    )
+    chart_in(repository)
     repository.write("argocd/chart.yaml", text)
     repository.commit("All")
     repository.write("argocd/chart.yaml", f"{text}x: [\n")
