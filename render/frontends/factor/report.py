@@ -54,7 +54,7 @@ def as_text(factored: Sequence[FactoredPart], request: Request) -> str:
             lines += _definition_lines(definition, part)
         for preset in part.factoring.presets:
             lines += _preset_lines(preset, part, places)
-    lines += _summary(factored)
+    lines += _summary(factored, is_near_looked_for=request.own["near"])
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -141,7 +141,7 @@ def _preset_lines(
         yield f"  not written: {why}"
 
 
-def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
+def _summary(factored: Sequence[FactoredPart], *, is_near_looked_for: bool) -> Iterator[str]:
     machines = [machine for part in factored for machine in part.factoring.machines]
     counts = Counter(machine.outcome for machine in machines)
     added = sum(len(_definitions(part)) for part in factored)
@@ -149,6 +149,8 @@ def _summary(factored: Sequence[FactoredPart]) -> Iterator[str]:
     for outcome in OUTCOMES:
         if counts[outcome]:
             yield f"  {counts[outcome]} {outcome}  {_MEANINGS[outcome]}"
+    if not is_near_looked_for and (counts["new"] or counts["open"]):
+        yield "  --near says which of those that exist nearly fit, and what would change"
     if any(part.written is not None for part in factored):
         count = sum(len(part.written.machines) for part in factored if part.written)
         refused = sum(map(_refused, factored))

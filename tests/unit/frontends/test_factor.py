@@ -253,6 +253,9 @@ def test_what_is_nearest_is_said_in_the_words_of_diff(
     assert invoke(["factor", "--near", "."]) == 0
     out = capfd.readouterr().out
     assert "spec.domain.memory.guest: 5Gi -> 4Gi (restart)" in out
+    assert "  --near says" not in out
+    assert invoke(["factor", "."]) == 0
+    assert "  --near says which of those that exist nearly fit" in capfd.readouterr().out
 
 
 def test_no_more_definitions_are_made_than_asked_for(
