@@ -28,8 +28,8 @@ PLACEHOLDER_OF_NAME = (
     rf"{PLACEHOLDER}|\$\([A-Za-z_][\w.-]*+\)|@[A-Za-z_][\w.-]*+@|__[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)*+__"
     r"|<[A-Za-z_][\w. -]*+>|\$[A-Z_][A-Z0-9_]*+"
 )
-#: Of what most names are made: none of these has a placeholder, and the expression is compiled for others.
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789./: -")
+#: One of these begins each of them: most names have none, and the expression is compiled for others.
+_MARKS = frozenset("${@_<")
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
 _SPACED = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may have a domain and '/' before that"
@@ -47,15 +47,15 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         ("namespace", label_faults, _SPACED),
     ):
         value = metadata.get(key)
-        if isinstance(value, str) and value:
-            yield from _refusals((key,), value, check, cure, _renamed)
+        if isinstance(value, str) and value and (faults := check(value)):
+            yield from _refusals((key,), value, faults, cure, _renamed)
     yield from _labels(_texts(metadata, "labels"))
     if "finalizers" in metadata:
         yield from _finalizers(metadata["finalizers"])
     annotations = _texts(metadata, "annotations")
     for key, _ in annotations:
-        place = ("annotations", key)
-        yield from _refusals(place, key, _annotation_faults, _ANNOTATED, _renamed_key)
+        if faults := labels.key_faults(key.lower()):  # their case does not matter
+            yield from _refusals(("annotations", key), key, faults, _ANNOTATED, _renamed_key)
     size = sum(
         len(key.encode(errors="replace")) + len(value.encode(errors="replace"))
         for key, value in annotations
@@ -68,8 +68,10 @@ def refusals(metadata: Any) -> Iterator[Cause]:
 def _labels(pairs: Iterable[tuple[str, str]]) -> Iterator[Cause]:
     for key, value in pairs:
         place = ("labels", key)
-        yield from _refusals(place, key, labels.key_faults, _LABELED, _renamed_key)
-        yield from _refusals(place, value, labels.value_faults, _LABELED, _respelled)
+        if faults := labels.key_faults(key):
+            yield from _refusals(place, key, faults, _LABELED, _renamed_key)
+        if faults := labels.value_faults(value):
+            yield from _refusals(place, value, faults, _LABELED, _respelled)
 
 
 def _renamed(place: FieldPath, name: str) -> tuple[Fix, ...]:
@@ -103,21 +105,21 @@ def _prefix_faults(text: str) -> tuple[str, ...]:
     return subdomain_faults(f"{text[:-2]}a" if text[1:].endswith("-") else text)
 
 
-def _annotation_faults(key: str) -> tuple[str, ...]:
-    """What is wrong with the *key* of an annotation, whose case does not matter."""
-    return labels.key_faults(key.lower())
-
-
 def _finalizers(finalizers: Any) -> Iterator[Cause]:
     entries = finalizers if isinstance(finalizers, list) else []
     for index, value in enumerate(entries):
-        if isinstance(value, str):
-            yield from _refusals(("finalizers", index), value, labels.key_faults, _QUALIFIED)
+        if isinstance(value, str) and (faults := labels.key_faults(value)):
+            yield from _refusals(("finalizers", index), value, faults, _QUALIFIED)
     if {"orphan", "foregroundDeletion"}.issubset(
         entry for entry in entries if isinstance(entry, str)
     ):
         text = "metadata.finalizers: Invalid value: finalizer orphan and foregroundDeletion cannot be both set"
         yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
+
+
+def may_hold_placeholder(name: str) -> bool:
+    """Whether `PLACEHOLDER_OF_NAME` is worth being looked for in *name*."""
+    return not _MARKS.isdisjoint(name)
 
 
 def names(metadata: Any) -> list[tuple[FieldPath, str]]:
@@ -145,13 +147,12 @@ def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
 def _refusals(
     place: FieldPath,
     value: str,
-    check: Callable[[str], tuple[str, ...]],
+    faults: tuple[str, ...],
     cure: str,
     mend: Callable[[FieldPath, str], tuple[Fix, ...]] | None = None,
 ) -> Iterator[Cause]:
-    """What *check* has against *value* at *place*, and how to *mend* that, unless somebody fills it in."""
-    faults = check(value)
-    if not faults or (not _PLAIN.issuperset(value) and re.search(PLACEHOLDER_OF_NAME, value)):
+    """The *faults* of *value* at *place*, and how to *mend* that, unless somebody fills it in."""
+    if may_hold_placeholder(value) and re.search(PLACEHOLDER_OF_NAME, value):
         return
     from render.model.apimachinery.go import quoted
 

@@ -10,7 +10,7 @@ from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.release import minor
-from render.model.resource import KUBEVIRT, VM, VMI, from_body, tells_release
+from render.model.resource import KUBEVIRT, VM, VMI, from_body, tells_release, text_at
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
@@ -100,9 +100,9 @@ def _made(documents: Iterable[Document]) -> int:
 
 def machines_in(body: Tree) -> int:
     """How many VMs *body* is, or brings as a template of OpenShift."""
-    resource = from_body(body, 0)
-    if resource.kind != "Template":
-        return (resource.group, resource.kind) in _MACHINES
+    kind = text_at(body, "kind")
+    if kind != "Template":
+        return (text_at(body, "apiVersion").rpartition("/")[0], kind) in _MACHINES
     objects = body.get("objects")
     return sum(
         machines_in(item)

@@ -117,6 +117,8 @@ class References:
 
     def dangling(self, spec: Tree, namespace: str) -> Iterator[Dangling]:
         """The names in a VMI *spec* in *namespace* (``""``: where nobody says) that lead nowhere."""
+        if not self._by_scope:
+            return
         named = list(named_in(spec))
         own = {name for _, name, _ in named}
         for path, name, field in named:

@@ -23,7 +23,7 @@ _ANNOTATIONS = (
 )  # fmt: skip
 _LARGE_ANNOTATIONS = 128 * 1024
 #: Fields of a VMI spec that reach the pod in another form, and are rare.
-_SPEC = ("livenessProbe", "readinessProbe", "accessCredentials", "resourceClaims")
+_SPEC = frozenset({"livenessProbe", "readinessProbe", "accessCredentials", "resourceClaims"})
 #: Fields of a VMI spec that stand in the pod as they are.
 _COPIED = (
     "nodeSelector", "affinity", "topologySpreadConstraints", "serviceAccountName", "subdomain", "tolerations",
@@ -53,7 +53,7 @@ def is_doubtful(name: str, vmi: Tree) -> bool:
     spec = vmi.get("spec") or {}
     return (
         is_odd_name(name)
-        or any(key in spec for key in _SPEC)
+        or not _SPEC.isdisjoint(spec)
         or _is_odd_copy(spec)
         or _is_odd_domain(spec.get("domain") or {})
         or any(map(_is_odd_volume, spec.get("volumes") or ()))
@@ -63,7 +63,7 @@ def is_doubtful(name: str, vmi: Tree) -> bool:
 
 def is_odd_name(name: str) -> bool:
     """Whether a pod cannot be called after a machine *name*, or the machine's host cannot."""
-    if not name:
+    if not name or not label_faults(name):  # with what is put around it too
         return False
     hostname = name.partition(".")[0][:63]
     return bool(label_faults(hostname) or subdomain_faults(f"virt-launcher-{name}-a"))

@@ -118,7 +118,7 @@ def _places(resource: Resource) -> Iterator[tuple[FieldPath, str, str]]:
     """The texts that may hold a placeholder, and the pattern of those that count there: most objects have none."""
     for place in _METADATA:
         for path, text in metadata.names(tree.get(resource.body, *place)):
-            if not text.isalnum():
+            if metadata.may_hold_placeholder(text):
                 yield (*place, *path), text, metadata.PLACEHOLDER_OF_NAME
     if resource.may_hold_placeholders:
         for path, text in _texts(resource.body, ()):

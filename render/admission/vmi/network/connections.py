@@ -30,8 +30,10 @@ def _repeated_networks(subject: Subject) -> Iterator[Violation]:
 
 def _networks_without_interface(subject: Subject) -> Iterator[Violation]:
     networks = subject.spec["networks"]
-    interfaces = _names(subject.get(*_INTERFACES))
-    free = sorted(interfaces - _names(networks))
+    interfaces, names = _names(subject.get(*_INTERFACES)), _names(networks)
+    if names <= interfaces:
+        return
+    free = sorted(interfaces - names)
     for index, network in enumerate(networks):
         name = network.get("name", "")
         if name not in interfaces:
@@ -91,8 +93,10 @@ def _interfaces_of_one_network(subject: Subject) -> Iterator[Violation]:
 def _interfaces_without_network(subject: Subject) -> Iterator[Violation]:
     networks = subject.spec.get("networks") or []
     interfaces = subject.spec["domain"]["devices"]["interfaces"]
-    names = _names(networks)
-    free = sorted(names - _names(interfaces))
+    names, named = _names(networks), _names(interfaces)
+    if named <= names:
+        return
+    free = sorted(names - named)
     has_pod = any(network.get("pod") is not None for network in networks)
     for index, interface in enumerate(interfaces):
         name = interface.get("name", "")
