@@ -212,6 +212,17 @@ def anchors(document: Path) -> set[str]:
     return named.union(re.findall(r'<a id="([^"]+)">', text))
 
 
+#: The pages that show one thing, from its beginning to its end.
+HOW_TOS = ("flux", "policies", "pytest", "rendered-branches", "testing", "waves", "windows")
+
+
+@pytest.mark.parametrize("name", HOW_TOS)
+def test_a_how_to_is_one_screen(name: str) -> None:
+    """Without the comments, which no reader sees; what is reference has pages of its own."""
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert len(re.sub(r"<!--.*?-->\n", "", text, flags=re.DOTALL).splitlines()) <= 60
+
+
 def test_commands_in_the_documents_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
