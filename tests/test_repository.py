@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -210,6 +210,34 @@ def anchors(document: Path) -> set[str]:
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     named = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
     return named.union(re.findall(r'<a id="([^"]+)">', text))
+
+
+#: The pages that show one thing, from its beginning to its end.
+HOW_TOS = ("flux", "policies", "pytest", "rendered-branches", "testing", "waves", "windows")
+
+
+@pytest.mark.parametrize("name", HOW_TOS)
+def test_a_how_to_is_one_screen(name: str) -> None:
+    """Without the comments, which no reader sees; what is reference has pages of its own."""
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert len(re.sub(r"<!--.*?-->\n", "", text, flags=re.DOTALL).splitlines()) <= 60
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs and items of lists of *text*, in Markdown, without blocks, tables and comments."""
+    text = re.sub(
+        r"^ *(```+|~~~+).*?^ *\1|<!--.*?-->|^ *[|#].*?$", "\n", text, flags=re.DOTALL | re.MULTILINE
+    )
+    yield from re.split(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )", text)
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "docs").glob("**/*.md")), ids=lambda path: path.stem
+)
+def test_paragraphs_are_short(page: Path) -> None:
+    """Ninety words; longer ones are read by nobody."""
+    text = page.read_text(encoding="utf-8")
+    assert not [each for each in paragraphs(text) if len(each.split()) > 90]
 
 
 def test_commands_in_the_documents_exist() -> None:

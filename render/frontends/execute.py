@@ -90,8 +90,8 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
             answer, request = Answer(findings=(), faults=refused), _unfiled(request)
             diagnostics, tally = refused, None
         findings = _findings(answer, request, work)
-        if tally is not None:
-            tally = tally if tally.severities else tally.counting(findings)
+        if tally is not None and not tally.severities:
+            tally = tally.counting(findings)
             tally = tally._replace(infos=reporting.infos_shown(findings, request))
         faults = reporting.publish(findings, request, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), request)

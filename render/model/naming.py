@@ -69,6 +69,12 @@ def spellings(known: Iterable[str]) -> list[str]:
     return sorted({spelling for name in known for spelling in (name, name.rpartition("/")[2])})
 
 
+def like(pattern: str, known: Iterable[str]) -> list[str]:
+    """What of *known*, which `name_of` gave, a *pattern* that fits none may mean: namespaces, with a slash behind."""
+    namespaces = {_parted(name)[1].rpartition("/")[0] for name in known}
+    return sorted(f"{name}/" for name in namespaces if name) if pattern.endswith("/") else []
+
+
 def ambiguity(name: str, names: Sequence[str]) -> tuple[str, str]:
     """That *name* may mean each of *names*, and what to do."""
     full_names = [whole(candidate) for candidate in names]

@@ -11,6 +11,7 @@ from render.report.places import Place, Sources
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = re.compile(r"(\.\w+)?(?!\.?[\w\[])")
+_INDEX = re.compile(r"\[\d+\]")
 
 
 class Finding(NamedTuple):
@@ -46,13 +47,19 @@ class Finding(NamedTuple):
     def text(self) -> str:
         """The message after the object and the field, unless it names them already."""
         diagnostic = self.diagnostic
+        message = _with_indexes(diagnostic.message, diagnostic.field)
         parts = [str(diagnostic.resource)] if diagnostic.resource else []
-        if parts and diagnostic.message.startswith(parts[0]):
+        if parts and message.startswith(parts[0]):
             parts = []
-        if diagnostic.field and not _names(diagnostic.message, diagnostic.field):
+        if diagnostic.field and not _names(message, diagnostic.field):
             parts.append(diagnostic.field)
         where = f" (KubeVirt {', '.join(self.releases)})" if self.releases else ""
-        return ": ".join([*parts, diagnostic.message]) + where
+        return ": ".join([*parts, message]) + where
+
+
+def _with_indexes(message: str, field: str) -> str:
+    """*message* with the whole *field* where it has that without indexes of lists, as schemas say it."""
+    return message.replace(_INDEX.sub("", field), field, 1) if "[" in field else message
 
 
 def _names(message: str, field: str) -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.nearest import nearest
 from render.system import files, processes
 from render.system.box import fence
 
@@ -32,6 +33,8 @@ _TRUST = "run it as the owner of the files, or have git trust them: git config -
 _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
 _NO_REVISION = "Needed a single revision"
+#: What stands in a revision behind the name of a branch or a tag: ``~2``, ``^``, ``@{1}``.
+_STEPS_BACK = re.compile(r"[~^@:]")
 #: How many settings more there are, of which variables have the keys and values.
 _COUNT = "GIT_CONFIG_COUNT"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
@@ -274,12 +277,23 @@ def commit(folder: str, revision: str) -> Commit:
         answer = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitError as error:
         if str(error) == _NO_REVISION:
-            raise GitError(f"unknown revision {revision}", _CURE) from error
+            raise _unknown(folder, revision) from error
         raise
     id_ = answer.decode().strip()
     if id_.startswith("^"):  # what is left out of a walk, and so no revision to compare
-        raise GitError(f"unknown revision {revision}", _CURE)
+        raise _unknown(folder, revision)
     return _commits(folder, "--max-count=1", id_)[0]
+
+
+def _unknown(folder: str, revision: str) -> GitError:
+    """That nothing is called *revision*, and the branch or tag that may be meant."""
+    name = _STEPS_BACK.split(revision, maxsplit=1)[0]
+    names = (
+        run(folder, "for-each-ref", "--format=%(refname:lstrip=2)").decode(errors="replace").split()
+    )
+    near = "" if name in names else nearest(name, names)
+    cure = f"did you mean {near}{revision.removeprefix(name)}?" if near else _CURE
+    return GitError(f"unknown revision {revision}", cure)
 
 
 def is_object(folder: str, name: str) -> bool:

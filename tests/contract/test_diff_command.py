@@ -204,6 +204,17 @@ def test_what_cannot_be_compared(repository: Repository, words: tuple[str, ...],
     assert text in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [(("mian",), "main"), (("mian~1..HEAD",), "main~1"), (("HEAD..v1.0.1",), "v1.0.0")],
+)
+def test_of_a_name_that_is_misspelt_the_near_one_is_said(
+    repository: Repository, words: tuple[str, ...], near: str
+) -> None:
+    repository.git("tag", "v1.0.0")
+    assert f"  help: did you mean {near}?" in repository.run("diff", *words).stderr
+
+
 @pytest.mark.parametrize("words", [("master",), ("^HEAD",)])
 def test_of_a_name_that_nothing_has_is_said_which_to_take(
     repository: Repository, words: tuple[str, ...]

@@ -334,6 +334,8 @@ def test_secrets_are_hidden(repository: Repository, form: str) -> None:
         (("nowhere",), "no VirtualMachine nowhere"),
         (("web", "spec.domain.cpu.socket"), "did you mean spec.domain.cpu.sockets"),
         (("web", "spec.domian"), "did you mean spec.domain?"),
+        (("web", "memroy"), "did you mean memory?"),
+        (("web", "memory.gest"), "did you mean memory.guest?"),
         (("web", "cpu", "/nonexistent"), "no file or folder /nonexistent"),
         (("web", "/nonexistent"), "no field /nonexistent, and no file or folder"),
         (("web", ".", "cpu"), "no file or folder cpu"),

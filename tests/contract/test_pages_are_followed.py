@@ -41,12 +41,11 @@ PASSED_OVER = (
     PassedOver("docs/openshift-gitops.md", "oc edit", "asks a cluster; test_deploy.py reads the fields"),
     PassedOver("docs/pins.md", "kubectl", "asks a cluster"),
     PassedOver("docs/policies.md", "conftest", "test_policies_page.py runs it where it is installed"),
-    PassedOver("docs/policies.md", "virt-render build vms --emit pod | conftest", "the same"),
     PassedOver("docs/policies.md", "kyverno", "the same"),
+    PassedOver("docs/pytest.md", "pytest", "test_pytest_page.py runs it, and sees it fail"),
     PassedOver("docs/quotas.md", "kubectl", "asks a cluster"),
     PassedOver("docs/review.md", "git fetch origin", "asks a forge"),
     PassedOver("docs/review.md", "virt-render diff FETCH_HEAD", "asks a forge"),
-    PassedOver("docs/testing.md", "pytest", "test_testing_page.py runs it, and sees it fail"),
 )  # fmt: skip
 
 

@@ -421,8 +421,8 @@ def test_at_needs_a_commit(repository: Repository) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("show", "web", "--at", "nowhere"), "git knows no revision nowhere"),
-        (("show", "web", "--at", "--help"), "git knows no revision --help"),
+        (("show", "web", "--at", "nowhere"), "unknown revision nowhere"),
+        (("show", "web", "--at", "--help"), "unknown revision --help"),
         (("show", "web", "--revision", "9"), "has no revision 9"),
         (("show", "nobody"), "no VirtualMachine nobody"),
         (("history", "nobody"), "pins nobody"),
@@ -436,6 +436,25 @@ def test_what_history_does_not_have(
     done = repository.run(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("show", "wbe"), "web"),
+        (("show", "web", "--at", "mian"), "main"),
+        (("history", "wbe"), "web"),
+        (("history", "--since", "mian"), "main"),
+        (("history", "prdo/"), "prod/"),
+        (("pin", "--upgrade", "prdo/"), "prod/"),
+    ],
+)
+def test_of_a_misspelt_name_the_near_one_is_said(
+    repository: Repository, words: tuple[str, ...], near: str
+) -> None:
+    repository.fine("pin")
+    repository.commit("one")
+    assert f"help: did you mean {near}?" in repository.run(*words).stderr
 
 
 def test_history_without_git(tmp_path: Path) -> None:

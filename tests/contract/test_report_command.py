@@ -61,6 +61,28 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
     assert "Which edit reaches whom small VirtualMachineInstancetype 2 VMs" in text
 
 
+@pytest.mark.usefixtures("kustomize")
+def test_findings_are_counted_as_check_counts_them(repository: Repository) -> None:
+    """Of two overlays and of loose files: errors, warnings, and notes of placeholders and others."""
+    wrong = vm("ide", namespace="prod", memory="1Gi").replace(
+        "devices: {}", "devices: {disks: [{name: a, disk: {bus: ide}}]}"
+    )
+    repository.write("base/vm.yaml", wrong.replace("runStrategy: Always", "running: true"))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for overlay in ("east", "west"):
+        repository.write(f"{overlay}/kustomization.yaml", "resources: [../base]\n")
+    repository.write("vms/late.yaml", vm("late", memory="${MEMORY}"))
+    repository.write(
+        "vms/off.yaml", vm("off", memory="1Gi").replace("metadata:", "status: {}\nmetadata:")
+    )
+    counts = [
+        repository.run(command, ".").stderr.splitlines()[-1].partition(";")[0]
+        for command in ("check", "report")
+    ]
+    assert counts[0] == counts[1]
+    assert re.search(r"\d errors?, \d warnings?, [12] infos?", counts[0]), counts
+
+
 def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -> None:
     """F7: nine VMs are refused, though only two of them cannot be rendered."""
     for number in range(7):

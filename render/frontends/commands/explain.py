@@ -232,7 +232,11 @@ def _about(explained: Explained, field: str) -> list[Decision]:
     )
     texts = [decision.text for decision in explained.decisions]
     around = {text[: step.start()] for text in texts for step in _STEPS.finditer(text)}
-    cure = did_you_mean(sought, [*sorted(around), *texts], listed)
+    known = [*sorted(around), *texts]
+    steps = sought.count(".") + 1  # FIELD may be the last of them: cpu, memory.guest
+    cure = did_you_mean(
+        sought, [*known, *(".".join(text.split(".")[-steps:]) for text in known)], listed
+    )
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
     raise refused(codes.USAGE.at(Location(), message, help=cure))

@@ -18,7 +18,8 @@ from render.frontends.request.request import Request
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import walk
 from render.model.counting import counted
-from render.model.naming import ambiguity, fitting, is_pattern, matching, whole
+from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings, whole
+from render.model.nearest import did_you_mean
 from render.report import terminal
 from render.report.findings import find, merge
 from render.report.history import text
@@ -28,7 +29,7 @@ from render.revisions import lockfile
 from render.revisions.hashes import rendered_hash
 from render.revisions.lockfile import Lock, Pin
 from render.system import git
-from render.system.git import Commit, GitError
+from render.system.git import Commit
 from render.system.streams import STDOUT
 from render.yaml import writer
 from render.yaml.reader import read
@@ -140,7 +141,7 @@ def _since(since: str, place: _RepositoryPath, commits: Sequence[Commit]) -> fro
         return frozenset(commit.id for commit in commits)
     if _DAY.fullmatch(since):
         return frozenset(commit.id for commit in commits if commit.date >= since)
-    later = git.later(place.top, _commit(place, since).id)
+    later = git.later(place.top, git.commit(place.top, since).id)
     return frozenset(commit.id for commit in commits if commit.id in later)
 
 
@@ -227,7 +228,7 @@ def show(request: Request, work: Work) -> Answer:
         text = rendered(name, request, work, whole=False).text
     elif at:
         place = _place(path, request)
-        commit = _commit(place, at)
+        commit = git.commit(place.top, at)
         with _back_at(place, commit, request) as folder:
             text = rendered(name, request_at(request, folder), work, whole=False).text
     else:
@@ -291,14 +292,6 @@ def _place(path: str, request: Request) -> _RepositoryPath:
     )  # fmt: skip
 
 
-def _commit(place: _RepositoryPath, revision: str) -> Commit:
-    try:
-        return git.commit(place.top, revision)
-    except GitError as error:
-        message = f"git knows no revision {revision} ({error})"
-        raise refused(codes.HISTORY_UNREADABLE.at(Location(), message)) from error
-
-
 _Locks = Sequence[tuple[Commit, Lock | None]]
 
 
@@ -335,6 +328,8 @@ def _meant_vms(
         )
     elif below:
         cure = f"a lock has a history of its own: name its folder, {', '.join(below)}"
+    elif known:
+        cure = did_you_mean(name, [*spellings(known), *like(name, known)], cure)
     if vms:
         message, cure = ambiguity(name, vms)
     found = codes.HISTORY_UNREADABLE.at(Location(), message, help=cure)

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from typing import NamedTuple
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.diagnostic import Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
 from render.frontends.answer import Answer, RefusedError
@@ -13,7 +14,7 @@ from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of
+from render.frontends.reporting import as_note, findings_of, infos_shown
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, render_part
 from render.machine import Machine
@@ -47,12 +48,15 @@ def report(request: Request, work: Work) -> Answer:
     fleet_ = _fleet(request, work)
     work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
     every = [
+        *fleet_.notes,
         *fleet_.findings,
         *(found for machine in fleet_.machines for found in machine.findings),
     ]
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
     written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
-    return Answer([written], ours, Exit.OK, tally=tally_of(work.parts).counting(merge(every)))
+    found = merge(every)
+    tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
+    return Answer([written], ours, Exit.OK, tally=tally)
 
 
 def used_by(request: Request, work: Work) -> Answer:
@@ -113,21 +117,23 @@ def _fleet(request: Request, work: Work) -> Fleet:
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
+    notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
     for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
         _demand(part, named)
-        of_input, others, figures = _part(part, work, wording)
-        machines += of_input
-        findings += others
-        if figures is not None and any(figures):
-            capacity.append((part.loaded.folder, figures))
+        of_part = _part(part, work, wording)
+        machines += of_part.machines
+        findings += filter(_is_of_page, of_part.findings)
+        notes += (finding for finding in of_part.findings if not _is_of_page(finding))
+        if of_part.capacity is not None and any(of_part.capacity):
+            capacity.append((part.loaded.folder, of_part.capacity))
     # A page applies nothing: that there is no VM is an answer.
     findings = [
         finding for finding in findings if finding.diagnostic.code != codes.NO_OBJECTS.number
     ]
     if len(capacity) == 1:
         capacity = [("", figures) for _, figures in capacity]
-    return Fleet(machines, wording, merge(findings), capacity)
+    return Fleet(machines, wording, merge(findings), capacity, notes)
 
 
 def _demand(part: FleetPart, named: Collection[str]) -> None:
@@ -141,10 +147,16 @@ def _demand(part: FleetPart, named: Collection[str]) -> None:
         raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
 
 
-def _part(
-    part: FleetPart, work: Work, wording: Wording
-) -> tuple[list[FleetMachine], list[Finding], ClusterCapacity | None]:
-    """The VMs of *part*, what is found about anything else there, and what pods ask for, if anything limits that."""
+class _ReportedPart(NamedTuple):
+    """The VMs of a part, what is found about anything else there, and what pods ask for, if anything limits that."""
+
+    machines: list[FleetMachine]
+    findings: list[Finding]
+    capacity: ClusterCapacity | None
+
+
+def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
+    """What there is to say of *part*."""
     loaded, request = part.loaded, part.request
     kustomization = loaded.name if loaded.is_one_root else ""
     machines: list[FleetMachine] = []
@@ -158,19 +170,19 @@ def _part(
 
     rendered = render_part(part, work, _forget, observe)
     machines += _refused(part, machines, kustomization, manifests())
-    findings = findings_of(loaded, filter(_counts, part.diagnostics), request)
+    findings = findings_of(loaded, map(as_note, part.diagnostics), request)
     by_machine: dict[ResourceRef, list[Finding]] = {machine.resource: [] for machine in machines}
     others: list[Finding] = []
     for finding in findings:
         resource = finding.diagnostic.resource
-        its = by_machine.get(resource) if resource else None
+        its = by_machine.get(resource) if resource and _is_of_page(finding) else None
         (others if its is None else its).append(finding)
     blamed = [
         # Of several of one name the first has what is found of all: were it at each, a page would be its square.
         machine._replace(findings=tuple(merge(by_machine.pop(machine.resource, []))))
         for machine in machines
     ]
-    return blamed, others, rendered.capacity
+    return _ReportedPart(blamed, others, rendered.capacity)
 
 
 def _refused(
@@ -198,8 +210,10 @@ def _forget(_body: Tree, _source: int | None) -> None:
     """Leave the objects out: the findings alone count."""
 
 
-def _counts(diagnostic: Diagnostic) -> bool:
-    return diagnostic.severity is not Severity.INFO
+def _is_of_page(finding: Finding) -> bool:
+    """Whether *finding* is no mere note: it is wrong, or it says why a VM cannot be rendered."""
+    diagnostic = finding.diagnostic
+    return diagnostic.severity is not Severity.INFO or diagnostic.code == codes.PLACEHOLDER.number
 
 
 def _machine(

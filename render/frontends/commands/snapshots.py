@@ -17,6 +17,7 @@ from render.frontends.session import render_part, single, written
 from render.kubevirt import replicas
 from render.model import naming, resource
 from render.model.naming import fitting
+from render.model.nearest import did_you_mean
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import Rendered
@@ -140,7 +141,10 @@ def _selected(
     if len(meant) > 1:
         raise _ambiguous(name, meant)
     if not meant:
-        raise refused(codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}"))
+        cure = did_you_mean(name, naming.spellings(machines))
+        raise refused(
+            codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}", help=cure)
+        )
     resource = printed[meant[0]]
     return form.texts[resource.index], resource.body
 

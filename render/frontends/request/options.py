@@ -204,9 +204,13 @@ DIFF = Option("diff", "flag", default=False, help="show what would change, and w
 EXIT_CODE = Option(
     "exit-code", "flag", default=False, help="end with status 1 if a VM changes, as git diff does"
 )
+_EFFECTS = (
+    "refused", "error", "gone", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none",
+)  # fmt: skip
 DIFF_FAIL_ON = Option(
-    "fail-on", "choice", "", "end with status 1 if this, or what is worse, becomes of a VM",
-    choices=("refused", "error", "gone", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none"),
+    "fail-on", "choice", "",
+    f"end with status 1 if this, or what is worse, becomes of a VM, the worst first: {', '.join(_EFFECTS)}",
+    choices=_EFFECTS, metavar="EFFECT",
 )  # fmt: skip
 DIFF_FORMAT = Option(
     "format", "choice", "text", "how the answer is written; markdown is for pull requests, html a page by itself",

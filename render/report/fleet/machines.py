@@ -54,13 +54,15 @@ class FleetMachine(NamedTuple):
 class Fleet(NamedTuple):
     """All *machines*, the *wording* of their fields, and the *findings* about nothing that is one of them.
 
-    *capacity*: what pods ask for against what there is, by the root that says so.
+    *capacity*: what pods ask for against what there is, by the root that says so. *notes* are findings that stand on no
+    page, and count.
     """
 
     machines: Sequence[FleetMachine]
     wording: "Wording"
     findings: Sequence[Finding]
     capacity: Sequence[tuple[str, ClusterCapacity]] = ()
+    notes: Sequence[Finding] = ()
 
 
 class Wording:

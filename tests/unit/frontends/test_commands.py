@@ -385,6 +385,14 @@ def test_help_lists_the_usual_options_and_all_on_request(row: Command, ask: Ask)
     assert all(f"--{name}" in every.out for name in listed)
 
 
+@pytest.mark.parametrize("row", COMMANDS.values(), ids=lambda row: row.name)
+def test_help_fits_a_terminal_of_eighty_columns(row: Command, ask: Ask) -> None:
+    for option in ("--help", *(["--help-all"] if len(row.usual) < len(row.options) else [])):
+        assert not [
+            line for line in ask(*row.name.split(), option).out.splitlines() if len(line) > 80
+        ]
+
+
 def test_help_of_diff_names_its_own_defaults(ask: Ask) -> None:
     help_ = " ".join(ask("diff", "--help").out.split())
     assert "[default: what settings of the repository say, vm with a lock, else source]" in help_

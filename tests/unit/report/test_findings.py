@@ -13,7 +13,7 @@ SOURCES = Sources(ORIGINS, {"f.yaml": DATA})
 OBJECTS = [from_body({"kind": "VM", "metadata": {"name": f"n{i}"}}, i) for i in range(4)]
 
 
-def wrong(index: int, *path: str, message: str = "wrong") -> Diagnostic:
+def wrong(index: int, *path: str | int, message: str = "wrong") -> Diagnostic:
     return codes.WRONG_TYPE.at(at(OBJECTS[index], path), message)
 
 
@@ -55,6 +55,14 @@ def test_object_and_field_are_named_unless_the_message_does() -> None:
     assert text("odd") == "VM n0: spec.size: odd"
     assert text("the field spec.size is odd") == "VM n0: the field spec.size is odd"
     assert text("VM n0 has spec.size twice") == "VM n0 has spec.size twice"
+
+
+def test_a_field_that_the_message_has_without_its_indexes_is_said_once() -> None:
+    refused = wrong(
+        0, "spec", "disks", 1, "bus", message="got 3: spec.disks.bus in body must be of type string"
+    )
+    (found,) = find([refused], SOURCES)
+    assert found.text == "VM n0: got 3: spec.disks[1].bus in body must be of type string"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.counting import counted
-from render.model.naming import ambiguity, fitting, is_pattern, matching, spellings
+from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
@@ -79,7 +79,8 @@ def _no_such(name: str, names: Sequence[str], known: Iterable[str]) -> Diagnosti
         message, cure = ambiguity(name, names)
     elif is_pattern(name):
         message = f"no VirtualMachine in the input fits {name}"
-        cure = "a pattern is of names (web-*), or of namespaces and names (prod/web-*, prod/)"
+        shape = "a pattern is of names (web-*), or of namespaces and names (prod/web-*, prod/)"
+        cure = did_you_mean(name, like(name, known), shape)
     else:
         message = f"no VirtualMachine {name} in the input"
         cure = did_you_mean(name, spellings(known), "a VM is named NAME or NAMESPACE/NAME")

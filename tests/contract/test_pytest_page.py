@@ -1,4 +1,4 @@
-"""docs/testing.md: its tests run, and fail for what they are there for."""
+"""docs/pytest.md: its tests run, and fail for what they are there for."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from tests.support.cases import ROOT
 from tests.support.manifests import vm
 
-PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
 
 
 def outcome(folder: Path, text: str) -> str:
