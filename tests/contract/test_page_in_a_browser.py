@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from render import Settings, compare
+from render.report import page as page_of_report
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
-from render.report.impact.review import Review, ReviewedState, ReviewPart
+from render.report.impact.review import RANKED, Review, ReviewedState, ReviewPart
 from render.report.places import Place
 from tests.support import browser, manifests, pages
 from tests.support.browser import Page
+from tests.support.cases import ROOT
 
 FLEET, SIZES = 2_000, 20
 FACES = [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
@@ -257,6 +259,29 @@ def test_of_a_vm_that_nobody_unfolded_no_fields_are_printed(tab: Page, tmp_path:
     assert tab.run("[...document.querySelectorAll('#fleet details')].map((one) => one.open)") == [
         True, False,
     ]  # fmt: skip
+
+
+def test_effects_of_one_colour_have_marks_of_their_own(tab: Page, tmp_path: Path) -> None:
+    parts = page_of_report.bar((effect, 1, "") for effect in RANKED)
+    legend = "".join(
+        f'<svg><rect class="f-{part.css}"/><rect class="mark m-{part.css}"/></svg>'
+        for part in parts
+    )
+    style = (ROOT / "render" / "report" / "page.css").read_text(encoding="utf-8")
+    (tmp_path / "page.html").write_text(f"<style>{style}</style>{legend}", encoding="utf-8")
+    tab.show()
+    tab.open(tmp_path / "page.html")
+    fills = "[...one.children].map((rect) => getComputedStyle(rect).fill)"
+    looks = tab.run(f"[...document.querySelectorAll('svg')].map((one) => {fills})")
+    assert len(set(map(tuple, looks))) == len(RANKED)
+
+
+def test_a_small_part_of_a_bar_is_seen() -> None:
+    parts = page_of_report.bar([("refused", 1, ""), ("restart", 1, ""), ("same", 5_000, "")])
+    assert all(float(part.width) > 0.4 for part in parts)
+    ends = [float(part.x) + float(part.width) for part in parts]
+    assert all(end < float(part.x) for end, part in zip(ends, parts[1:], strict=False))
+    assert ends[-1] <= 100
 
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)
