@@ -96,7 +96,7 @@ def test_a_large_fleet_stays_small(review: Review, html: str) -> None:
     assert len(html.encode()) < 1_000_000
     markdown = formats.report("markdown", review, ImpactStyle(most=65_536))
     assert len(markdown.encode()) <= 65_536
-    assert markdown.startswith("### 2,020 VMs: ")
+    assert markdown.startswith("### 20 of 2,020 VMs break, 60 go or need a restart\n")
 
 
 def test_its_rows_have_a_cell_a_column(html: str) -> None:
@@ -161,6 +161,25 @@ def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
         return Math.max(...items.map((one) => one.getBoundingClientRect().right));
     })()""")
     assert 200 < edge <= 390
+
+
+@pytest.mark.parametrize("width", [400, 800, 1000, 1280])
+def test_no_cell_of_a_vm_is_cut_or_left_out(page: Page, width: int) -> None:
+    page.show(width=width)
+    cells = "[...document.querySelectorAll('#fleet > tbody:not([hidden]) > tr:not(.more) > *')]"
+    filled = f"{cells}.filter((one) => one.textContent.trim() && one.checkVisibility())"
+    boxes = page.run(f"{filled}.map((one) => [one.offsetWidth, one.getBoundingClientRect().right])")
+    assert len(boxes) >= 200 * 5
+    assert all(wide > 0 and right <= width for wide, right in boxes)
+    page.run("document.querySelectorAll('#fleet > tbody')[100].scrollIntoView()")
+    head = page.run("document.querySelector('#fleet thead th button').getBoundingClientRect().top")
+    assert 0 <= head < 20, "the head stays in sight"
+
+
+def test_of_many_vms_paper_has_a_line_each(page: Page) -> None:
+    page.run("document.querySelector('#fleet details').open = true")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.querySelectorAll('#fleet details[open]').length") == 1
 
 
 def test_the_table_is_sorted_by_keyboard(page: Page) -> None:
