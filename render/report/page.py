@@ -21,6 +21,8 @@ from render.report.text import printable
 
 _FOLDER = os.path.dirname(__file__)
 _STYLE, _SCRIPT = "page.css", "page.js"
+#: How wide a part of a bar is at least, and the gap behind it, in hundredths of the bar.
+_LEAST, _GAP = 0.6, 0.15
 #: GitHub's runner takes it for a command wherever it stands in a log.
 _COMMAND = "##["
 
@@ -40,15 +42,14 @@ def bar(counts: Iterable[tuple[str, int, str]]) -> list[BarPart]:
     """The parts of one bar, of which *counts* has values with their numbers and words; a small part can be seen too."""
     listed = [row for row in counts if row[1]]
     whole = sum(count for _, count, _ in listed)
+    shares = [max(100 * count / whole, _LEAST) for _, count, _ in listed]
     parts: list[BarPart] = []
-    before = 0
-    for value, count, words in listed:
-        width = max(100 * count / whole - 0.15, 0.4)
+    before = 0.0
+    for (value, count, words), share in zip(listed, shares, strict=True):
+        width = 100 * share / sum(shares)
         css = value.replace(" ", "-")
-        parts.append(
-            BarPart(value, count, f"{100 * before / whole:.2f}", f"{width:.2f}", css, words)
-        )
-        before += count
+        parts.append(BarPart(value, count, f"{before:.2f}", f"{width - _GAP:.2f}", css, words))
+        before += width
     return parts
 
 

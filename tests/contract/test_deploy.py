@@ -336,10 +336,10 @@ def test_the_action_says_what_a_change_does(
     target = repository.commit("Another VM")
     if head == "a merge":
         repository.git("merge", "--quiet", "--no-edit", "edit")
-        expected = "### 2 VMs: 2 restart"
+        expected = "### 2 of 2 VMs need a restart"
     else:
         repository.git("checkout", "--quiet", "edit")
-        expected = "### 1 VM: 1 restart"
+        expected = "### 1 of 1 VM needs a restart"
     merged = repository.git("rev-parse", "HEAD").strip()
     if head == "a merge of its author":  # which has the edit on both sides
         repository.git("checkout", "--quiet", "-b", "side")

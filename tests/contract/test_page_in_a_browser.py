@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from render import Settings, compare
+from render.report import page as page_of_report
 from render.report.impact import formats
 from render.report.impact.formats import ImpactStyle
-from render.report.impact.review import Review, ReviewedState, ReviewPart
+from render.report.impact.review import RANKED, Review, ReviewedState, ReviewPart
 from render.report.places import Place
 from tests.support import browser, manifests, pages
 from tests.support.browser import Page
+from tests.support.cases import ROOT
 
 FLEET, SIZES = 2_000, 20
 FACES = [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
@@ -94,7 +96,7 @@ def test_a_large_fleet_stays_small(review: Review, html: str) -> None:
     assert len(html.encode()) < 1_000_000
     markdown = formats.report("markdown", review, ImpactStyle(most=65_536))
     assert len(markdown.encode()) <= 65_536
-    assert markdown.startswith("### 2,020 VMs: ")
+    assert markdown.startswith("### 20 of 2,020 VMs break, 60 go or need a restart\n")
 
 
 def test_its_rows_have_a_cell_a_column(html: str) -> None:
@@ -159,6 +161,25 @@ def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
         return Math.max(...items.map((one) => one.getBoundingClientRect().right));
     })()""")
     assert 200 < edge <= 390
+
+
+@pytest.mark.parametrize("width", [400, 800, 1000, 1280])
+def test_no_cell_of_a_vm_is_cut_or_left_out(page: Page, width: int) -> None:
+    page.show(width=width)
+    cells = "[...document.querySelectorAll('#fleet > tbody:not([hidden]) > tr:not(.more) > *')]"
+    filled = f"{cells}.filter((one) => one.textContent.trim() && one.checkVisibility())"
+    boxes = page.run(f"{filled}.map((one) => [one.offsetWidth, one.getBoundingClientRect().right])")
+    assert len(boxes) >= 200 * 5
+    assert all(wide > 0 and right <= width for wide, right in boxes)
+    page.run("document.querySelectorAll('#fleet > tbody')[100].scrollIntoView()")
+    head = page.run("document.querySelector('#fleet thead th button').getBoundingClientRect().top")
+    assert 0 <= head < 20, "the head stays in sight"
+
+
+def test_of_many_vms_paper_has_a_line_each(page: Page) -> None:
+    page.run("document.querySelector('#fleet details').open = true")
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.querySelectorAll('#fleet details[open]').length") == 1
 
 
 def test_the_table_is_sorted_by_keyboard(page: Page) -> None:
@@ -257,6 +278,29 @@ def test_of_a_vm_that_nobody_unfolded_no_fields_are_printed(tab: Page, tmp_path:
     assert tab.run("[...document.querySelectorAll('#fleet details')].map((one) => one.open)") == [
         True, False,
     ]  # fmt: skip
+
+
+def test_effects_of_one_colour_have_marks_of_their_own(tab: Page, tmp_path: Path) -> None:
+    parts = page_of_report.bar((effect, 1, "") for effect in RANKED)
+    legend = "".join(
+        f'<svg><rect class="f-{part.css}"/><rect class="mark m-{part.css}"/></svg>'
+        for part in parts
+    )
+    style = (ROOT / "render" / "report" / "page.css").read_text(encoding="utf-8")
+    (tmp_path / "page.html").write_text(f"<style>{style}</style>{legend}", encoding="utf-8")
+    tab.show()
+    tab.open(tmp_path / "page.html")
+    fills = "[...one.children].map((rect) => getComputedStyle(rect).fill)"
+    looks = tab.run(f"[...document.querySelectorAll('svg')].map((one) => {fills})")
+    assert len(set(map(tuple, looks))) == len(RANKED)
+
+
+def test_a_small_part_of_a_bar_is_seen() -> None:
+    parts = page_of_report.bar([("refused", 1, ""), ("restart", 1, ""), ("same", 5_000, "")])
+    assert all(float(part.width) > 0.4 for part in parts)
+    ends = [float(part.x) + float(part.width) for part in parts]
+    assert all(end < float(part.x) for end, part in zip(ends, parts[1:], strict=False))
+    assert ends[-1] <= 100
 
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)

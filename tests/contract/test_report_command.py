@@ -112,7 +112,7 @@ def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
     page = repository.fine("report")
     assert text_of(page).count("differs from what") == 1
     assert "2 VMs VirtualMachineInstancetype prod/small differs from what" in text_of(page)
-    wrong, _ = page.split('<h2 id="machines">')
+    wrong, _ = page.split('<h2 id="by-namespace">')
     assert re.findall(r'<a href="#([^"]+)">', wrong) == [
         "VirtualMachine-prod-db",
         "VirtualMachine-prod-web",
@@ -269,11 +269,18 @@ def test_the_rows_have_a_cell_a_column(repository: Repository) -> None:
 
 
 def test_a_column_that_says_nothing_is_left_out(repository: Repository) -> None:
-    assert 'data-key="9">Findings' in repository.fine("report")
+    assert 'data-key="7">Pins' not in repository.fine("report")
     (repository.folder / "vms/lost.yaml").unlink()
-    sound = repository.fine("report")
-    assert "Findings" not in sound
-    assert pages.uneven(sound) == []
+    repository.fine("pin")
+    pinned = repository.fine("report")
+    assert 'data-key="7">Pins' in pinned
+    assert pages.uneven(pinned) == []
+
+
+def test_sums_stand_before_the_vms(repository: Repository) -> None:
+    page = repository.fine("report")
+    titles = re.findall(r'<h2 id="([\w-]+)"', page)
+    assert titles == ["wrong", "by-namespace", "by-instancetype", "reach", "machines"]
 
 
 def hostile(number: int, text: str) -> dict[str, Any]:
@@ -397,7 +404,8 @@ def test_fields_are_shown_when_a_vm_is_opened(page: Page) -> None:
 
 
 def rows(page: Page) -> list[str]:
-    script = "[...document.querySelectorAll('#fleet tbody:not([hidden]) th')].map((one) => one.textContent)"
+    heads = "[...document.querySelectorAll('#fleet tbody:not([hidden]) th summary')]"
+    script = f"{heads}.map((one) => one.firstChild.textContent.trim())"
     found: list[str] = page.run(script)
     return found
 
@@ -459,14 +467,37 @@ def test_what_is_wrong_with_a_vm_is_in_view_and_comes_first(
         assert rows(opened) == ["prod/lost", "other/plain", "prod/db", "prod/web"]
         every = "[...document.querySelectorAll('#fleet %s')].map((one) => one.%s)"
         right = "getBoundingClientRect().right"
-        assert max(opened.run(every % ("tr > :nth-child(2)", right))) <= width
-        heights = opened.run(every % ("tbody > tr:first-child", "clientHeight"))
-        assert max(heights) < 40, "a row is a line high"
+        assert max(opened.run(every % ("tr > *", right))) <= width
+        cells = "[...document.querySelectorAll('#fleet tr:not(.more) > td')]"
+        filled = f"{cells}.filter((one) => one.textContent.trim())"
+        assert min(opened.run(f"{filled}.map((one) => one.offsetWidth)")) > 0, "none is left out"
+        heights = opened.run(every % ("tbody > tr:first-child", "offsetHeight"))
+        assert max(heights) < (40 if width > 400 else 64), "a row is a line high"
         opened.run(
             "document.querySelectorAll('#fleet details').forEach((one) => (one.open = true))"
         )
         assert max(opened.run(every % (".more li", right))) <= width
         assert opened.violations() == []
+
+
+@pytest.mark.parametrize("width", [400, 800, 1000, 1280])
+def test_the_head_of_the_table_stays_in_sight(page: Page, width: int) -> None:
+    page.show(width=width)
+    page.run("document.querySelectorAll('#fleet tbody')[100].scrollIntoView()")
+    head = page.run("document.querySelector('#fleet thead th button').getBoundingClientRect().top")
+    assert 0 <= head < 20
+    row = page.run("document.querySelectorAll('#fleet tbody')[100].getBoundingClientRect().top")
+    heads = "[...document.querySelectorAll('#fleet thead th')]"
+    foot = page.run(f"Math.max(...{heads}.map((one) => one.getBoundingClientRect().bottom))")
+    assert foot <= row
+
+
+def test_a_vm_is_a_line_on_paper(page: Page) -> None:
+    page.show(width=718, media="print")
+    script = "[...document.querySelectorAll('#fleet > tbody')].map((one) => one.offsetHeight)"
+    assert max(page.run(script)) < 18
+    head = "getComputedStyle(document.querySelector('#fleet > thead')).display"
+    assert page.run(head) == "table-header-group", "it is printed on each sheet"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

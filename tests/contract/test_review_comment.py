@@ -224,4 +224,6 @@ def test_the_job_of_gitlab_compares(tmp_path: Path) -> None:
     script = "\n".join(job["script"])
     subprocess.run(["sh", "-e", "-c", script], cwd=tmp_path, env=environ, check=True)
     (name,) = job["artifacts"]["paths"]
-    assert (tmp_path / name).read_text().startswith("### 1 VM: 1 same")
+    assert (
+        (tmp_path / name).read_text().startswith("### Nothing changes for any VM\n\n1 VM: 1 same\n")
+    )

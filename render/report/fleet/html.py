@@ -113,7 +113,6 @@ def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
     has = {word: any(word in machine.definitions for machine in machines) for word in _WORDS}
     has["pins"] = any(machine.pins for machine in machines)
     has["releases"] = len({machine.release for machine in machines}) > 1
-    has["findings"] = any(machine.findings or machine.size is None for machine in machines)
     return {**has, "columns": 3 + sum(has.values())}
 
 
@@ -238,7 +237,7 @@ def _row(machine: FleetMachine) -> list[Any]:
     return [
         machine.resource.namespace, machine.resource.name, *(_definition(machine, word)[0] for word in _WORDS),
         size.vcpus if size else 0, size.memory if size else 0, machine.release, ", ".join(machine.pins) or "none",
-        _worst(machine), machine.count(Severity.ERROR) * 1_000_000 + machine.count(Severity.WARNING),
+        _worst(machine),
     ]  # fmt: skip
 
 

@@ -5,23 +5,20 @@ from typing import Any
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.diff.source import ChangeSource
-from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
+from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
     MEANINGS,
-    CauseKey,
     HolderEntry,
     ImpactText,
     MachineEntry,
     Review,
     ReviewPart,
     Totals,
-    behind,
     by_instancetype,
     by_namespace,
-    cause_key,
     causes,
     changes,
     counts,
@@ -53,8 +50,10 @@ from render.report.impact.text import header, short, summary
 from render.report.page import anchors, bar, page
 from render.report.places import Place
 
-#: So many effects are named in the answer; the bar below it has all.
-_WORST = 3
+#: So many errors and warnings are open; the others unfold.
+_OPEN = 5
+#: So long are the values that stand in the line of a VM.
+_SHORT = 40
 
 
 def report(review: Review, style: ImpactStyle) -> str:
@@ -68,9 +67,10 @@ def report(review: Review, style: ImpactStyle) -> str:
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         origin=style.origin,
-        title=_title(machines),
+        headline=headline(machines),
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
+        most={"found": _OPEN, "changes": VALUES},
         new_errors=sum(1 + len(error.others) for error in found.groups),
         errors=found.groups,
         warnings=new_warnings(review.parts),
@@ -80,7 +80,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         without=without_rest(machines),
         unaffected=unaffected(machines),
         assumed=review.assumptions if any(map(is_shown, machines)) else (),
-        total=_totals(_with_unrendered(machines)),
+        total=_totals(total(machines)),
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
         causes=_causes(entries(review.parts)),
         sums=[
@@ -98,19 +98,6 @@ def report(review: Review, style: ImpactStyle) -> str:
     )
 
 
-def _with_unrendered(machines: Sequence[MachineImpact]) -> Totals:
-    """The totals of all: a VM that cannot be rendered in a state is there, though nobody knows how large."""
-    lost = [machine for machine in machines if machine.unrendered]
-    before, after = (
-        sums._replace(
-            machines=sums.machines
-            + sum(name in machine.unrendered or machine.sizes[side] is not None for machine in lost)
-        )
-        for side, (name, sums) in enumerate(zip(("before", "after"), total(machines), strict=True))
-    )
-    return before, after
-
-
 def _sentences(review: Review) -> list[str]:
     """What else there is to say of the change: of pins, and of what is not counted or used."""
     parts = review.parts
@@ -119,19 +106,6 @@ def _sentences(review: Review) -> list[str]:
         relocated(parts), placed(review.machines),
     )  # fmt: skip
     return [f"{text[:1].upper()}{text[1:]}" for text in others if text]
-
-
-def _title(machines: Sequence[MachineImpact]) -> str:
-    """The answer: what happens to how many, and that nothing does to the others."""
-    numbers = counts(machines)
-    rest = numbers.pop("same", 0)
-    if not numbers:
-        return "Nothing changes for any VM" if rest else "There are no VMs"
-    words = [f"{number:,} {effect}" for effect, number in numbers.items()]
-    if len(words) > _WORST + 1:
-        words[_WORST:] = [f"{sum(list(numbers.values())[_WORST:]):,} others"]
-    others = f"; {counted(rest, 'VM')} same" if rest else ""
-    return f"{', '.join(words)}{others}"
 
 
 def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
@@ -143,25 +117,16 @@ def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:
 
 
 def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
-    """The objects behind the changes, each with its fields: what one does to the VMI, if that is the same for all.
+    """The objects behind the changes, each with its fields: what one does to the VMI.
 
     And to how many of the VMs, if not to all that the object reaches.
-    The field has a name where it is called otherwise there: an instancetype says ``guest`` of what becomes sockets.
     """
-    values: dict[CauseKey, set[tuple[str, str, str]]] = {}
-    for part, machine in machines:
-        for change in leaves(machine.changes):
-            if change.cause is not None:
-                key = cause_key(*behind(part, change.cause))
-                name = _last(change.field)
-                named = "" if name == _last(change.cause.field) else name
-                values.setdefault(key, set()).add((named, *short(change)))
+    done = values(machines)
     fields: dict[tuple[str, ResourceRef], list[dict[str, Any]]] = {}
     for cause in causes(machines):
-        done = _same(values[cause.key])
         fields.setdefault((cause.place.file, cause.resources[0]), []).append(
             {
-                "place": cause.place, "field": cause.field, "change": done,
+                "place": cause.place, "field": cause.field, "changes": done[cause.key],
                 "machines": sum(cause.effects.values()),
             }
         )  # fmt: skip
@@ -207,18 +172,6 @@ def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     ]
 
 
-def _last(field: str) -> str:
-    """What the last step of *field* is called, whichever item of a list it is."""
-    last = field.rpartition(".")[2]
-    return (field.rpartition("[")[0].rpartition(".")[2] if last.endswith("]") else last).partition(
-        "["
-    )[0]
-
-
-def _same(found: set[tuple[str, str, str]]) -> tuple[str, str, str] | None:
-    return next(iter(found)) if len(found) == 1 else None
-
-
 def _anchors(machines: Sequence[MachineEntry]) -> list[str]:
     return anchors(machine.resource for _, machine in machines)
 
@@ -247,7 +200,7 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     return [
         (f"{before.machines:,}", f"{after.machines:,}"),
         (f"{before.vcpus:,}", f"{after.vcpus:,}"),
-        (f"{gibibytes(before.memory)} GiB", f"{gibibytes(after.memory)} GiB"),
+        (gibibytes(before.memory), gibibytes(after.memory)),
     ]
 
 
@@ -257,6 +210,7 @@ def _change(change: FieldChange, part: ReviewPart) -> dict[str, Any]:
         "field": change.field,
         "before": before,
         "after": after,
+        "is_short": len(before) + len(after) <= _SHORT,
         "effect": effect_of(change),
         "cause": change.cause,
         "place": part.locate(change.cause) if change.cause else "",

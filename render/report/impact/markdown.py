@@ -13,6 +13,7 @@ from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
+from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
@@ -52,7 +53,6 @@ from render.report.impact.review import (
     repeated,
     settings_changed,
     sizes,
-    subjects,
     synced,
     texts,
     total,
@@ -64,7 +64,7 @@ from render.report.impact.review import (
     worst,
     written_at,
 )
-from render.report.impact.text import blamed, short
+from render.report.impact.text import blamed, short, summary
 from render.report.text import printable
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
@@ -83,9 +83,9 @@ _ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
     1,
 )
 #: All that may be cut, and how much saying so takes.
-_SECTIONS, _NOTE_BYTES = 9, 200
+_SECTIONS, _NOTE_BYTES = 12, 320
 _NAMED = 5
-_OPEN = 10
+_FEW, _OPEN = 3, 10
 """So much of each section is open: what a change does is read on one screen, the rest unfolds."""
 
 
@@ -97,15 +97,17 @@ def report(review: Review, style: ImpactStyle) -> str:
     tail = f"\nAssumed: {'; '.join(_assumptions(review))}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(error.others), _error(error)) for error in found.groups)
-    sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors")]
+    sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors", most=_FEW)]
+    done = values(machine_entries)
+    lines = ((1, _cause(cause, done[cause.key])) for cause in causes(machine_entries))
+    head_of_causes = _head("Cause", "Change", "VMs")
+    sections += _section(budget.fitting(lines, _CAUSES), "{} more causes", head_of_causes)
     warnings = new_warnings(review.parts)
     if warnings:
         sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
         blocks_ = ((1 + len(warning.others), _error(warning)) for warning in warnings)
-        sections += _section(budget.fitting(blocks_, _ERRORS), "{} of these warnings")
-    sections += _table(
-        ("Cause", "VMs"), map(_cause, causes(machine_entries)), "more causes", budget, _CAUSES
-    )
+        fitting = budget.fitting(blocks_, _ERRORS)
+        sections += _section(fitting, "{} of these warnings", most=_FEW)
     sections += ["\n", counted]
     sections += _machines(review, machine_entries, budget)
     listed_holders = holders(review.parts)
@@ -113,21 +115,26 @@ def report(review: Review, style: ImpactStyle) -> str:
     rest = "{} more pools, replica sets and templates"
     title = holders_title(listed_holders)
     sections += _section(budget.fitting(_headed(blocks, title), _HOLDERS), rest)
+    sections += _sums(review, budget)
+    return _BLANK.sub("\n\n", "".join([*sections, tail]))
+
+
+def _sums(review: Review, budget: "_ByteBudget") -> Iterator[str]:
+    """What VMs and pods ask for, where that changes: folded."""
     for word, totals in (
         ("Namespace", by_namespace(review.machines)),
         ("Instancetype", by_instancetype(review.machines)),
     ):
-        rows = (
-            _totals(name, group_totals)
+        lines = (
+            (1, _totals(name, group_totals))
             for name, group_totals in totals.items()
             if group_totals[0] != group_totals[1]
         )
-        titles = (word, "VMs", "vCPU", "Memory")
-        sections += _table(titles, rows, f"more {word.lower()}s", budget, _TOTALS)
-    listed_room = [(1, f"- {code(line)}\n") for line in room.lines(review.parts)]
-    headed = _headed(listed_room, "Requests of pods")
-    sections += _section(budget.fitting(headed, _TOTALS), "{} more lines")
-    return _BLANK.sub("\n\n", "".join([*sections, tail]))
+        fitting = budget.fitting(lines, _TOTALS)
+        head = _head(word, "VMs", "vCPU", "Memory")
+        yield from _section(fitting, f"sums by {word.lower()}: {{}}", head, most=0)
+    requests = ((1, f"- {code(line)}\n") for line in room.lines(review.parts))
+    yield from _section(budget.fitting(requests, _TOTALS), "requests of pods: {}", most=0)
 
 
 def _assumptions(review: Review) -> list[str]:
@@ -139,17 +146,20 @@ def _machines(
     review: Review, listed: Sequence[MachineEntry], budget: "_ByteBudget"
 ) -> Iterator[str]:
     """The VMs, the definitions whose users stay as they are, and what changes in each VM."""
-    yield from _table(("VM", "Effect", "Why"), map(_row, listed), "more VMs", budget, _MACHINES)
+    lines = ((len(group.machines), _row(group)) for group in alike(listed))
+    yield from _section(
+        budget.fitting(lines, _MACHINES), "{} more VMs", _head("VM", "Effect", "Why")
+    )
     for word, users in unaffected(review.machines):
-        yield from _table(
-            (f"{word.capitalize()}, without an effect", "VMs", "Why"),
-            map(_unaffected, users), "more of these definitions", budget, _UNAFFECTED,
-        )  # fmt: skip
+        lines = ((1, _unaffected(definition)) for definition in users)
+        head = _head(f"{word.capitalize()}, without an effect", "VMs", "Why")
+        fitting = budget.fitting(lines, _UNAFFECTED)
+        yield from _section(fitting, "{} more of these definitions", head)
     detailed = [entry for entry in listed if entry.machine.changes or any(texts(entry))]
     groups = (*alike(detailed), *alike(quiet(review.parts)))
     blocks = ((len(group.machines), _folded(group)) for group in groups)
     fitting = budget.fitting(blocks, _DETAILS)
-    most = 0 if len(fitting.blocks) > _OPEN else _OPEN  # each is folded by itself
+    most = 0 if len(fitting.blocks) > _FEW else _FEW  # each is folded by itself
     yield from _section(fitting, "details of {} VMs", most=most)
 
 
@@ -184,9 +194,11 @@ class _ByteBudget:
 
 
 def _section(fitting: _Fitting, rest: str, head: str = "", *, most: int = _OPEN) -> Iterator[str]:
-    """The first *most* blocks, the others folded below *head* and counted as *rest*; and how many were cut."""
-    yield from (block for _, block in fitting.blocks[:most])
-    folded = fitting.blocks[most:]
+    """The first *most* blocks, the others folded and counted as *rest*, each below *head*; and how many were cut."""
+    opened, folded = fitting.blocks[:most], fitting.blocks[most:]
+    if opened:
+        yield head
+        yield from (block for _, block in opened)
     if folded:
         number = f"{sum(number_of for number_of, _ in folded):,}"
         yield f"\n<details><summary>{rest.format(number)}</summary>\n{head or chr(10)}"
@@ -197,27 +209,21 @@ def _section(fitting: _Fitting, rest: str, head: str = "", *, most: int = _OPEN)
         yield f"\n{rest.format(number)} left out here (--max-bytes); the counts above have all\n"
 
 
-def _table(
-    titles: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    rest: str,
-    budget: _ByteBudget,
-    share: float,
-) -> Iterator[str]:
-    """A table, if it has a row; *rest* is what those are that are folded or left out."""
-    lines = [(1, f"| {' | '.join(cells)} |\n") for cells in rows]
-    if not lines:
-        return
-    head = f"\n| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
-    lines[0] = 1, f"{head}{lines[0][1]}"
-    yield from _section(budget.fitting(lines, share), f"{{}} {rest}", head)
+def _head(*titles: str) -> str:
+    """The head of a table."""
+    return f"\n| {' | '.join(titles)} |\n|{' --- |' * len(titles)}\n"
+
+
+def _line(*cells: str) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
-    """The counts in a line, what is compared, and how many errors there are where some are new."""
-    summary = ", ".join(f"{count:,} {effect}" for effect, count in counts(review.machines).items())
-    count = subjects(review.machines)
-    yield f"### {count}: {summary}\n" if summary else f"### {count}\n"
+    """The answer, the counts in a line, what is compared, and how many errors there are where some are new."""
+    yield f"### {headline(review.machines)}\n"
+    if review.machines:
+        yield f"{summary(review.machines)}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     emit, why = synced(review)
     how = f", synced with `--emit {emit}`{why}" if emit else ""
@@ -257,28 +263,35 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
             yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
     numbers = counts(machines)
     if numbers:
+        yield "<details><summary>what these effects mean</summary>\n"
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
         yield from (
             f"| {count:,} | **{effect}** | {MEANINGS[effect]} |"
             for effect, count in numbers.items()
         )
-        yield ""
+        yield "\n</details>\n"
 
 
-def _cause(cause: ChangeCause) -> tuple[str, str]:
+def _cause(cause: ChangeCause, changes_of: Sequence[tuple[str, str, str]]) -> str:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.name} {cause.field}".rstrip(), cell=True)
     numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
-    return f"{place} {what}".lstrip(), numbers
+    pairs = [
+        f"{f'{code(name, cell=True)} ' if name else ''}{code(old, cell=True)} → {code(new, cell=True)}"
+        for name, old, new in changes_of[:VALUES]
+    ]
+    more = f" and {len(changes_of) - VALUES:,} more" if len(changes_of) > VALUES else ""
+    return _line(f"{place} {what}".lstrip(), f"{'; '.join(pairs)}{more}", numbers)
 
 
-def _row(entry: MachineEntry) -> tuple[str, str, str]:
-    part, machine = entry
+def _row(group: MachineGroup) -> str:
+    part, machines = group
     where = f" in {code(part.title, cell=True)}" if part.title else ""
-    return (
-        f"{code(str(machine.resource), cell=True)}{where}",
-        ", ".join(machine.effects),
-        _why(entry),
+    more = f" and {len(machines) - 1:,} more" if len(machines) > 1 else ""
+    return _line(
+        f"{code(str(machines[0].resource), cell=True)}{more}{where}",
+        ", ".join(machines[0].effects),
+        _why(MachineEntry(part, group.any)),
     )
 
 
@@ -308,14 +321,14 @@ def _why(entry: MachineEntry) -> str:
     return f"{code(change.field, cell=True)} {old} → {new}{more}{aside}"
 
 
-def _unaffected(unaffected_users: UnaffectedUsers) -> tuple[str, str, str]:
+def _unaffected(unaffected_users: UnaffectedUsers) -> str:
     names = [
         code(f"{vm.namespace}/{vm.name}", cell=True) for vm in unaffected_users.machines[:_NAMED]
     ]
     more = len(unaffected_users.machines) - len(names)
     listing = ", ".join(names) + (f" and {more:,} more" if more else "")
     why, _, pin = unaffected_users.why.partition("pinned to ")
-    return (
+    return _line(
         code(str(unaffected_users.definition), cell=True),
         listing,
         why or f"pinned to {code(pin, cell=True)}",
@@ -389,10 +402,10 @@ def _change(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
     )
 
 
-def _totals(name: str, totals: Totals) -> tuple[str, str, str, str]:
+def _totals(name: str, totals: Totals) -> str:
     machines, vcpus, memory = (amount.replace("->", "→") for amount in amounts(totals))
     label = code(name, cell=True) if name else "none"
-    return label, machines.rpartition(" ")[0], vcpus.removesuffix(" vCPU"), memory
+    return _line(label, machines.rpartition(" ")[0], vcpus.removesuffix(" vCPU"), memory)
 
 
 def code(text: str, *, cell: bool = False) -> str:

@@ -31,7 +31,7 @@ from render.revisions import hashes
 
 Locked = Literal["none", "some", "all"]
 #: Kinds of CDI, of which an update may be refused.
-_CLAIMS = frozenset(
+CLAIMS = frozenset(
     {"DataImportCron", "DataSource", "DataVolume", "StorageProfile", "VolumeImportSource"}
 )
 Locate = Callable[[ChangeSource], Place]
@@ -308,7 +308,7 @@ def not_seen(review: Review) -> str:
 def subjects(machines: Iterable[MachineImpact]) -> str:
     """How many VMs and other objects there are, in words."""
     kinds = Counter(
-        machine.resource.kind if machine.resource.kind in _CLAIMS else "VM" for machine in machines
+        machine.resource.kind if machine.resource.kind in CLAIMS else "VM" for machine in machines
     )
     names = ["VM", *sorted(kinds.keys() - {"VM"})] if kinds["VM"] or not kinds else sorted(kinds)
     return " and ".join(counted(kinds[name], name) for name in names if kinds[name] or name == "VM")
@@ -651,7 +651,7 @@ def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
 
 
 #: What KubeVirt computes from another field, or writes down beside it.
-_FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.maxGuest")
+FOLLOWING = ("metadata.", "spec.domain.cpu.maxSockets", "spec.domain.memory.maxGuest")
 
 
 def leaves(field_changes: Iterable[FieldChange]) -> list[FieldChange]:
@@ -666,7 +666,7 @@ def changes(machine: MachineImpact) -> list[FieldChange]:
         key=lambda change: (
             RANKED.index(change.effect),
             change.waits,
-            change.field.startswith(_FOLLOWING),
+            change.field.startswith(FOLLOWING),
         ),
     )
 
