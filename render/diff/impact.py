@@ -90,7 +90,8 @@ class MachineImpact(NamedTuple):
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
-    that comes, or stood that goes.
+    that comes, or stood that goes. *lacking*: the definitions that the change deletes, for want of which the VM is
+    refused, fails or cannot be rendered.
     """
 
     resource: ResourceRef
@@ -108,6 +109,7 @@ class MachineImpact(NamedTuple):
     made: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     source: ChangeSource | None = None
+    lacking: tuple[ChangeSource, ...] = ()
 
 
 class HolderImpact(NamedTuple):

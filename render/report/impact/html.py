@@ -10,6 +10,7 @@ from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
+    LACKING,
     MEANINGS,
     CauseKey,
     HolderEntry,
@@ -158,7 +159,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
                 values.setdefault(key, set()).add((named, *short(change)))
     fields: dict[tuple[str, ResourceRef], list[dict[str, Any]]] = {}
     for cause in causes(machines):
-        done = _same(values[cause.key])
+        done = _same(values.get(cause.key, set()))
         fields.setdefault((cause.place.file, cause.resources[0]), []).append(
             {
                 "place": cause.place, "field": cause.field, "change": done,
@@ -167,7 +168,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         )  # fmt: skip
     objects = [
         {
-            "name": cause.name,
+            "name": f"{cause.name} is deleted" if cause.is_deleted else cause.name,
             "effects": cause.effects,
             "machines": sum(cause.effects.values()),
             "worst": next(iter(cause.effects), "same"),
@@ -194,6 +195,8 @@ def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     found: dict[tuple[Place, str], list[str]] = {}
     for entry in machines:
         for text in texts(entry) if "after" in entry.machine.unrendered else ():
+            if text.ours == LACKING:
+                continue  # a cause by itself
             found.setdefault((text.place, text.quoted), []).append(str(entry.machine.resource))
     return [
         {

@@ -268,8 +268,9 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
 def _cause(cause: ChangeCause) -> tuple[str, str]:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.name} {cause.field}".rstrip(), cell=True)
+    deleted = " is deleted" if cause.is_deleted else ""
     numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
-    return f"{place} {what}".lstrip(), numbers
+    return f"{place} {what}{deleted}".lstrip(), numbers
 
 
 def _row(entry: MachineEntry) -> tuple[str, str, str]:

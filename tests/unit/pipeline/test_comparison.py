@@ -386,6 +386,27 @@ def test_a_deleted_definition_is_not_named_of_who_no_longer_names_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("emit", "before", "after", "is_at_fault"),
+    [
+        ("vm", [VM, SMALL], [VM], True),
+        ("vm", [SMALL], [VM], True),  # new, and refers to what is deleted at once
+        ("source", [VM, SMALL], [VM], False),  # KubeVirt keeps what it was created with
+        ("vm", [VM, SMALL], [edited(VM, "other", "spec", "instancetype", "name")], False),
+        ("vm", [VM], [VM], False),
+    ],
+)
+def test_a_deleted_definition_is_at_fault_where_a_vm_cannot_do_without(
+    emit: Any, before: list[Json], after: list[Json], *, is_at_fault: bool
+) -> None:
+    other = edited(VM, "other", "metadata", "name")
+    other["spec"] = {key: value for key, value in other["spec"].items() if key != "instancetype"}
+    found = compare([*before, other], [*after, other], Settings(emit=emit))
+    (machine,) = (each for each in found.machines if each.resource.name == "web")
+    named = [(source.resource.name, source.side) for source in machine.lacking]
+    assert named == ([("small", "before")] if is_at_fault else [])
+
+
 def test_a_bare_vmi_cannot_be_updated() -> None:
     vmi = {
         "apiVersion": "kubevirt.io/v1",
