@@ -432,6 +432,23 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     assert "after: 1 error (as before), build prints nothing" in answer.text
 
 
+def test_an_error_of_a_vm_that_moves_and_is_lost_is_not_gone(
+    repository: Repository, diff: Run
+) -> None:
+    """E9: what cannot be rendered where it is now may have the error that it had."""
+    repository.write("a/kustomization.yaml", "resources: [odd.yaml]\n")
+    odd = vm("odd").replace("devices: {}", "devices: {disks: [{name: absent}]}")
+    repository.write("a/odd.yaml", odd)
+    repository.commit("An error")
+    repository.git("mv", "a", "b")
+    repository.write("b/odd.yaml", vm("odd", instancetype="absent", memory=""))
+    repository.commit("Moved, and lost")
+    answer = diff("--emit", "vm")
+    assert answer.status == 1
+    assert "after: 1 error (new), build prints nothing" in answer.text
+    assert "gone" not in answer.text
+
+
 def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     """E2: what was said of a VM before its folder moved is no news."""
     repository.write("a/kustomization.yaml", "resources: [web.yaml]\n")

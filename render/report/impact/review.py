@@ -183,7 +183,13 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     """What became of the errors. One that is new in an input and gone from another has moved, and remains."""
     listed = list(parts)
     impacts = [part.impact for part in listed]
-    gone = [diagnostic for impact in impacts for diagnostic in impact.repaired_errors]
+    gone = [
+        diagnostic
+        for part in listed
+        for lost in (_lost_from(part.name, listed),)
+        for diagnostic in part.impact.repaired_errors
+        if diagnostic.resource not in lost
+    ]
     new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
     left = set(map(id, without_known(gone, new)))
@@ -205,6 +211,12 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     )
     found = found._replace(new=_but_for(found.new, found.remaining), gone=[*gone_])
     return ErrorsOfChange(*map(findings.merge, found))
+
+
+def _lost_from(name: str, parts: Iterable[ReviewPart]) -> frozenset[ResourceRef]:
+    """The VMs that were in the input *name* before, and that cannot be rendered where they are now."""
+    lost = (part.impact.lost for part in parts if part.moved_from == name)
+    return frozenset().union(*lost)
 
 
 def _but_for(new: Iterable[Finding], remaining: Iterable[Finding]) -> list[Finding]:

@@ -152,6 +152,21 @@ def test_new_gone_and_unrenderable() -> None:
     assert only([SMALL], [VM]).unrendered == ("after",)
 
 
+def test_an_error_of_a_vm_that_cannot_be_rendered_any_more_is_not_repaired() -> None:
+    """Whether it is still there nobody can see; what was wrong with the manifest itself can be seen."""
+    settings = Settings(emit="vm")
+    conflicting = edited(VM, {"guest": "1Gi"}, "spec", "template", "spec", "domain", "memory")
+    lost = compare([conflicting, SMALL], [conflicting], settings)
+    assert [error.code for error in lost.new_errors] == ["VR201"]
+    assert (lost.repaired_errors, lost.remaining_errors) == ((), ())
+    mended = compare([conflicting, SMALL], [VM, SMALL], settings)
+    assert [error.code for error in mended.repaired_errors] == ["VR301"]
+    odd = edited(VM, "x", "spec", "odd")
+    for before in ([odd, SMALL], [odd]):
+        known = compare(before, [VM], settings)
+        assert [error.code for error in known.repaired_errors] == ["VR105"]
+
+
 _DOMAIN = ("spec", "template", "spec", "domain")
 _SLIRP = edited(VM, [{"name": "default", "slirp": {}}], *_DOMAIN, "devices", "interfaces")
 _NO_VOLUME = edited(VM, [{"name": "absent"}], *_DOMAIN, "devices", "disks")
