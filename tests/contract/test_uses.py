@@ -595,6 +595,19 @@ def test_files_beside_override_what_an_application_says(helm: str, kustomize: st
     assert sizes(read(helm))["charts/vm (Application argocd/web): prod/web"] == (1, "5Gi")
 
 
+def test_every_command_names_the_namespace_of_the_destination(helm: str) -> None:
+    put("charts/vm/templates/vm.yaml", VM.replace("  namespace: {{ .Release.Namespace }}\n", ""))
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    commands = (("report", "--format", "json", "."), ("diff", "HEAD", "--format", "json"))
+    told = [json.loads(virt_render(helm, *words).stdout)["machines"][0] for words in commands]
+    assert [told[0]["namespace"], told[1]["resource"]["namespace"]] == ["prod", "prod"]
+    table = virt_render(helm, "report", "--format", "csv", ".").stdout
+    assert table.splitlines()[1].startswith("VirtualMachine,prod,web,")
+    assert "VirtualMachine prod/web" in virt_render(helm, "explain", "prod/web", ".").stdout
+
+
 FLUX = """\
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
