@@ -13,7 +13,7 @@ from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of
+from render.frontends.reporting import as_note, findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, render_part
 from render.machine import Machine
@@ -159,7 +159,7 @@ def _part(
 
     rendered = render_part(part, work, _forget, observe)
     machines += _refused(part, machines, kustomization, manifests())
-    findings = findings_of(loaded, filter(_counts, part.diagnostics), request)
+    findings = findings_of(loaded, filter(_counts, map(as_note, part.diagnostics)), request)
     by_machine: dict[ResourceRef, list[Finding]] = {machine.resource: [] for machine in machines}
     others: list[Finding] = []
     for finding in findings:
@@ -203,7 +203,8 @@ def _forget(_body: Tree, _source: int | None) -> None:
 
 
 def _counts(diagnostic: Diagnostic) -> bool:
-    return diagnostic.severity is not Severity.INFO
+    # Without its placeholder nobody would know why a VM does not start.
+    return diagnostic.severity is not Severity.INFO or diagnostic.code == codes.PLACEHOLDER.number
 
 
 def _machine(
