@@ -662,6 +662,12 @@ def impact_schema() -> dict[str, Any]:
         "after": size,
         "changes": {"type": "array", "items": _closed(change)},
         "source": {**nowhere, "description": "where a VM stands that comes, or stood that goes"},
+        "lacking": {
+            "type": "array",
+            "items": _closed(cause),
+            "description": "the definitions that were deleted, for want of which it is refused, fails or "
+            "cannot be rendered",
+        },
     }
     holder = {
         "resource": resource,

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+from render.diagnostics import codes
+from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Diagnostic, without_known
 from render.diagnostics.diagnostic import ordered as ordered_findings
 from render.diagnostics.secrets import is_secret, redacted
@@ -28,6 +30,17 @@ from render.model.tree import Tree
 from render.model.types import VM_TYPE, VMI_TYPE
 
 HIDDEN = "(hidden, changed)"
+#: What the API server or the first webhook refuses of an object as it is written: no other error hides it.
+REFUSED_AS_READ = frozenset(
+    code.number
+    for code in (
+        codes.UNKNOWN_FIELD,
+        codes.WRONG_TYPE,
+        codes.MISSING_FIELD,
+        codes.INVALID_QUANTITY,
+        codes.INVALID_VALUE,
+    )
+)
 _MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
 
@@ -90,7 +103,8 @@ class MachineImpact(NamedTuple):
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
-    that comes, or stood that goes.
+    that comes, or stood that goes. *lacking*: the definitions that the change deletes, for want of which the VM is
+    refused, fails or cannot be rendered.
     """
 
     resource: ResourceRef
@@ -108,6 +122,7 @@ class MachineImpact(NamedTuple):
     made: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     source: ChangeSource | None = None
+    lacking: tuple[ChangeSource, ...] = ()
 
 
 class HolderImpact(NamedTuple):
@@ -162,8 +177,27 @@ class Impact(NamedTuple):
 
     @property
     def repaired_errors(self) -> tuple[Diagnostic, ...]:
-        """The errors of the first state that the second has no longer."""
-        return tuple(without_known(_errors(self.before), _errors(self.after)))
+        """The errors of the first state that the second has no longer.
+
+        Not those of VMs that the second cannot render any more: whether they are still there cannot be seen.
+        """
+        unseen = self.lost | {
+            error.resource
+            for error in self.new_errors
+            if error.resource is not None and CODES[error.code].withholds
+        }
+        return tuple(
+            error
+            for error in without_known(_errors(self.before), _errors(self.after))
+            if error.resource not in unseen or error.code in REFUSED_AS_READ
+        )
+
+    @property
+    def lost(self) -> frozenset[ResourceRef]:
+        """The VMs that the second state alone cannot render."""
+        return frozenset(
+            machine.resource for machine in self.machines if machine.unrendered == ("after",)
+        )
 
 
 def _errors(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:

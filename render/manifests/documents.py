@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from render.manifests.patches import Position
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
+    from render.manifests.uses.use import DemandedConfigMap
 
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
@@ -29,19 +30,19 @@ class Documents:
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
-    kustomize did it, from the resolved folders *bases*.
-    *blamed* know who else wrote fields: patches, and the charts that were *filled* in; *substituted* are the builds
-    that Flux fills in. *borrowed*: of what stands beside the documents, whose it is, and its index there.
-    *passed* are the files that were looked at and hold nothing that counts, *remotes* what kustomizations would fetch
-    from elsewhere, by their folders, *referents* the positions of objects to which VMs refer, *locked* the machines of
-    those inputs with a lock, by its file. *unseen* counts what may hold VMs, or decide them, and is not looked into.
-    *whole*: files are not read again, see `Contents`. *unfilled*: why a chart, a use of one or a kustomization came to
-    nothing, by folder and user. *unread_holder*: which other input cannot be read and may hold the object of a name, in
-    words, ``""`` for none. *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that
-    were taken out again, since their stamp says that they are rendered from others which are read. *left_out*: where
-    VMs stand in what kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where
-    that is the one of the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder
-    as it is written; *has_appliers*, of loose files: some object applies some folder, and *users* says which of them.
+    kustomize did it, from the resolved folders *bases*. *blamed* know who else wrote fields: patches, and the charts
+    that were *filled* in; *substituted* are the builds that Flux fills in. *borrowed*: of what stands beside the
+    documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing that
+    counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions of
+    objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file. *unseen* counts what may
+    hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
+    a chart, a use of one or a kustomization came to nothing, by folder and user. *unread_holder*: which other input
+    cannot be read and may hold the object of a name, in words, ``""`` for none. *user*: the object that says how the
+    folder is filled in, if one does. *copies*: VMs that were taken out again, since their stamp says that they are
+    rendered from others which are read. *left_out*: where VMs stand in what kustomize read, of which it printed
+    nothing. *namespace* is that of what names none, ``""`` where that is the one of the run; *destinations* say it of
+    loose files. *appliers* are the objects that apply the folder as it is written; *has_appliers*, of loose files: some
+    object applies some folder, and *users* says which of them. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Documents:
         "locked",
         "namespace",
         "passed",
+        "references",
         "referents",
         "remotes",
         "substituted",
@@ -93,6 +95,7 @@ class Documents:
         self.copies: list[Document] = []
         self.left_out: list[Origin] = []
         self.passed: list[str] = []
+        self.references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
         self.referents: dict[tuple[str, ...], int] = {}
         self.remotes: dict[str, list[str]] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})

@@ -24,7 +24,8 @@ from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
 
-_NOT_FOUND = {"instancetype": INSTANCETYPE_NOT_FOUND, "preference": PREFERENCE_NOT_FOUND}
+#: What is said where a definition is missing, by the matcher that asks for it.
+NOT_FOUND = {"instancetype": INSTANCETYPE_NOT_FOUND, "preference": PREFERENCE_NOT_FOUND}
 #: Among so many names, looking for a near one costs more than it helps.
 _MANY = 1000
 OBJECT_NAME_LABEL = "instancetype.kubevirt.io/object-name"
@@ -128,7 +129,7 @@ def _live(
         )
     if not name:
         return Missing(
-            _NOT_FOUND[kind_class.word],
+            NOT_FOUND[kind_class.word],
             "resource name may not be empty",
             "name",
             lambda: "name an object",
@@ -140,7 +141,7 @@ def _live(
     if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
         return Definition(kind, name, catalogue.bundled[kind, name], None)
     return Missing(
-        _NOT_FOUND[kind_class.word],
+        NOT_FOUND[kind_class.word],
         f'{kind.lower()}s.{INSTANCETYPE_GROUP} "{name}" not found',
         "name",
         lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),

@@ -366,6 +366,7 @@ def test_places_are_known_in_a_bare_clone(
 
 
 BROKEN = vm("broken", instancetype="nowhere", memory="")
+UNRENDERED = f"{BROKEN}{{{{ nonsense }}}}\n"
 #: A field that KubeVirt does not know.
 UNKNOWN = vm("odd").replace("devices: {}", "devices: {}\n        nonsense: 1")
 
@@ -430,6 +431,48 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
     answer = diff("--emit", "vm")
     assert answer.status == 0
     assert "after: 1 error (as before), build prints nothing" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        ({"kustomization.yaml": "resources: [broken.yaml]\nfoo: 1\n", "broken.yaml": BROKEN}, "VR116"),
+        ({"kustomization.yaml": "resources: [broken.yaml\n", "broken.yaml": BROKEN}, "VR101"),
+        ({"Chart.yaml": "name: x\nversion: 1\napiVersion: v2\n", "templates/vm.yaml": UNRENDERED}, "VR127"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_may_move(
+    repository: Repository, diff: Run, files: dict[str, str], code: str
+) -> None:
+    """E9, E2: a broken kustomization or chart of another folder is as broken as it was."""
+    for name, text in files.items():
+        repository.write(f"parts/a/{name}", text)
+    repository.write("sound/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("sound/web.yaml", vm())
+    repository.commit("An error")
+    repository.git("mv", "parts/a", "b")
+    repository.commit("Moved")
+    answer = diff("--emit", "vm")
+    assert answer.status == 0
+    assert f"not compared: b ({code})" in answer.text
+    assert "(as before), build prints nothing\n" in answer.text
+
+
+def test_an_error_of_a_vm_that_moves_and_is_lost_is_not_gone(
+    repository: Repository, diff: Run
+) -> None:
+    """E9: what cannot be rendered where it is now may have the error that it had."""
+    repository.write("a/kustomization.yaml", "resources: [odd.yaml]\n")
+    odd = vm("odd").replace("devices: {}", "devices: {disks: [{name: absent}]}")
+    repository.write("a/odd.yaml", odd)
+    repository.commit("An error")
+    repository.git("mv", "a", "b")
+    repository.write("b/odd.yaml", vm("odd", instancetype="absent", memory=""))
+    repository.commit("Moved, and lost")
+    answer = diff("--emit", "vm")
+    assert answer.status == 1
+    assert "after: 1 error (new), build prints nothing" in answer.text
+    assert "gone" not in answer.text
 
 
 def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:

@@ -305,6 +305,26 @@ def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     assert "not pinned: infra (VR122)" in done.stdout.splitlines()
 
 
+def test_what_is_filled_in_later_is_left_aside(tmp_path: Path) -> None:
+    """E3: a scaffolder's template keeps nobody from pinning the others, and is no error of a report."""
+    put(tmp_path / "web.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "template/vm.yaml", vm(name="${NAME}", memory="1Gi"))
+    put(tmp_path / "template/late.yaml", vm(name="late", memory="${MEMORY}"))
+    done = run(tmp_path, "pin", ".")
+    assert done.returncode == Exit.OK
+    assert done.stdout.startswith("not pinned: ${NAME} (VR115)\nnot pinned: late (VR115)\n")
+    assert (tmp_path / LOCK).read_text(encoding="utf-8").count("revision:") == 1
+    assert run(tmp_path, "pin", "--check", ".").returncode == Exit.OK
+    listed = json.loads(run(tmp_path, "report", "--format", "json", ".").stdout)["machines"]
+    found = {
+        machine["name"]: [each["severity"] for each in machine["findings"]] for machine in listed
+    }
+    assert found == {"web": [], "${NAME}": ["info"], "late": ["info"]}
+    assert [machine["errors"] for machine in listed] == [0, 0, 0]
+    page = run(tmp_path, "report", ".").stdout
+    assert "<h1>3 VMs: nothing is refused</h1>" in page
+
+
 def test_pin_accepts_what_a_baseline_has(repository: Path) -> None:
     put(repository / "test/kustomization.yaml", "namespace: test\nresources: [../base, bad.yaml]\n")
     text = vm(name="bad", memory="1Gi").replace("  runStrategy", "  nonsense: 1\n  runStrategy")

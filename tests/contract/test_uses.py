@@ -595,6 +595,19 @@ def test_files_beside_override_what_an_application_says(helm: str, kustomize: st
     assert sizes(read(helm))["charts/vm (Application argocd/web): prod/web"] == (1, "5Gi")
 
 
+def test_every_command_names_the_namespace_of_the_destination(helm: str) -> None:
+    put("charts/vm/templates/vm.yaml", VM.replace("  namespace: {{ .Release.Namespace }}\n", ""))
+    put("apps/web.yaml", application("values: 'memory: 1Gi'"))
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    commands = (("report", "--format", "json", "."), ("diff", "HEAD", "--format", "json"))
+    told = [json.loads(virt_render(helm, *words).stdout)["machines"][0] for words in commands]
+    assert [told[0]["namespace"], told[1]["resource"]["namespace"]] == ["prod", "prod"]
+    table = virt_render(helm, "report", "--format", "csv", ".").stdout
+    assert table.splitlines()[1].startswith("VirtualMachine,prod,web,")
+    assert "VirtualMachine prod/web" in virt_render(helm, "explain", "prod/web", ".").stdout
+
+
 FLUX = """\
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -960,6 +973,62 @@ kind: ConfigMap
 metadata: {{name: values, namespace: prod}}
 data:
 """
+
+
+@pytest.mark.parametrize(
+    ("reference", "before", "after", "missing"),
+    [
+        ("", "values.yaml: 'cores: 3'", None, 'configmaps "values" not found'),
+        ("", "values.yaml: 'cores: 3'", "other: 'cores: 3'", "key not found"),
+        (", optional: true", "values.yaml: 'cores: 3'", None, ""),
+        ("", None, None, ""),  # it may be in the cluster
+        ("", None, "values.yaml: 'cores: 3'", ""),
+    ],
+    ids=["deleted", "key", "optional", "unknown", "added"],
+)
+def test_flux_applies_nothing_of_what_refers_to_a_deleted_config_map(
+    helm: str, reference: str, before: str | None, after: str | None, missing: str
+) -> None:
+    """E15: the release stays as it was, as an error says, at the line of the HelmRelease."""
+    put("charts/vm/values.yaml", "cores: 1\nmemory: 1Gi\ndisk: {bus: virtio}\n")
+    release, _, config_map = BY_REFERENCE.replace("values}", f"values{reference}}}").partition(
+        "---\n"
+    )
+    put("flux/web.yaml", release)
+    for data in (before, after):
+        Path("flux/values.yaml").unlink(missing_ok=True)
+        if data:
+            put("flux/values.yaml", f"{config_map}  {data}\n")
+        git("add", "-A")
+        git("commit", "-q", "--allow-empty", "-m", "x")
+    done = virt_render(helm, "diff", "HEAD~1..HEAD")
+    words = (
+        "flux/web.yaml:1:1  HelmRelease prod/web: could not resolve ConfigMap chart values reference"
+        f" 'prod/values' with key 'values.yaml': {missing}"
+    )
+    assert done.returncode == bool(missing)
+    assert ("1 VM: 1 unrenderable" in done.stdout) == (words in done.stdout) == bool(missing)
+
+
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(("is_optional", "status"), [(False, 1), (True, 0)])
+def test_flux_builds_nothing_with_variables_of_a_deleted_config_map(
+    *, is_optional: bool, status: int
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", vm(name="web", memory="${MEMORY:=1Gi}"))
+    optional = ", optional: true" if is_optional else ""
+    user = KUSTOMIZATION.replace("USER", "web").replace("SECRET", "")
+    put("flux/web.yaml", user.replace("name: cluster", f"name: sizes{optional}"))
+    put("flux/sizes.yaml", CONFIG_MAP.rpartition("data:")[0] + "data: {MEMORY: 2Gi}\n")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    Path("flux/sizes.yaml").unlink()
+    done = virt_render("never", "diff", "HEAD")
+    words = (
+        "flux/web.yaml:1:1  Kustomization flux-system/web: substitute from 'ConfigMap/sizes' error"
+    )
+    assert (done.returncode, words in done.stdout) == (status, bool(status))
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,12 @@ from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import parts, rendering, unread, unread_texts
 from render.manifests.relevance import may_limit
+from render.manifests.uses.destinations import applied_as
 from render.model import fieldpath
 from render.model.naming import ambiguity, fitting, name_of, spellings
 from render.model.nearest import did_you_mean
 from render.model.provenance import Decision
+from render.model.resource import ResourceRef
 from render.pipeline.deciders import Explained
 from render.pipeline.input import definitions
 from render.report import terminal
@@ -58,7 +60,8 @@ def explain(request: Request, work: Work) -> Answer:
     is_json = part_request.own["format"] == "json"
     write = _as_json if is_json else _as_text
     manifests = input_of(answer.part.loaded, part_request.around, part_request.reading.limits)
-    text = write(answer.machine, answer.decisions, manifests)
+    name = applied_as(answer.machine.resource, answer.part.loaded.namespace)
+    text = write(name, answer.decisions, manifests)
     return Answer([text], (), unread=answer.unread, for_people=not is_json)
 
 
@@ -133,8 +136,7 @@ def _found(
             continue
         work.begin("render", rendering(part.loaded))
         for explained in deciders.explain(part.resources, part.request.settings, pods=pods):
-            resource = explained.resource
-            placed = resource._replace(namespace=resource.namespace or part.loaded.namespace)
+            placed = applied_as(explained.resource, part.loaded.namespace)
             known.setdefault(name_of(placed), []).append((part, explained))
     names = fitting(name, known)
     if not names:
@@ -248,9 +250,9 @@ def _has(field: str, wanted: str) -> bool:
     return bool(separator) and not before.endswith("]") and after[:1] in ("", ".", "[")
 
 
-def _as_text(explained: Explained, decisions: list[Decision], manifests: Input) -> str:
+def _as_text(name: ResourceRef, decisions: list[Decision], manifests: Input) -> str:
     colour = terminal.is_coloured(STDOUT)
-    lines = [terminal.painted(printable(str(explained.resource)), terminal.BOLD, colour=colour)]
+    lines = [terminal.painted(printable(str(name)), terminal.BOLD, colour=colour)]
     for decision in decisions:
         winner, *losers = trace(decision, manifests)
         made = "virt-controller" if decision.field[0] == _POD else words(winner, decision.text)
@@ -274,10 +276,10 @@ def _who(decider: str) -> str:
     return terminal.painted(printable(decider), terminal.DIM, colour=terminal.is_coloured(STDOUT))
 
 
-def _as_json(explained: Explained, decisions: list[Decision], manifests: Input) -> str:
+def _as_json(name: ResourceRef, decisions: list[Decision], manifests: Input) -> str:
     answer = {
         "formatVersion": FORMAT_VERSION,
-        "resource": explained.resource._asdict(),
+        "resource": name._asdict(),
         "fields": [document(decision, manifests) for decision in decisions],
     }
     return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"

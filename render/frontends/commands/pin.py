@@ -16,7 +16,7 @@ from render.frontends.commands.upgrades import choice, tables
 from render.frontends.figures import machines_in, tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of, outcome
+from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
     below_unbuilt,
@@ -151,10 +151,13 @@ def _locks(
 
 
 def _found(target: _PinTarget) -> Iterator[Diagnostic]:
-    """What was found in rendering *target*, but that something misses what may stand where nobody can read."""
+    """What was found in rendering *target*, but that something misses what may stand where nobody can read.
+
+    What is filled in later is left aside, and no fault of the others.
+    """
     loaded, resources = target.part.loaded, target.part.resources
     is_parted = bool(unread_texts(loaded))
-    for diagnostic in target.pinned.diagnostics:
+    for diagnostic in map(as_note, target.pinned.diagnostics):
         if not is_parted or not codes.CODES[diagnostic.code].follows:
             yield unless_unread(diagnostic, loaded, resources)
 
@@ -327,7 +330,8 @@ def _left(target: _PinTarget) -> Iterator[str]:
         reasons = dict.fromkeys(
             diagnostic.code
             for diagnostic in target.part.diagnostics
-            if diagnostic.is_error and diagnostic.resource == known[vm].ref
+            if diagnostic.is_error or diagnostic.code == codes.PLACEHOLDER.number
+            if diagnostic.resource == known[vm].ref
         )
         if reasons:
             yield f"not pinned: {vm} ({', '.join(reasons)})"

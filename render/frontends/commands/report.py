@@ -19,6 +19,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import fleet, render_part
 from render.machine import Machine
 from render.manifests.discover import tidy
+from render.manifests.uses.destinations import applied_as
 from render.model.nearest import did_you_mean
 from render.model.release import minor
 from render.model.resource import Resource, ResourceRef
@@ -179,7 +180,10 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         (others if its is None else its).append(finding)
     blamed = [
         # Of several of one name the first has what is found of all: were it at each, a page would be its square.
-        machine._replace(findings=tuple(merge(by_machine.pop(machine.resource, []))))
+        machine._replace(
+            resource=applied_as(machine.resource, loaded.namespace),
+            findings=tuple(merge(by_machine.pop(machine.resource, []))),
+        )
         for machine in machines
     ]
     return _ReportedPart(blamed, others, rendered.capacity)

@@ -138,7 +138,7 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
         _name_appliers(into, unread)
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
-        into.namespace = use.namespace
+        into.namespace, into.references = use.namespace, use.references
     charts = (Documents(folder=folder, whole=whole) for folder in unread.charts)
     empty = [*built, *charts, *filled]
     for into in empty:

@@ -10,6 +10,7 @@ from render.model.resource import (
     INSTANCETYPE_GROUP,
     KUBEVIRT,
     SETTINGS_HOLDERS,
+    ResourceRef,
     from_body,
 )
 from render.model.tree import Tree
@@ -61,6 +62,11 @@ def namespace_of(documents: Iterable[Document], known: Mapping[str, Destination]
         if _names_no_namespace(document.body)
     }
     return namespaces.pop() if len(namespaces) == 1 else ""
+
+
+def applied_as(machine: ResourceRef, namespace: str) -> ResourceRef:
+    """What *machine* is called in the cluster, where what names no namespace is applied in *namespace*."""
+    return machine._replace(namespace=machine.namespace or namespace)
 
 
 def in_namespace(body: Tree, namespace: str) -> Tree:

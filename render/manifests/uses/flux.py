@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.roots import distance
@@ -16,6 +18,7 @@ from render.manifests.uses.kustomize_edit import KustomizationEdit, edit_of_flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
+    DemandedConfigMap,
     ElsewhereError,
     FolderUse,
     UnevaluatedError,
@@ -25,6 +28,7 @@ from render.manifests.uses.use import (
     named,
     texts,
 )
+from render.model.fieldpath import FieldPath
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.yaml.reader import Document
@@ -34,6 +38,7 @@ KUSTOMIZE_GROUP = "kustomize.toolkit.fluxcd.io"
 SOURCE_GROUP = "source.toolkit.fluxcd.io"
 _BOOTSTRAP = "flux-system"
 """What ``flux bootstrap`` calls the repository that it is told of."""
+_KEEP = "keep the ConfigMap, which is deleted where the sync prunes, or make the reference optional"
 #: What changes a build in ways of its own.
 _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadata")
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
@@ -139,6 +144,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         assumptions=assumptions,
         edit=_edit(spec, folder, home),
         namespace=text_at(spec, "targetNamespace"),
+        references=_references(document, ("spec", "postBuild", "substituteFrom"), around),
     )
 
 
@@ -246,14 +252,10 @@ def _release(
         texts=inline,
     )
     return FolderUse(
-        named(document),
-        document,
-        folder,
-        release,
-        is_complete=is_complete,
-        assumptions=assumptions,
-        namespace=release.namespace,
-    )
+        named(document), document, folder, release, is_complete=is_complete,
+        assumptions=assumptions, namespace=release.namespace,
+        references=_references(document, ("spec", "valuesFrom"), around),
+    )  # fmt: skip
 
 
 def _values(document: Document, around: Referents) -> tuple[tuple[ValuesText, ...], bool]:
@@ -281,6 +283,38 @@ def _values(document: Document, around: Referents) -> tuple[tuple[ValuesText, ..
         text = values.as_text(stated)
         found.append(ValuesText(text, document.origin, ("spec", "values"), has_places=True))
     return tuple(found), is_complete
+
+
+def _references(
+    document: Document, path: FieldPath, around: Referents
+) -> dict[str, DemandedConfigMap]:
+    """The ConfigMaps at *path* of *document* that are not optional, each with what Flux says where it is missing."""
+    found = {}
+    place = Location(file=document.origin.file, line=document.origin.line, column=1)
+    for _, reference in mappings(document.body, *path):
+        if not _is_config_map(reference) or reference.get("optional"):
+            continue
+        config_map = _config_map(document, reference, around)
+        of_values = path[-1] == "valuesFrom"
+        key = (text_at(reference, "valuesKey") or "values.yaml") if of_values else ""
+        is_known = config_map is not None and (not key or key in _data(config_map))
+        code = codes.HELM_FAILED if of_values else codes.KUSTOMIZE_FAILED
+        words = _missing(document, text_at(reference, "name"), key, is_there=config_map is not None)
+        fault = code.at(place, f"{named(document)}: {words}", help=_KEEP)
+        found[f"{text_at(reference, 'name')} {key}"] = DemandedConfigMap(is_known, fault)
+    return found
+
+
+def _missing(document: Document, name: str, key: str, *, is_there: bool) -> str:
+    """What Flux says of a ConfigMap of *document*'s, or of its *key* with values, that is missing.
+
+    Upstream: fluxcd/pkg chartutil/values.go (ErrValuesReference), kustomize/kustomize_varsub.go (LoadVariables).
+    """
+    reason = "key not found" if is_there else f'configmaps "{name}" not found'
+    if not key:
+        return f"substitute from 'ConfigMap/{name}' error: {reason}"
+    full = f"{_namespace(document)}/{name}"
+    return f"could not resolve ConfigMap chart values reference '{full}' with key '{key}': {reason}"
 
 
 def _claimed(document: Document, reference: Any, home: Home, around: Referents) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import HelmRelease
 from render.model.fieldpath import FieldPath
 from render.model.resource import Origin, text_at
@@ -34,12 +35,19 @@ class Variables(NamedTuple):
     places: Mapping[str, VariablePlace] = MappingProxyType({})
 
 
+class DemandedConfigMap(NamedTuple):
+    """What an object cannot do without that it refers to: whether it is *known*, and what is wrong where it is not."""
+
+    is_known: bool
+    fault: Diagnostic
+
+
 class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
-    where the object does not say.
+    where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     """
 
     title: str
@@ -52,6 +60,7 @@ class FolderUse(NamedTuple):
     edit: "KustomizationEdit | None" = None
     is_deep: bool = False
     namespace: str = ""
+    references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

@@ -4,15 +4,18 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from render.diff.impact import ChangedDefinition, DefinitionWithoutEffect
+from render.diff.source import ChangeSource
 from render.machine import Machine
 from render.model import catalogue, tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
+from render.pipeline.attribution import SideIndex
 from render.pipeline.comparison.sides import Side
 from render.pipeline.input import definitions
 from render.pipeline.stages import pins
+from render.resolve.find import NOT_FOUND
 from render.revisions import hashes
 
 
@@ -119,6 +122,32 @@ def deletions_without_effect(
         ]
         if key is not None and key in deleted and matchers[0] == matchers[1]:
             yield DefinitionWithoutEffect(ResourceRef(*key), pins.pinned_content(after, kind_class))
+
+
+def deletions_at_fault(
+    machine: Machine, deleted: Container[catalogue.Key], messages: Iterable[str], first: SideIndex
+) -> Iterator[ChangeSource]:
+    """The *deleted* definitions that *machine* asks for, where the *first* state has them.
+
+    Only those of which *messages* say that they are missing: KubeVirt may keep what the VM was created with.
+    """
+    texts = tuple(messages)
+    if not texts:
+        return
+    for kind_class in KIND_CLASSES:
+        matcher: Tree = machine.spec.get(kind_class.word) or {}
+        kind = kind_class.kind_of(matcher.get("kind") or "")
+        namespace = "" if "Cluster" in kind else machine.namespace
+        key = catalogue.Key(kind, namespace, matcher.get("name") or "")
+        code = NOT_FOUND[kind_class.word].number
+        is_missing = any(
+            diagnostic.code == code and diagnostic.message.endswith(texts)
+            for diagnostic in machine.diagnostics
+        )
+        if is_missing and key in deleted:
+            places = (first.places.get(each) for each in (key, key._replace(namespace="")))
+            index = next((place for place in places if place is not None), None)
+            yield ChangeSource(ResourceRef(*key), (), index, first.side)
 
 
 def _key(machine: Machine, kind_class: KindClass) -> catalogue.Key | None:

@@ -16,6 +16,7 @@ from render.pipeline.comparison import edits, judgement, templates
 from render.pipeline.comparison.edits import (
     ChangedDefinitions,
     changed_between,
+    deletions_at_fault,
     deletions_without_effect,
     edits_without_effect,
 )
@@ -127,7 +128,9 @@ def _described(
         pins=tuple(sorted(after.pinned)) if after else (),
     )
     if not _NOTHING_RUNS_OTHERWISE.issuperset(effects):
-        return described
+        messages, first = described.messages, sides[0].places
+        missing = now and deletions_at_fault(now, changed.deleted, messages, first)
+        return described._replace(lacking=tuple(missing or ()))
     return described._replace(
         edited=tuple(edits_without_effect(after, changed.edited)) if after else (),
         deleted=tuple(deletions_without_effect(before, now, changed.deleted))

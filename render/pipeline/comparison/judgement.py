@@ -19,10 +19,11 @@ from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
-from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE
+from render.model.kinds import KIND_CLASSES
 from render.model.resource import OWN, TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
+from render.resolve.find import NOT_FOUND
 
 _VERSION_LABEL = "instancetype.kubevirt.io/object-version"
 #: What the controller finds out after the update is stored.
@@ -36,10 +37,6 @@ _FAILS_LATER = frozenset(
         codes.REVISION_UNFIT,
     )
 )
-_NOT_FOUND = {
-    INSTANCETYPE.word: codes.INSTANCETYPE_NOT_FOUND.number,
-    PREFERENCE.word: codes.PREFERENCE_NOT_FOUND.number,
-}
 #: What CDI says to the controller in every release.
 _NO_DISK = codes.IMPORT_REFUSED.number
 #: What keeps a VMI from being started, and is known before there is one.
@@ -109,7 +106,7 @@ def _stored_before(before: Tree, updated: Machine) -> frozenset[str]:
     return frozenset(
         code
         for kind_class in KIND_CLASSES
-        for code in (_NOT_FOUND[kind_class.word], codes.UNEXPECTED_KIND.number)
+        for code in (NOT_FOUND[kind_class.word].number, codes.UNEXPECTED_KIND.number)
         if (name := tree.get(before, "spec", kind_class.word, "name"))
         and name == tree.get(updated.vm, "spec", kind_class.word, "name")
     )

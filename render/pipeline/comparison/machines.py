@@ -7,6 +7,7 @@ from render.diff import impact, stored
 from render.diff.compare import Difference, written_differences
 from render.diff.effects import SKIP_HOOKS, Reconciliation, Update, reconcile, stop
 from render.diff.impact import (
+    REFUSED_AS_READ,
     Facts,
     MachineImpact,
     WeighedDifference,
@@ -30,17 +31,6 @@ from render.pipeline.comparison.sides import Key, Side, template_modes
 from render.pipeline.stages import expansion
 from render.revisions import stamps
 
-#: What the API server or the first webhook refuses of an object as it is written.
-_REFUSED_AS_READ = frozenset(
-    code.number
-    for code in (
-        codes.UNKNOWN_FIELD,
-        codes.WRONG_TYPE,
-        codes.MISSING_FIELD,
-        codes.INVALID_QUANTITY,
-        codes.INVALID_VALUE,
-    )
-)
 _LOST = ("unrenderable",)
 _ANEW = "made anew, the VM would not run: "
 _RESTRICTED = "update of VMI object is restricted"
@@ -154,7 +144,7 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
             for diagnostic in new.diagnostics
             if diagnostic.is_error and diagnostic.resource == ref
         ]
-        if errors and _REFUSED_AS_READ.issuperset(error.code for error in errors):
+        if errors and REFUSED_AS_READ.issuperset(error.code for error in errors):
             # What a schema does not know it drops, and refuses nothing for it.
             refusals = [error for error in errors if error.code != codes.UNKNOWN_FIELD.number]
             messages = dict.fromkeys(error.message for error in refusals or errors)

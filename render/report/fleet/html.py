@@ -243,8 +243,9 @@ def _row(machine: FleetMachine) -> list[Any]:
 
 def _worst(machine: FleetMachine) -> str:
     """What there is to say of a VM, in a word."""
-    if machine.size is None:
-        return "errors"
+    notes = machine.count(Severity.INFO)
+    if machine.size is None and (not notes or len(machine.findings) > notes):
+        return "errors"  # else it is filled in later
     return next(
         (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if machine.count(word)),
         "fine",

@@ -10,6 +10,7 @@ from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
+    LACKING,
     MEANINGS,
     HolderEntry,
     ImpactText,
@@ -132,7 +133,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         )  # fmt: skip
     objects = [
         {
-            "name": cause.name,
+            "name": f"{cause.name} is deleted" if cause.is_deleted else cause.name,
             "effects": cause.effects,
             "machines": sum(cause.effects.values()),
             "worst": next(iter(cause.effects), "same"),
@@ -159,6 +160,8 @@ def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     found: dict[tuple[Place, str], list[str]] = {}
     for entry in machines:
         for text in texts(entry) if "after" in entry.machine.unrendered else ():
+            if text.ours == LACKING:
+                continue  # a cause by itself
             found.setdefault((text.place, text.quoted), []).append(str(entry.machine.resource))
     return [
         {

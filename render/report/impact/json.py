@@ -145,6 +145,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "after": _size(after),
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
         "source": machine.source and _cause(machine.source, part.locate),
+        "lacking": [_cause(source, part.locate) for source in machine.lacking],
     }
 
 

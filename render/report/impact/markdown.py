@@ -275,13 +275,14 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
 def _cause(cause: ChangeCause, changes_of: Sequence[tuple[str, str, str]]) -> str:
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.name} {cause.field}".rstrip(), cell=True)
+    deleted = " is deleted" if cause.is_deleted else ""
     numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
     pairs = [
         f"{f'{code(name, cell=True)} ' if name else ''}{code(old, cell=True)} → {code(new, cell=True)}"
         for name, old, new in changes_of[:VALUES]
     ]
     more = f" and {len(changes_of) - VALUES:,} more" if len(changes_of) > VALUES else ""
-    return _line(f"{place} {what}".lstrip(), f"{'; '.join(pairs)}{more}", numbers)
+    return _line(f"{place} {what}{deleted}".lstrip(), f"{'; '.join(pairs)}{more}", numbers)
 
 
 def _row(group: MachineGroup) -> str:

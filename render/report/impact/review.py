@@ -82,6 +82,8 @@ HOLDER_OUTCOMES = {
     "later": ("what it has made stays as it is; what it makes later has the change", "recreate"),
     "scaled": ("nothing changes but how many it makes", "none"),
 }  # fmt: skip
+#: What is said of a definition that a VM cannot do without.
+LACKING = "it asks for what is deleted:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
@@ -181,7 +183,13 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     """What became of the errors. One that is new in an input and gone from another has moved, and remains."""
     listed = list(parts)
     impacts = [part.impact for part in listed]
-    gone = [diagnostic for impact in impacts for diagnostic in impact.repaired_errors]
+    gone = [
+        diagnostic
+        for part in listed
+        for lost in (_lost_from(part.name, listed),)
+        for diagnostic in part.impact.repaired_errors
+        if diagnostic.resource not in lost
+    ]
     new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
     left = set(map(id, without_known(gone, new)))
@@ -203,6 +211,12 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     )
     found = found._replace(new=_but_for(found.new, found.remaining), gone=[*gone_])
     return ErrorsOfChange(*map(findings.merge, found))
+
+
+def _lost_from(name: str, parts: Iterable[ReviewPart]) -> frozenset[ResourceRef]:
+    """The VMs that were in the input *name* before, and that cannot be rendered where they are now."""
+    lost = (part.impact.lost for part in parts if part.moved_from == name)
+    return frozenset().union(*lost)
 
 
 def _but_for(new: Iterable[Finding], remaining: Iterable[Finding]) -> list[Finding]:
@@ -588,6 +602,8 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     reason = unrendered(machine)
     for message in machine.messages:
         yield ImpactText(f"{reason}:" if reason else "", message, places.get(message, Place()))
+    for source in machine.lacking:
+        yield ImpactText(LACKING, str(source.resource), part.locate(source))
     if machine.rollout is not None:
         yield _rollout(machine.rollout, part.locate)
     if machine.workload:
@@ -779,13 +795,14 @@ def without_rest(machines: Iterable[MachineImpact]) -> str:
 class ChangeCause(NamedTuple):
     """What changed in the repository: the *field* of an object, where it stands, and what comes of it by effect.
 
-    *resources*: the object, as each input that reads the place calls it.
+    *resources*: the object, as each input that reads the place calls it. *is_deleted*: all of it, from there.
     """
 
     place: Place
     resources: tuple[ResourceRef, ...]
     field: str
     effects: dict[str, int]
+    is_deleted: bool = False
 
     @property
     def key(self) -> CauseKey:
@@ -817,18 +834,16 @@ def causes(
     """
     numbers: dict[CauseKey, Counter[str]] = {}
     ranks: dict[CauseKey, tuple[int, bool]] = {}
-    resources: dict[CauseKey, dict[ResourceRef, None]] = {}
+    resources: dict[CauseKey, dict[ResourceRef, bool]] = {}
     for part, machine in machines:
         effects: dict[CauseKey, list[str]] = {}
-        for change in leaves(machine.changes):
-            if change.cause is not None:
-                place, resource, field = behind_of(part, change.cause)
-                key = cause_key(place, resource, field)
-                effect = _effect_on(machine, change)
-                effects.setdefault(key, []).append(effect)
-                rank = RANKED.index(effect), change.waits
-                ranks[key] = min(ranks.get(key, rank), rank)
-                resources.setdefault(key, {})[resource] = None
+        for source, effect, waits in _sources(machine):
+            place, resource, field = behind_of(part, source)
+            key = cause_key(place, resource, field)
+            effects.setdefault(key, []).append(effect)
+            rank = RANKED.index(effect), waits
+            ranks[key] = min(ranks.get(key, rank), rank)
+            resources.setdefault(key, {})[resource] = source in machine.lacking
         for key, found in effects.items():
             numbers.setdefault(key, Counter())[min(found, key=RANKED.index)] += 1
     listed = [
@@ -837,6 +852,7 @@ def causes(
             tuple(resources[key]),
             key[2],
             {effect: numbers[key][effect] for effect in RANKED if numbers[key][effect]},
+            any(resources[key].values()),
         )
         for key in numbers
     ]
@@ -846,6 +862,15 @@ def causes(
             *ranks[cause.key], -sum(cause.effects.values()), cause.place, cause.resources, cause.field
         ),
     )  # fmt: skip
+
+
+def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]:
+    """What is behind what happens to *machine*, each with its effect, and whether that waits for another one."""
+    for change in leaves(machine.changes):
+        if change.cause is not None:
+            yield change.cause, _effect_on(machine, change), change.waits
+    for source in machine.lacking:
+        yield source, worst(machine), False
 
 
 def _effect_on(machine: MachineImpact, change: FieldChange) -> str:

@@ -152,6 +152,21 @@ def test_new_gone_and_unrenderable() -> None:
     assert only([SMALL], [VM]).unrendered == ("after",)
 
 
+def test_an_error_of_a_vm_that_cannot_be_rendered_any_more_is_not_repaired() -> None:
+    """Whether it is still there nobody can see; what was wrong with the manifest itself can be seen."""
+    settings = Settings(emit="vm")
+    conflicting = edited(VM, {"guest": "1Gi"}, "spec", "template", "spec", "domain", "memory")
+    lost = compare([conflicting, SMALL], [conflicting], settings)
+    assert [error.code for error in lost.new_errors] == ["VR201"]
+    assert (lost.repaired_errors, lost.remaining_errors) == ((), ())
+    mended = compare([conflicting, SMALL], [VM, SMALL], settings)
+    assert [error.code for error in mended.repaired_errors] == ["VR301"]
+    odd = edited(VM, "x", "spec", "odd")
+    for before in ([odd, SMALL], [odd]):
+        known = compare(before, [VM], settings)
+        assert [error.code for error in known.repaired_errors] == ["VR105"]
+
+
 _DOMAIN = ("spec", "template", "spec", "domain")
 _SLIRP = edited(VM, [{"name": "default", "slirp": {}}], *_DOMAIN, "devices", "interfaces")
 _NO_VOLUME = edited(VM, [{"name": "absent"}], *_DOMAIN, "devices", "disks")
@@ -384,6 +399,27 @@ def test_a_deleted_definition_is_not_named_of_who_no_longer_names_it() -> None:
     assert kept.deleted == (
         DefinitionWithoutEffect(ResourceRef("VirtualMachineInstancetype", "prod", "small")),
     )
+
+
+@pytest.mark.parametrize(
+    ("emit", "before", "after", "is_at_fault"),
+    [
+        ("vm", [VM, SMALL], [VM], True),
+        ("vm", [SMALL], [VM], True),  # new, and refers to what is deleted at once
+        ("source", [VM, SMALL], [VM], False),  # KubeVirt keeps what it was created with
+        ("vm", [VM, SMALL], [edited(VM, "other", "spec", "instancetype", "name")], False),
+        ("vm", [VM], [VM], False),
+    ],
+)
+def test_a_deleted_definition_is_at_fault_where_a_vm_cannot_do_without(
+    emit: Any, before: list[Json], after: list[Json], *, is_at_fault: bool
+) -> None:
+    other = edited(VM, "other", "metadata", "name")
+    other["spec"] = {key: value for key, value in other["spec"].items() if key != "instancetype"}
+    found = compare([*before, other], [*after, other], Settings(emit=emit))
+    (machine,) = (each for each in found.machines if each.resource.name == "web")
+    named = [(source.resource.name, source.side) for source in machine.lacking]
+    assert named == ([("small", "before")] if is_at_fault else [])
 
 
 def test_a_bare_vmi_cannot_be_updated() -> None:

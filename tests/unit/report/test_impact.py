@@ -581,6 +581,31 @@ def test_a_deletion_that_changes_no_vm_is_said(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", IMPACT_FORMATS)
+def test_a_deletion_is_the_cause_of_the_vms_that_cannot_do_without(name: str) -> None:
+    machines = [using(vm_name) for vm_name in ("web", "db")]
+    found = compare([instancetype(2), *machines], machines, Settings(emit="vm"))
+    part = ReviewPart("", found, lambda _: Place("definitions.yaml", 3, 5))
+    text = written(name, Review(ReviewedState("main"), ReviewedState("HEAD"), "vm", (part,)))
+    if name == "json":
+        for machine in json.loads(text)["machines"]:
+            (cause,) = machine["lacking"]
+            assert cause["resource"]["name"] == "small"
+            assert (cause["side"], cause["file"]) == ("before", "definitions.yaml")
+    elif name == "markdown":
+        assert (
+            "`definitions.yaml:3:5` `VirtualMachineClusterInstancetype small` is deleted | 2 unrenderable |"
+            in text
+        )
+    elif name == "html":
+        assert "VirtualMachineClusterInstancetype small is deleted</strong>: 2 " in text
+    else:
+        assert (
+            "it asks for what is deleted:  VirtualMachineClusterInstancetype small  definitions.yaml:3:5"
+            in text
+        )
+
+
+@pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_a_pool_stands_beside_the_counts(name: str) -> None:
     text = written(name, SAMPLES["pool"]())
     if name == "json":

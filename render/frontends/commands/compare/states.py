@@ -29,6 +29,7 @@ from render.manifests.relevance import Scope
 from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
+from render.manifests.uses.use import DemandedConfigMap
 from render.model.globs import Globs
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -70,6 +71,7 @@ class NamedState(NamedTuple):
     the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
+    *references*: what the user cannot do without.
     """
 
     name: str
@@ -96,6 +98,7 @@ class NamedState(NamedTuple):
     namespace: str = ""
     chart: str = ""
     values: tuple[str, ...] = ()
+    references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -309,6 +312,7 @@ def sides_of(
         _name_unfilled(loaded_side, side, other)
     for side, other in (loaded, loaded[::-1]):
         _take_to_their_users(side, other)
+    _name_deleted(*loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
@@ -409,6 +413,27 @@ def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
         fault = loaded_side.unfilled(name, other[name].user)
         if fault is not None:
             side[name] = NamedState(loaded_side.name, [], other[name].settings, Sources(), fault)
+
+
+def _name_deleted(before: Side, after: Side) -> None:
+    """Say in *after* that Flux applies nothing of what refers to a ConfigMap that *before* has, and *after* has not.
+
+    What neither state has may be in the cluster.
+    """
+    unread = (
+        finding for state in after.values() if state.fault for finding in state.fault.findings
+    )
+    if any(finding.diagnostic.code != codes.HELM_FAILED.number for finding in unread):
+        return  # it may stand there
+    for name in before.keys() & after.keys():
+        known = before[name].references
+        faults = [
+            reference.fault
+            for key, reference in after[name].references.items()
+            if not reference.is_known and key in known and known[key].is_known
+        ]
+        if faults:
+            after[name] = after[name]._replace(fault=refused(*faults))
 
 
 def _take_to_their_users(side: Side, other: Side) -> None:
@@ -724,4 +749,5 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         chart=loaded.folder if loaded.filled else "",
         values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
+        references=loaded.references,
     )
