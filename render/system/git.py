@@ -395,6 +395,24 @@ def is_edited(folder: str) -> bool:
     return bool(_run(folder, words, around={**_around(folder), **environ}, most=1))
 
 
+def attributes(
+    top: str, tree: str, names: Sequence[str], paths: Sequence[bytes], *, seconds: float
+) -> list[tuple[bytes, str, str]]:
+    """Path, attribute, value of each of *names* and *paths*, by the ``.gitattributes`` that stand in the folder *tree*.
+
+    *top* is the repository, whose work tree and index do not count. Raises GitError; TimeoutExpired after *seconds*.
+    """
+    here = {"GIT_WORK_TREE": tree, "GIT_INDEX_FILE": os.path.join(tree, ".git", "index")}
+    words = ("check-attr", "--stdin", "-z", *names)
+    around = {**_around(top), **here}
+    printed = _run(tree, words, around=around, stdin=b"\0".join(paths), seconds=seconds)
+    fields = printed.split(b"\0")
+    return [
+        (path, os.fsdecode(name), os.fsdecode(value))
+        for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False)
+    ]
+
+
 def is_submodule(folder: str) -> bool:
     """Whether the repository around *folder* holds it as a submodule. Raises GitError."""
     above, name = os.path.split(folder)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -39,7 +40,7 @@ from render.report.impact.review import (
 from render.report.places import Sources
 from render.settings import Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import CheckoutScope, absent
+from render.system.checkout import CheckoutScope, absent, changed
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -53,6 +54,8 @@ _BRANCH = "..."
 _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
 _NO_REPOSITORY = "not a git repository"
+#: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
+_REWRITTEN = "file whose bytes git may change at its checkout"
 
 
 class NamedState(NamedTuple):
@@ -119,7 +122,8 @@ Side = dict[str, NamedState]
 class _PlacedSide(NamedTuple):
     """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
-    *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*.
+    *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*, and
+    *changed* those that git writes otherwise than it stores them.
     """
 
     name: str
@@ -128,6 +132,7 @@ class _PlacedSide(NamedTuple):
     request: Request
     exists: bool = True
     absent: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class _LoadedSide(NamedTuple):
@@ -573,7 +578,8 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
-        return _here(request, inside, revision[:10])._replace(absent=tuple(absent(tree)))
+        here = _here(request, inside, revision[:10])
+        return here._replace(absent=tuple(absent(tree)), changed=tuple(changed(tree)))
 
 
 def _id(top: str, revision: str) -> str:
@@ -617,7 +623,7 @@ def _read(
     gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
     kustomizations, seen from the path, that are not built themselves.
     """
-    name, folder, path, request, exists, lacking = side
+    name, folder, path, request, exists, lacking, rewritten = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
@@ -633,31 +639,43 @@ def _read(
                 apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
-            _name_lacking(lacking, path, exclude, inputs)
+            _name_lacking(_below(path, lacking, exclude), path, inputs)
+            if files := _below(path, rewritten, exclude):
+                _loose(path, inputs).unseen[_REWRITTEN] += len(files)
             return _LoadedSide(name, folder, path, request, inputs)
         loaded = loading.load((path,), how, whole=True)
+        loaded.unseen += Counter({_REWRITTEN: len(_below(path, rewritten))})
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
 
 
-def _name_lacking(
-    lacking: Sequence[str], path: str, exclude: Globs, inputs: list[Documents]
-) -> None:
-    """Say in *inputs*, read below *path*, that nobody knows what the texts say that the repository is *lacking*."""
-    faults = [
-        codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
-        for file in map(tidy, lacking)
-        if discover.inside(os.path.realpath(file), [os.path.realpath(path)])
-        and not exclude.match(os.path.realpath(file))
+def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> list[str]:
+    """Those of *files* that are *path* or stand below it, and that nobody *excludes*."""
+    reals = {file: os.path.realpath(file) for file in map(tidy, files)}
+    top = os.path.realpath(path)
+    return [
+        file
+        for file, real in reals.items()
+        if discover.inside(real, [top]) and not (exclude and exclude.match(real))
     ]
-    if not faults:
-        return
-    loose = next(
-        (part for part in inputs if part.folder == tidy(path) and not part.is_one_root), None
-    )
-    if loose is None:
-        loose = Documents(folder=tidy(path), whole=True)
-        inputs.insert(0, loose)
-    loose.diagnostics += faults
+
+
+def _name_lacking(files: Sequence[str], path: str, inputs: list[Documents]) -> None:
+    """Say in *inputs*, read below *path*, that nobody knows what *files* say, which the repository is lacking."""
+    if files:
+        _loose(path, inputs).diagnostics += (
+            codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
+            for file in files
+        )
+
+
+def _loose(path: str, inputs: list[Documents]) -> Documents:
+    """What stands loose in *path* among *inputs*, which get one for it."""
+    for part in inputs:
+        if part.folder == tidy(path) and not part.is_one_root:
+            return part
+    loose = Documents(folder=tidy(path), whole=True)
+    inputs.insert(0, loose)
+    return loose
 
 
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
