@@ -38,7 +38,7 @@ from render.report.impact.review import (
     ReviewedState,
 )
 from render.report.places import Sources
-from render.settings import Layer, Settings, Source, decide
+from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import CheckoutScope, absent, changed
 from render.system.git import GitError
@@ -54,6 +54,8 @@ _BRANCH = "..."
 _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
 _NO_REPOSITORY = "not a git repository"
+#: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
+_CHECKS = ("admission", "guest")
 #: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
 _REWRITTEN = "file whose bytes git may change at its checkout"
 
@@ -73,6 +75,7 @@ class NamedState(NamedTuple):
     the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
+    *kept*: the settings that it has as the first state does, since by its own less would be checked.
     """
 
     name: str
@@ -99,6 +102,7 @@ class NamedState(NamedTuple):
     namespace: str = ""
     chart: str = ""
     values: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -328,7 +332,23 @@ def sides_of(
         }
         for side, cluster in zip(loaded, clusters, strict=True)
     )
-    return before, after
+    kept = _kept(*(loaded_side.request.settings for loaded_side in read))
+    return before, {name: _checked_as(state, kept) for name, state in after.items()}
+
+
+def _kept(before: Settings, after: Settings) -> dict[str, Any]:
+    """What *before* says of checks that *after* turns off: a change is judged by the checks that it comes to."""
+    return {
+        option.field: getattr(before, option.field)
+        for option in OPTIONS
+        if option.name in _CHECKS
+        and getattr(after, option.field) in option.waives
+        and getattr(before, option.field) not in option.waives
+    }
+
+
+def _checked_as(state: NamedState, kept: Mapping[str, Any]) -> NamedState:
+    return state._replace(settings=state.settings._replace(**kept), kept=frozenset(kept))
 
 
 class _Torn(NamedTuple):
