@@ -44,6 +44,7 @@ _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' g
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
+_LONGEST_SUBJECT = 200
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
@@ -70,7 +71,7 @@ class StuckError(GitError):
 
 
 class Commit(NamedTuple):
-    """A commit: its hash, those of its parents, the day of its author, and its subject."""
+    """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that."""
 
     id: str
     parents: tuple[str, ...]
@@ -336,7 +337,15 @@ def _commits(folder: str, *words: str) -> list[Commit]:
         folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
     ).decode(errors="replace")
     lines = (line.split("\0", 3) for line in text.split("\n") if line)
-    return [Commit(id_, tuple(above.split()), date, subject) for id_, above, date, subject in lines]
+    return [
+        Commit(id_, tuple(above.split()), date, _cut(subject))
+        for id_, above, date, subject in lines
+    ]
+
+
+def _cut(subject: str) -> str:
+    """The beginning of *subject*, which git lets be as long as a message."""
+    return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}..."
 
 
 def ignored(folder: str) -> frozenset[str]:
