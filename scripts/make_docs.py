@@ -748,6 +748,10 @@ def impact_schema() -> dict[str, Any]:
                                 side: {"description": "null for none"}
                                 for side in ("before", "after")
                             },
+                            "applied": {
+                                "type": "boolean",
+                                "description": "false: what it turns off is checked as in the first state",
+                            },
                         }
                     ),
                     "description": "settings of the repository itself that change",

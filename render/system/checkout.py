@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from render.system.git import GitError
 
 _LINK, _EXECUTABLE = b"120000", b"100755"
 _LISTING, _REMOTES, _WORDS, _ABSENT = "listing", "remotes", "words", "absent"
+_CHANGED = "changed"
 _NO_SIZE = -1
 """Of a file that is missing in the repository: a partial clone has not fetched it."""
 MOST_FILES = 100_000
@@ -26,6 +28,12 @@ _CHART, _KUSTOMIZATION = b"Chart.yaml", b"Kustomization"
 _WORD = re.compile(rb"[\w.+-]+")
 _ASKING = b"ApplicationSet"
 _PACKED = b".tgz"
+_ATTRIBUTES = b".gitattributes"
+_ENCODING, _FILTER = "working-tree-encoding", "filter"
+_AS_STORED = frozenset({"unspecified", "unset", "set", "lfs", "utf-8", "utf8"})
+"""Values of both with which git writes a text as it is stored; pointers of LFS are known by what they say."""
+_PATIENCE = 30.0
+"""Seconds for git to say which files have which attributes: patterns times files."""
 _TEXTS = (b".yaml", b".yml", b".json", _PACKED)
 
 
@@ -59,7 +67,8 @@ def checkout(
     """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
 
     The files are written as git stores them: filters of the repository (LFS) are not run. Of what is larger than
-    *most* says, only the size is true. `absent` names what the *scope* leaves out because it is missing.
+    *most* says, only the size is true. `absent` names what the *scope* leaves out because it is missing, `changed`
+    what git would write otherwise.
     """
     with processes.temporary_folder() as folder:
         tree = os.path.join(folder, "tree")
@@ -78,12 +87,23 @@ def checkout(
         words = _lay_out(top, entries, tree, most, scope.other, named)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
+        with open(os.path.join(folder, _CHANGED), "xb") as names:
+            names.write(b"\0".join(_changed(top, entries, tree)))
         yield tree
 
 
 def absent(tree: str) -> list[str]:
     """The texts that the checkout *tree* has not, since they are missing in the repository."""
-    with open(os.path.join(os.path.dirname(tree), _ABSENT), "rb") as names:
+    return _names(tree, _ABSENT)
+
+
+def changed(tree: str) -> list[str]:
+    """The texts of the checkout *tree* that git may write otherwise than it stores them, by their attributes."""
+    return _names(tree, _CHANGED)
+
+
+def _names(tree: str, listing: str) -> list[str]:
+    with open(os.path.join(os.path.dirname(tree), listing), "rb") as names:
         return [os.fsdecode(name) for name in names.read().split(b"\0") if name]
 
 
@@ -194,6 +214,22 @@ def _counts(entry: _TreeEntry, charts: Collection[bytes], paths: Sequence[bytes]
     return entry.is_text or entry.is_reading or entry.name in paths or _is_in(entry, charts)
 
 
+def _changed(top: str, entries: Sequence[_TreeEntry], tree: str) -> list[bytes]:
+    """The texts among *entries* for which ``.gitattributes`` in *tree* have an encoding or a filter: see convert.c.
+
+    All of them where git takes too long to say. Raises GitError.
+    """
+    if not any(_is_named(entry, _ATTRIBUTES) for entry in entries):
+        return []
+    texts = [entry.name for entry in entries if entry.is_text and entry.mode != _LINK]
+    try:
+        listed = git.attributes(top, tree, (_ENCODING, _FILTER), texts, seconds=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        return texts
+    names = {name for name, _, value in listed if value.lower() not in _AS_STORED}
+    return [name for name in texts if name in names]
+
+
 def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
     top: str,
     entries: Sequence[_TreeEntry],
@@ -212,7 +248,11 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
             if any(entry.name.startswith(path + b"/") for entry in entries):
                 os.makedirs(os.path.join(below, path), exist_ok=True)
         charts = {os.path.dirname(entry.name) for entry in entries if _is_named(entry, _CHART)}
-        first = [entry for entry in entries if _counts(entry, charts, paths)]
+        first = [
+            entry
+            for entry in entries
+            if _counts(entry, charts, paths) or _is_named(entry, _ATTRIBUTES)
+        ]
         writing = _Writing(top, below, other, most)
         # What may hold objects comes before all else: it says what else is read.
         words = writing.write(sorted(first, key=lambda entry: not entry.is_text))

@@ -47,6 +47,7 @@ _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' g
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
+_LONGEST_SUBJECT = 200
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
@@ -73,7 +74,7 @@ class StuckError(GitError):
 
 
 class Commit(NamedTuple):
-    """A commit: its hash, those of its parents, the day of its author, and its subject."""
+    """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that."""
 
     id: str
     parents: tuple[str, ...]
@@ -350,7 +351,15 @@ def _commits(folder: str, *words: str) -> list[Commit]:
         folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
     ).decode(errors="replace")
     lines = (line.split("\0", 3) for line in text.split("\n") if line)
-    return [Commit(id_, tuple(above.split()), date, subject) for id_, above, date, subject in lines]
+    return [
+        Commit(id_, tuple(above.split()), date, _cut(subject))
+        for id_, above, date, subject in lines
+    ]
+
+
+def _cut(subject: str) -> str:
+    """The beginning of *subject*, which git lets be as long as a message."""
+    return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}..."
 
 
 def ignored(folder: str) -> frozenset[str]:
@@ -407,6 +416,24 @@ def is_edited(folder: str) -> bool:
         environ[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
     words = ("status", "--porcelain", "--untracked-files=no")
     return bool(_run(folder, words, around={**_around(folder), **environ}, most=1))
+
+
+def attributes(
+    top: str, tree: str, names: Sequence[str], paths: Sequence[bytes], *, seconds: float
+) -> list[tuple[bytes, str, str]]:
+    """Path, attribute, value of each of *names* and *paths*, by the ``.gitattributes`` that stand in the folder *tree*.
+
+    *top* is the repository, whose work tree and index do not count. Raises GitError; TimeoutExpired after *seconds*.
+    """
+    here = {"GIT_WORK_TREE": tree, "GIT_INDEX_FILE": os.path.join(tree, ".git", "index")}
+    words = ("check-attr", "--stdin", "-z", *names)
+    around = {**_around(top), **here}
+    printed = _run(tree, words, around=around, stdin=b"\0".join(paths), seconds=seconds)
+    fields = printed.split(b"\0")
+    return [
+        (path, os.fsdecode(name), os.fsdecode(value))
+        for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False)
+    ]
 
 
 def is_submodule(folder: str) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from render.diagnostics import secrets
 from render.yaml import positions
-from render.yaml.libyaml import ALIAS, MAPPING, SCALAR
+from render.yaml.libyaml import ALIAS, MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, child, is_merge, key_of, merged_into, target_of, value_of
 from render.yaml.stream import Chunk
 
@@ -276,7 +276,12 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         kind = str(value_of(kind_node))
     valued = any(child(node, name) for name in _NAMES)
     for key, value in node.pairs():
-        if is_merge(key):
+        if is_merge(key):  # it takes mappings: what else stands there is a value out of place
+            sources = value.children if value.kind == SEQUENCE else (value,)
+            strays = (source for source in sources if source.kind not in (MAPPING, ALIAS))
+            yield from (
+                (stray, _Visit(id(stray), hidden=True, kind="", in_data=False)) for stray in strays
+            )
             continue
         name = key_of(key)
         is_mapping = value.kind in (MAPPING, ALIAS)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.manifests import put
 from tests.support.process import run
+from tests.support.repository import Repository
 
 BODY = """\
 metadata: {name: web, namespace: prod}
@@ -72,6 +73,32 @@ def test_a_manifest_that_stands_in_git_lfs_is_counted(tmp_path: Path) -> None:
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 400\n"
     put(tmp_path / "other.yaml", pointer)
     assert "not looked at: 1 file that stands in Git LFS" in run("check", ".", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("attributes", "count"),
+    [
+        ("*.yaml working-tree-encoding=IBM037", "2 files"),
+        ("a/* filter=made-up", "1 file"),
+        ("[attr]hidden working-tree-encoding=UTF-7\nvm.yaml hidden", "1 file"),
+        ("*.md filter=made-up\n* filter=lfs text eol=crlf working-tree-encoding=utf-8", ""),
+    ],
+)
+def test_a_manifest_that_git_checks_out_otherwise_is_counted(
+    tmp_path: Path, attributes: str, count: str
+) -> None:
+    repository = Repository(tmp_path)
+    repository.write("vm.yaml", MACHINE)
+    repository.write("a/other.yaml", MACHINE.replace("web", "other"))
+    first = repository.commit("VMs")
+    repository.write(".gitattributes", f"{attributes}\n")
+    second = repository.commit("Attributes")
+    words = f"{count} whose bytes git may change at its checkout" if count else ""
+    answer = run("diff", f"{first}..{second}", cwd=tmp_path).stdout
+    assert (f"not looked at: {words}" in answer) if words else "not looked at" not in answer
+    below = run("diff", f"{second}..{first}", "vm.yaml", cwd=tmp_path).stdout
+    is_below = bool(words) and "a/" not in attributes
+    assert ("first state alone: 1 file whose" in below) is is_below
 
 
 @pytest.mark.parametrize("kind", ["KubeVirt", "HyperConverged"])

@@ -63,6 +63,19 @@ def test_no_secret_stands_in_a_line_quoted_for_another_finding(tmp_path: Path, n
         assert CANARY not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("value", [CANARY, f"'{CANARY}'", f"[{CANARY}]", f"[{{a: b}}, [{CANARY}]]"])
+@pytest.mark.parametrize("above", ["", "cloudInitNoCloud:\n            "])
+def test_no_value_stands_where_a_merge_takes_a_mapping(
+    tmp_path: Path, value: str, above: str
+) -> None:
+    volumes = f"      volumes:\n        - name: a\n          {above}<<: {value}\n"
+    put(tmp_path / "a.yaml", vm("web", memory="1Gi") + volumes)
+    for words in ("check .", "check . --format json", "explain web", "diff . . --format json"):
+        done = run(*words.split(), cwd=tmp_path)
+        assert "VR101" in done.stdout + done.stderr, words
+        assert CANARY not in done.stdout + done.stderr, words
+
+
 @pytest.mark.parametrize("key", ["userDta", "userDataBse64", "secretRf"])
 @pytest.mark.parametrize("holder", ["cloudInitNoCloud", "sysprep", "cloudInitNoClod"])
 def test_no_secret_stands_below_a_misspelt_field(tmp_path: Path, holder: str, key: str) -> None:

@@ -13,7 +13,7 @@ from render import Settings, render
 from render.frontends.dispatch import invoke
 from render.report.formats import FORMATS
 from tests.support.cases import ROOT
-from tests.support.manifests import put, vm
+from tests.support.manifests import instancetype, put, vm
 from tests.support.process import run
 from tests.support.repository import Repository
 
@@ -186,3 +186,18 @@ def test_no_program_of_the_repository_is_run(
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert (Path(package.__file__).parent / "py.typed").is_file()
+
+
+def test_a_long_subject_fills_no_history(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.write("vm.yaml", vm("web", instancetype="small"))
+    made.write("small.yaml", instancetype("small"))
+    made.fine("pin", ".")
+    made.git("add", "--all")
+    made.git("commit", "--quiet", "--file", "-", stdin=f"pin \x1b[31m{'x' * 3_000_000}\n\nbody\n")
+    for words in ((), ("--format", "json"), ("--format", "html")):
+        told = made.fine("history", "web", *words)
+        assert "pin " in told
+        assert "\x1b" not in told
+        assert "x..." in told
+        assert len(told) < 100_000

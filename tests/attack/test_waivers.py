@@ -205,7 +205,8 @@ def test_excluded_is_not_gone(repository: Repository) -> None:
     counts, header = done.stdout.splitlines()[:2]
     assert counts == "1 VM: 1 same"
     assert header.endswith(
-        "; .virt-render.yaml changed: admission none -> off, exclude none -> vms"
+        "; .virt-render.yaml changed: admission none -> off (not for this change: what it turns off is"
+        " checked as before), exclude none -> vms"
     )
     repository.commit("nothing to see")
     assert "no longer" not in repository.run("diff", "HEAD~1..HEAD").stdout
@@ -220,7 +221,9 @@ def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> N
     repository.write(".virt-render.yaml", f"{HEAD}  catalog: [more]\n")
     repository.write("more/x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     found = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
-    assert found["settings"] == [{"key": "catalog", "before": None, "after": ["more"]}]
+    assert found["settings"] == [
+        {"key": "catalog", "before": None, "after": ["more"], "applied": True}
+    ]
     for form in ("text", "markdown", "html"):
         output = repository.run("diff", "HEAD", "--format", form).stdout
         assert ".virt-render.yaml changed: catalog none" in output
@@ -230,6 +233,38 @@ def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> N
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
     )
     assert "changed" not in run("diff", "repository", "same", cwd=repository.folder.parent).stdout
+
+
+HIDDEN = {
+    "admission": "devices: {disks: [{name: root, disk: {bus: ide}}]}",
+    "guest": "devices: {disks: [{name: init, disk: {}}]}",
+}
+INIT = """\
+      volumes:
+      - name: init
+        cloudInitNoCloud: {userData: "#cloud-config\\nusers: 1"}
+"""
+
+
+@pytest.mark.parametrize("setting", HIDDEN)
+def test_a_change_turns_off_no_check_of_itself(repository: Repository, setting: str) -> None:
+    first = repository.commit("before")
+    text = vm("hidden", memory="1Gi").replace("devices: {}", HIDDEN[setting])
+    repository.write("vms/hidden.yaml", text + INIT * (setting == "guest"))
+    repository.write(".virt-render.yaml", f"{HEAD}  {setting}: off\n")
+    second = repository.commit("a VM that hides itself")
+    words = ("diff", f"{first}..{second}", "--format", "json")
+    told = json.loads(repository.run(*words).stdout)
+    assert told["settings"] == [{"key": setting, "before": None, "after": False, "applied": False}]
+    assert told["diagnostics"]["after"]
+    assert "not for this change" in repository.run("diff", f"{first}..{second}").stdout
+    # Who runs the program may turn it off, and where it was off it stays so.
+    told = json.loads(repository.run(*words, f"--{setting}", "off").stdout)
+    assert not told["diagnostics"]["after"]
+    (repository.folder / "vms/hidden.yaml").unlink()
+    off = repository.commit("off")
+    told = json.loads(repository.run("diff", f"{off}..{second}", "--format", "json").stdout)
+    assert not told["diagnostics"]["after"]
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "junit"])

@@ -111,7 +111,10 @@ def _settings_changed(before: Side, after: Side) -> tuple[SettingChange, ...]:
     """What the settings of the repository itself say otherwise in the second state."""
     old, new = (next((state.configured for state in side.values()), {}) for side in (before, after))
     keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
-    return tuple(SettingChange(key, old.get(key), new.get(key)) for key in keys)
+    kept = next((state.kept for state in after.values()), frozenset[str]())
+    return tuple(
+        SettingChange(key, old.get(key), new.get(key), applied=key not in kept) for key in keys
+    )
 
 
 def _locked(before: Side, after: Side) -> Locked:

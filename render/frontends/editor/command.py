@@ -1,16 +1,20 @@
 """``virt-render lsp``: the process around the language server."""
 
 import gc
+import io
+import logging
 import os
 import sys
 from collections.abc import Mapping
+from typing import BinaryIO, cast
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
+from render.frontends.editor.frames import Answers, Frames
 from render.frontends.request.commands import Call
 from render.frontends.request.request import request
-from render.system.streams import STDERR, STDOUT, emit
+from render.system.streams import STDERR, STDOUT, emit, standard_input
 
 
 def serve(call: Call, environ: Mapping[str, str]) -> Exit:
@@ -42,8 +46,16 @@ def serve(call: Call, environ: Mapping[str, str]) -> Exit:
     sys.stdout = sys.stderr
     # The collector would walk every tree again and again: the server asks for it where nobody waits.
     gc.disable()
+    logging.getLogger("pygls").setLevel(logging.CRITICAL + 1)  # it would print tracebacks
     server = EditorServer(call, environ)
-    server.start_io(sys.stdin.buffer, protocol)
+    answers = Answers(protocol)
+    frames = Frames(standard_input() or io.BytesIO(), answers)
+    server.start_io(cast(BinaryIO, frames), cast(BinaryIO, answers))
+    if frames.fault or answers.fault:
+        code = codes.USAGE if frames.fault else codes.UNWRITABLE
+        message = frames.fault or f"cannot write to standard output: {answers.fault}"
+        emit(f"virt-render: error {code.number} {code.slug}: {message}\n", STDERR)
+        return code.exit
     return Exit.OK if server.is_finished else Exit.FINDINGS
 
 

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from lsprotocol import types
-from pygls import uris
+from pygls import exceptions, uris
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.workspace import PositionCodec, ServerTextPosition, ServerTextRange
 
 import render
@@ -46,6 +47,31 @@ class _AtPosition(Protocol):
         """The place in it."""
 
 
+class _ClientProtocol(LanguageServerProtocol):
+    """The protocol, in which parameters that are none, and methods that nobody knows, are answered as such."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The message *data*, None for one that was refused."""
+        try:
+            return super().structure_message(data)
+        except exceptions.JsonRpcException:
+            method = data.get("method")
+            if method is not None and "id" in data:
+                is_known = self.get_message_type(method) is not None
+                fault = (
+                    exceptions.JsonRpcInvalidParams()
+                    if is_known
+                    else exceptions.JsonRpcMethodNotFound.of(method)
+                )
+                self._send_response(data["id"], error=fault.to_response_error())
+            return None
+
+    def handle_message(self, message: Any) -> None:
+        """Hand *message* on, unless it was refused."""
+        if message is not None:
+            super().handle_message(message)
+
+
 class EditorServer(LanguageServer):
     """What is known of the folders that an editor has open."""
 
@@ -56,6 +82,7 @@ class EditorServer(LanguageServer):
             # Whole texts: no two programs count the lines of odd ones alike.
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
             max_workers=1,
+            protocol_cls=_ClientProtocol,
         )
         self.is_finished = False
         self.folders: list[Workspace] = []
@@ -185,6 +212,12 @@ class EditorServer(LanguageServer):
             signals.trace(error)
             self._log(f"error VR901 internal-error: {defects.message(error)}")
         return otherwise
+
+    def report_server_error(self, error: Exception, _source: Any) -> None:
+        """Say that a question could not be answered, unless that is the editor's mistake, which was answered."""
+        is_ours = not isinstance(error, exceptions.JsonRpcException)
+        if is_ours or isinstance(error, exceptions.JsonRpcInternalError):
+            self._log(f"error VR901 internal-error: {type(error).__name__}; {defects.HELP}")
 
     def _log(self, message: str) -> None:
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))

@@ -244,12 +244,19 @@ class ReviewedState(NamedTuple):
         return " with ".join([self.name, *filter(None, (release, self.cluster, emit))])
 
 
+_NOT_APPLIED = " (not for this change: what it turns off is checked as before)"
+
+
 class SettingChange(NamedTuple):
-    """That the repository's own settings have *key* at another value: None where they say nothing of it."""
+    """That the repository's own settings have *key* at another value: None where they say nothing of it.
+
+    *applied*: the second state is judged by it, and not by what the first has.
+    """
 
     key: str
     before: Any
     after: Any
+    applied: bool = True
 
 
 class OtherEmit(NamedTuple):
@@ -382,6 +389,7 @@ def settings_changed(review: Review) -> str:
     """The repository's own settings that change, in words; nothing where none does."""
     changed = (
         f"{change.key} {in_words(change.before)} -> {in_words(change.after)}"
+        f"{'' if change.applied else _NOT_APPLIED}"
         for change in review.settings
     )
     listing = ", ".join(changed)

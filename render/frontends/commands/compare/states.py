@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -38,9 +39,9 @@ from render.report.impact.review import (
     ReviewedState,
 )
 from render.report.places import Sources
-from render.settings import Layer, Settings, Source, decide
+from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import CheckoutScope, absent
+from render.system.checkout import CheckoutScope, absent, changed
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -54,6 +55,10 @@ _BRANCH = "..."
 _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
 _NO_REPOSITORY = "not a git repository"
+#: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
+_CHECKS = ("admission", "guest")
+#: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
+_REWRITTEN = "file whose bytes git may change at its checkout"
 
 
 class NamedState(NamedTuple):
@@ -72,6 +77,7 @@ class NamedState(NamedTuple):
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
     *references*: what the user cannot do without.
+    *kept*: the settings that it has as the first state does, since by its own less would be checked.
     """
 
     name: str
@@ -99,6 +105,7 @@ class NamedState(NamedTuple):
     chart: str = ""
     values: tuple[str, ...] = ()
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
+    kept: frozenset[str] = frozenset()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -122,7 +129,8 @@ Side = dict[str, NamedState]
 class _PlacedSide(NamedTuple):
     """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
-    *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*.
+    *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*, and
+    *changed* those that git writes otherwise than it stores them.
     """
 
     name: str
@@ -131,6 +139,7 @@ class _PlacedSide(NamedTuple):
     request: Request
     exists: bool = True
     absent: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class _LoadedSide(NamedTuple):
@@ -327,7 +336,23 @@ def sides_of(
         }
         for side, cluster in zip(loaded, clusters, strict=True)
     )
-    return before, after
+    kept = _kept(*(loaded_side.request.settings for loaded_side in read))
+    return before, {name: _checked_as(state, kept) for name, state in after.items()}
+
+
+def _kept(before: Settings, after: Settings) -> dict[str, Any]:
+    """What *before* says of checks that *after* turns off: a change is judged by the checks that it comes to."""
+    return {
+        option.field: getattr(before, option.field)
+        for option in OPTIONS
+        if option.name in _CHECKS
+        and getattr(after, option.field) in option.waives
+        and getattr(before, option.field) not in option.waives
+    }
+
+
+def _checked_as(state: NamedState, kept: Mapping[str, Any]) -> NamedState:
+    return state._replace(settings=state.settings._replace(**kept), kept=frozenset(kept))
 
 
 class _Torn(NamedTuple):
@@ -598,7 +623,8 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     if not os.path.exists(os.path.join(tree, inside)):
         return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
-        return _here(request, inside, revision[:10])._replace(absent=tuple(absent(tree)))
+        here = _here(request, inside, revision[:10])
+        return here._replace(absent=tuple(absent(tree)), changed=tuple(changed(tree)))
 
 
 def _id(top: str, revision: str) -> str:
@@ -642,7 +668,7 @@ def _read(
     gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
     kustomizations, seen from the path, that are not built themselves.
     """
-    name, folder, path, request, exists, lacking = side
+    name, folder, path, request, exists, lacking, rewritten = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
@@ -658,31 +684,43 @@ def _read(
                 apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
-            _name_lacking(lacking, path, exclude, inputs)
+            _name_lacking(_below(path, lacking, exclude), path, inputs)
+            if files := _below(path, rewritten, exclude):
+                _loose(path, inputs).unseen[_REWRITTEN] += len(files)
             return _LoadedSide(name, folder, path, request, inputs)
         loaded = loading.load((path,), how, whole=True)
+        loaded.unseen += Counter({_REWRITTEN: len(_below(path, rewritten))})
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
 
 
-def _name_lacking(
-    lacking: Sequence[str], path: str, exclude: Globs, inputs: list[Documents]
-) -> None:
-    """Say in *inputs*, read below *path*, that nobody knows what the texts say that the repository is *lacking*."""
-    faults = [
-        codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
-        for file in map(tidy, lacking)
-        if discover.inside(os.path.realpath(file), [os.path.realpath(path)])
-        and not exclude.match(os.path.realpath(file))
+def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> list[str]:
+    """Those of *files* that are *path* or stand below it, and that nobody *excludes*."""
+    reals = {file: os.path.realpath(file) for file in map(tidy, files)}
+    top = os.path.realpath(path)
+    return [
+        file
+        for file, real in reals.items()
+        if discover.inside(real, [top]) and not (exclude and exclude.match(real))
     ]
-    if not faults:
-        return
-    loose = next(
-        (part for part in inputs if part.folder == tidy(path) and not part.is_one_root), None
-    )
-    if loose is None:
-        loose = Documents(folder=tidy(path), whole=True)
-        inputs.insert(0, loose)
-    loose.diagnostics += faults
+
+
+def _name_lacking(files: Sequence[str], path: str, inputs: list[Documents]) -> None:
+    """Say in *inputs*, read below *path*, that nobody knows what *files* say, which the repository is lacking."""
+    if files:
+        _loose(path, inputs).diagnostics += (
+            codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
+            for file in files
+        )
+
+
+def _loose(path: str, inputs: list[Documents]) -> Documents:
+    """What stands loose in *path* among *inputs*, which get one for it."""
+    for part in inputs:
+        if part.folder == tidy(path) and not part.is_one_root:
+            return part
+    loose = Documents(folder=tidy(path), whole=True)
+    inputs.insert(0, loose)
+    return loose
 
 
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
