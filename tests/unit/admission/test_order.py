@@ -162,7 +162,19 @@ def test_each_check_has_a_recorded_refusal() -> None:
     unknown = {
         name for name in named - known - OF_UPDATES if name.partition("/")[0] not in OF_DEFINITIONS
     }
-    assert not unknown, f"no row of fixtures/admission-checks.tsv has {sorted(unknown)}"
+    assert not unknown, (
+        f"no row of fixtures/admission-checks.tsv has {sorted(unknown)}: a case of _own() in tests/support/checks.py, "
+        "then python -m tests.support.checks"
+    )
+
+
+def test_each_check_of_the_newest_release_answers_for_a_rule() -> None:
+    with (ROOT / "fixtures/admission-rules.tsv").open(encoding="utf-8", newline="") as lines:
+        rules = list(csv.DictReader(lines, dialect="excel-tab"))
+    answering = {check for rule in rules for check in rule["checks"].split()}
+    newest = {item.check for item in checks.read() if item.release == checks.NEWEST}
+    left = {name for name in newest - answering if not name.startswith("cdi/")}
+    assert not left, f"no row of fixtures/admission-rules.tsv names {sorted(left)}"
 
 
 #: The others are recorded answers, which tests/differential/test_checks.py goes through.

@@ -78,7 +78,7 @@ def test_generated_documents_are_up_to_date() -> None:
     } < pages.keys()
     for name, content in pages.items():
         written = (ROOT / name).read_text(encoding="utf-8")
-        assert written == content, f"{name}: run scripts/make_docs.py"
+        assert written == content, f"{name}: make generate"
 
 
 def test_pages_have_the_codes_of_the_registry() -> None:
