@@ -6,7 +6,7 @@ order; here they are taken by name.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import PRESET_SELECTOR
@@ -15,6 +15,7 @@ from render.model.apimachinery import quantity, selectors
 from render.model.apimachinery.selectors import Holds, SelectorError
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree

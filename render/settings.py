@@ -8,10 +8,11 @@ environment variable (``VIRT_RENDER_PRESET_CONFLICTS``), the key of RenderConfig
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named
 

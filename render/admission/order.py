@@ -9,12 +9,12 @@ from enum import Enum, auto
 from functools import cache
 from importlib import import_module
 from itertools import islice
-from typing import NamedTuple
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
 from render.diagnostics.cause import Cause
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force
 from render.model.tree import Tree
 

@@ -6,13 +6,13 @@ a snapshot or a restore is running, which also counts, only the cluster knows.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from render.admission.vmi.network import discontinued
 from render.admission.vmi.network.bindings import without_one_binding
 from render.diagnostics.cause import Cause
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since
 from render.model.tree import Tree
 

@@ -1,7 +1,7 @@
 """What a migration writes into one object, in place of what is deprecated: edits that keep comments and order."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.convert import flavors, instancetypes, presets, templates
 from render.diagnostics.fix import Fix, edit_of
@@ -9,6 +9,7 @@ from render.model import topology, tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, served
 from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
 from render.model.tree import Tree

@@ -1,9 +1,8 @@
 """The default network and interface (upstream: pkg/network/vmispec/defaults.go)."""
 
-from typing import NamedTuple
-
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.named_tuple import NamedTuple
 
 INTERFACES = ("spec", "domain", "devices", "interfaces")
 NETWORKS = ("spec", "networks")

@@ -1,9 +1,8 @@
 """A field that is refused, in the words of KubeVirt."""
 
-from typing import NamedTuple
-
 from render.diagnostics.fix import Fix
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 
 
 class Cause(NamedTuple):

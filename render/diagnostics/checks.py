@@ -3,10 +3,10 @@
 import json
 import os
 from functools import cache
-from typing import NamedTuple
 
 from render.diagnostics.codes import Code
 from render.model import packaged
+from render.model.named_tuple import NamedTuple
 
 
 class RecordedCheck(NamedTuple):

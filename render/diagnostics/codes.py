@@ -6,11 +6,11 @@ presets, 8 settings, 9 ours. A retired number is never used again. The text that
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, ordered
 from render.diagnostics.exits import Exit
 from render.diagnostics.fix import Fix
+from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from enum import StrEnum
-from typing import NamedTuple
 
 from render.diagnostics.fix import Fix
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, ResourceRef
 
 

@@ -25,10 +25,10 @@ of prose, since every start of the program loads it. A section of a page is
 import os
 import re
 from functools import cache
-from typing import NamedTuple
 
 from render.diagnostics.codes import page
 from render.model import packaged
+from render.model.named_tuple import NamedTuple
 
 _SECTION = re.compile(
     r"\*[^*]+\.\* (?P<meaning>.+?)\n\n"

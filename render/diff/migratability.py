@@ -5,10 +5,10 @@ pkg/network/vmispec/interface.go, pkg/util/util.go.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
+from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force, since, until
 from render.model.tree import Tree
 

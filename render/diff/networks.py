@@ -4,9 +4,9 @@ Upstream: pkg/network/vmliveupdate/restart.go, pkg/network/controllers/vm.go, pk
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 _ABSENT = "absent"

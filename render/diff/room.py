@@ -1,8 +1,7 @@
 """What a change does to the room of namespaces: what their pods request, and the quotas that begin to fail."""
 
-from typing import NamedTuple
-
 from render.diff.source import ChangeSource
+from render.model.named_tuple import NamedTuple
 
 
 class RequestTotals(NamedTuple):

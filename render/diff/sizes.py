@@ -3,10 +3,11 @@
 Upstream: pkg/virt-launcher/virtwrap/converter/vcpu/vcpu.go (GetCPUTopology, GetVirtualMemory).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 _TOPOLOGY = ("sockets", "cores", "threads")

@@ -1,9 +1,10 @@
 """Where a change was written."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 
 SideName = Literal["before", "after"]

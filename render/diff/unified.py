@@ -9,9 +9,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from render.diagnostics.secrets import MASK
+from render.model.named_tuple import NamedTuple
 
 CONTEXT = 3
 """Unchanged lines around a change."""

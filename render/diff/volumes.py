@@ -4,12 +4,11 @@ Upstream: pkg/storage/hotplug/hotplug.go, pkg/storage/admitters/storagehotplug.g
 pkg/virt-controller/watch/volume-migration/volume-migration.go, pkg/virt-controller/watch/vm/vm.go.
 """
 
-from typing import NamedTuple
-
 from render.diff import compare
 from render.diff.migratability import Claims, claim_of
 from render.diff.networks import Named, named
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 MIGRATION = "Migration"

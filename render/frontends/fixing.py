@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render.diagnostics import diagnostic as diagnostics
 from render.diagnostics.diagnostic import Severity
@@ -12,6 +11,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
 from render.manifests import discover, kustomization
 from render.manifests.fixes import EditedPlaces, FileFix, FileTexts, by_file
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding

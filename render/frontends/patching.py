@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from render.diff import unified
 from render.manifests import discover
+from render.model.named_tuple import NamedTuple
 from render.report import terminal
 from render.system import files
 from render.system.streams import STDOUT

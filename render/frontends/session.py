@@ -567,7 +567,7 @@ def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Dia
         before = document.before
         if not before or (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
             continue
-        from render.manifests import boot_order
+        from render.manifests.blame import boot_order
 
         for path, name, order in boot_order.lost(before, resource.body):
             yield codes.BOOT_ORDER_LOST.at(

@@ -4,10 +4,9 @@ A text that is not for the schemas (a script, say) is not checked. Upstream: clo
 (validate_cloudconfig_file), cloudinit/handlers/__init__.py (type_from_starts_with), without netplan.
 """
 
-from typing import NamedTuple
-
 from render.guest import yaml11
 from render.guest.problem import Problem
+from render.model.named_tuple import NamedTuple
 
 CLOUD_CONFIG = "text/cloud-config"
 JINJA = "text/jinja2"

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.guest import engine, yaml11
 from render.guest.engine import SchemaAnswer
@@ -17,6 +17,7 @@ from render.guest.problem import Problem
 from render.guest.volumes import GZIP
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 
 #: What a template language fills in, and what is encrypted.

@@ -6,7 +6,6 @@ pkg/virt-controller/watch/vm/vm.go.
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
 
 from render import schemas
 from render.admission import metadata as api_server
@@ -23,6 +22,7 @@ from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.machine import Context, Machine
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, minor
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree

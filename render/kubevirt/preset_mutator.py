@@ -6,7 +6,7 @@ pkg/virt-controller/watch/preset.go.
 
 import json
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from render import presets
 from render.convert.presets import compact
@@ -22,6 +22,7 @@ from render.machine import Context, Contradiction, Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
 from render.model.resource import Resource
 from render.model.tree import Tree

@@ -3,14 +3,13 @@
 Upstream: pkg/virt-controller/watch/pool/pool.go, pkg/virt-controller/watch/replicaset/replicaset.go.
 """
 
-from typing import NamedTuple
-
 from render import schemas
 from render.diagnostics.codes import MISSING_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, at, with_places
 from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force, since
 from render.model.resource import KUBEVIRT, Resource, from_body, text_at
 from render.model.tree import Tree

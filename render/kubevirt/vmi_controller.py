@@ -4,7 +4,6 @@ Upstream: pkg/virt-controller/watch/vmi/lifecycle.go.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from render.admission import configuration
 from render.diagnostics.codes import NO_POD
@@ -13,6 +12,7 @@ from render.launcher.cluster import LAUNCHER_IMAGE, ClusterObjects, LauncherClus
 from render.launcher.launch import NO_CLAIMS, Launch, PodError
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
 

@@ -7,13 +7,13 @@ pkg/network/resources/memory.go, pkg/virt-controller/services/renderresources.go
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from render.launcher.cpu import vcpus
 from render.launcher.launch import Launch
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import BINARY, DECIMAL, Quantity, minus, parse, plus, scaled
+from render.model.named_tuple import NamedTuple
 from render.model.release import Rows, Version, rows, since, until
 
 _KILO_POWER = 3

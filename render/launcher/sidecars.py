@@ -5,7 +5,6 @@ pkg/virt-controller/services/template.go (newSidecarContainerRenderer).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from render.launcher import resources, security
 from render.launcher.cluster import SIDECAR_SHIM_IMAGE
@@ -13,6 +12,7 @@ from render.launcher.launch import INTERFACES, Launch, PodError
 from render.launcher.support import TERMINATION, XDG
 from render.launcher.volumes import HOOK_FOLDER, HOOK_SOCKETS, NETWORK_INFO, NETWORK_INFO_FOLDER
 from render.model.apimachinery import gojson
+from render.model.named_tuple import NamedTuple
 from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 

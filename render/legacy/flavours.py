@@ -4,7 +4,6 @@ A flavour may be a flavor, an instancetype or a preset of its name.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from render.apply import application
 from render.convert import flavors
@@ -13,6 +12,7 @@ from render.model.catalogue import Catalogue, Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KindClass
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import former
 from render.model.tree import Tree

@@ -3,10 +3,11 @@
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from render.diagnostics import secrets
 from render.manifests.kustomization import Reach
+from render.model.named_tuple import NamedTuple
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Collection, Container, Iterable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version
 from render.model.resource import Origin
 from render.system import files

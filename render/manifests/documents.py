@@ -15,8 +15,8 @@ from render.model.resource import Origin
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
+    from render.manifests.blame.patches import Position
     from render.manifests.charts.templating import FilledChart
-    from render.manifests.patches import Position
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
     from render.manifests.uses.use import DemandedConfigMap

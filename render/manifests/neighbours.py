@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -12,6 +12,7 @@ from render.manifests.documents import Documents
 from render.manifests.roots import distance
 from render.model.globs import Globs
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CDI,
     FLAVOR_GROUP,

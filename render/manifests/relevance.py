@@ -3,12 +3,12 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
 from render.model.globs import Globs
+from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, SNAPSHOT, is_operator, text_at
 from render.model.tree import Tree, leaves
 from render.yaml.stream import as_utf8

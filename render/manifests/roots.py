@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.uses.destinations import namespace_of
 from render.model.globs import Globs
+from render.model.named_tuple import NamedTuple
 from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body, text_at
 from render.yaml.reader import Document
 

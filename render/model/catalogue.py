@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
 
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, former
 from render.model.tree import Tree
 

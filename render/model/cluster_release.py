@@ -6,10 +6,10 @@ release of the operator brings); pkg/virt-operator/util/config.go (getConfig: th
 """
 
 import re
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import HYPERCONVERGED, KUBEVIRT, VIRT_OPERATOR, is_operator
 from render.model.tree import Tree
 

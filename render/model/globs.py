@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import NamedTuple
+
+from render.model.named_tuple import NamedTuple
 
 
 class Globs(NamedTuple):

@@ -3,7 +3,7 @@
 Upstream: pkg/instancetype/find/spec.go, pkg/instancetype/preference/find/spec.go.
 """
 
-from typing import NamedTuple
+from render.model.named_tuple import NamedTuple
 
 
 class KindClass(NamedTuple):

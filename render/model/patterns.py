@@ -6,7 +6,8 @@ that may come after it. What cannot be said so (backreferences, looking around) 
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+from render.model.named_tuple import NamedTuple
 
 _MOST_POSITIONS = 500
 """Of a pattern; a larger one, like one that is wrong, matches nothing."""

@@ -1,8 +1,9 @@
 """Who decided what of a VM."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 
 

@@ -3,9 +3,8 @@
 Upstream: pkg/instancetype/apply/cpu.go, pkg/instancetype/preference/apply/cpu.go.
 """
 
-from typing import NamedTuple
-
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 #: Deprecated value -> its successor.

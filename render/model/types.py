@@ -9,10 +9,10 @@ way in ``schemas/cdi.types.json``: types named ``importer.NAME``.
 import json
 import os
 from functools import cache
-from typing import NamedTuple
 
 from render.model import packaged
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, version
 
 VM_TYPE = "kubevirt.VirtualMachine"

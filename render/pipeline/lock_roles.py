@@ -5,8 +5,8 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
 
+from render.model.named_tuple import NamedTuple
 from render.settings import Settings
 
 

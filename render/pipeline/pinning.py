@@ -1,7 +1,6 @@
 """``pin``: what the lock should say, given the input, the lock as it is, and what to upgrade."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.codes import (
     INVALID_VALUE,
@@ -18,6 +17,7 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.counting import counted
 from render.model.kinds import KIND_CLASSES, KindClass, class_of
+from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, release_named, tag
 from render.model.resource import LOCK_KIND, OWN, VMI, Resource
 from render.model.tree import Tree

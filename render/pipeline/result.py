@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
 

@@ -5,7 +5,6 @@ findings are brought back to the lines of the template.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OURS, Fill, Parameter, TemplateObject, Use
@@ -17,6 +16,7 @@ from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
 from render.model.release import NEWEST, Version, tag
 from render.model.resource import Resource, from_body

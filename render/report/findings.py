@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
 from render.manifests.fixes import FileFix
+from render.model.named_tuple import NamedTuple
 from render.report.places import Place, Sources
 
 #: What follows a path that ends there, or one step further.

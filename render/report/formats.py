@@ -4,8 +4,9 @@ Those of a fleet and of an impact stand here too: all are options, and so read a
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from render.model.named_tuple import NamedTuple
 from render.report.style import Style
 
 if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet

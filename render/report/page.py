@@ -11,11 +11,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.report.text import printable
 

@@ -1,9 +1,9 @@
 """Where the manifests of a page come from: its repository and commit, and the addresses of their lines."""
 
 import os
-from typing import NamedTuple
 from urllib.parse import quote
 
+from render.model.named_tuple import NamedTuple
 from render.report.places import Place
 
 #: What a link may begin with: nothing that runs.

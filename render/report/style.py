@@ -1,6 +1,6 @@
 """How much of a report is shown, and how."""
 
-from typing import NamedTuple
+from render.model.named_tuple import NamedTuple
 
 
 class Style(NamedTuple):

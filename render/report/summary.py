@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.report import tested, waivers
 from render.report.terminal import GREEN, SEVERITY_STYLES, painted
 from render.report.tested import TriedExpectation

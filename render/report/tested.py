@@ -1,10 +1,10 @@
 """What expectations of VMs came to: for JUnit, which has those that are met too, and for the last line."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.report.terminal import GREEN, SEVERITY_STYLES, painted
 
 

@@ -4,7 +4,6 @@ Upstream: pkg/instancetype/find/revision.go, spec.go, pkg/instancetype/preferenc
 """
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
@@ -19,6 +18,7 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KindClass
+from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP

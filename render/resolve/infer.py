@@ -3,11 +3,10 @@
 Upstream: pkg/instancetype/infer/volume.go, handler.go, errors.go.
 """
 
-from typing import NamedTuple
-
 from render.model import tree
 from render.model.catalogue import Catalogue
 from render.model.kinds import KindClass
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force, since, until, variant
 from render.model.resource import CDI, SNAPSHOT, Resource, text_at
 from render.model.tree import Tree

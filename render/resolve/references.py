@@ -8,10 +8,10 @@ reads, an object in another namespace. Upstream: pkg/cloud-init/cloud-init.go (r
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import CDI, KUBEVIRT, Resource, former
 from render.model.tree import Tree
 

@@ -7,12 +7,13 @@ not cost more than one without.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, class_of
+from render.model.named_tuple import NamedTuple
 from render.model.release import is_version
 from render.model.resource import LOCK_KIND, OWN
 from render.model.tree import Tree

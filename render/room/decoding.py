@@ -5,11 +5,12 @@ pkg/apis/core/validation/validation.go (ValidateResourceQuotaSpec).
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 _TEXT, _AMOUNTS, _GRANTED = "text", "amounts", "granted"

@@ -1,7 +1,6 @@
 """What the pods of a fleet ask for, against what they may have, in figures: bytes of memory, thousandths of a CPU."""
 
-from typing import NamedTuple
-
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 
 

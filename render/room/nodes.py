@@ -5,10 +5,10 @@ corev1/helpers.go (taints).
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.apimachinery.quantity import QuantityError
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.room import amounts
 from render.room.amounts import Amounts

@@ -4,10 +4,10 @@ Upstream: k8s.io/apimachinery/pkg/util/validation/field/errors.go, path.go.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 
 
 class MapKey(str):

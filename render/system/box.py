@@ -11,8 +11,9 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
+from render.model.named_tuple import NamedTuple
 from render.system import processes, seccomp
 
 if TYPE_CHECKING:

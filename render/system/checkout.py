@@ -5,8 +5,8 @@ import re
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
+from render.model.named_tuple import NamedTuple
 from render.system import git, processes
 from render.system.git import GitError
 

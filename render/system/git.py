@@ -9,10 +9,10 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.system import files, processes
 from render.system.box import fence

@@ -7,8 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from types import FrameType, MappingProxyType
-from typing import IO, TYPE_CHECKING, NamedTuple, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Self, TypeVar
 
+from render.model.named_tuple import NamedTuple
 from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What input may cost: limits on what is read and run, and what a run has left of them."""
 
-from typing import NamedTuple
+from render.model.named_tuple import NamedTuple
 
 DEEPEST = 400
 """Levels of nesting; somewhat beyond, Python's own limit on recursion comes first."""

@@ -7,9 +7,9 @@ object of which kind. Of a document that cannot be parsed no line is shown if it
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from render.diagnostics import secrets
+from render.model.named_tuple import NamedTuple
 from render.yaml import positions
 from render.yaml.libyaml import ALIAS, MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, child, is_merge, key_of, merged_into, target_of, value_of

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.yaml import plain, scalars, stream
 from render.yaml.budget import DEEPEST

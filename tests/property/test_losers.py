@@ -10,8 +10,8 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, tag
 from render.model.resource import from_body
-from render.pipeline import deciders
-from render.pipeline.deciders import Explained
+from render.pipeline.provenance import deciders
+from render.pipeline.provenance.deciders import Explained
 from tests.support.generated import MACHINES, repositories
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from render import Settings, render
 from render.diagnostics.exits import Exit
 from render.frontends import dispatch
 from render.model.resource import from_body
-from render.pipeline import deciders
+from render.pipeline.provenance import deciders
 from render.yaml.reader import read
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "pod.md"

@@ -4,7 +4,6 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks/datavolume-v
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from render.admission.cdi import sources
 from render.admission.cdi.sources import SpecPlace
@@ -12,6 +11,7 @@ from render.diagnostics.cause import Cause
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.dns1123 import too_long
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree
 

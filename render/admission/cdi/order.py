@@ -4,11 +4,12 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks and pkg/oper
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.admission.cdi import dataimportcron, datavolume, populators
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree
 

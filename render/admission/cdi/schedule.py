@@ -5,11 +5,11 @@ Upstream: github.com/robfig/cron/v3 (ParseStandard), which the containerized dat
 
 import os
 from functools import cache
-from typing import NamedTuple
 
 from render.model import types
 from render.model.apimachinery import go
 from render.model.apimachinery.duration import DurationError, nanoseconds
+from render.model.named_tuple import NamedTuple
 
 _ZONES = ("TZ=", "CRON_TZ=")
 _DESCRIPTORS = (

@@ -4,7 +4,6 @@ The field of every cause below the affinity lacks the word ``affinity``, as Kube
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
@@ -13,6 +12,7 @@ from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 from render.model.apimachinery.go import quoted
 from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -4,12 +4,13 @@ Upstream: api/v1beta1/conversion.go of the hyperconverged-cluster-operator.
 """
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.convert.hyperconverged import fields, gates
 from render.convert.hyperconverged.crd import defaulted, schema
 from render.convert.hyperconverged.desired import Desired, Setting, sorted_into, stored_version
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 
 #: Holds what only v1 has, where a cluster showed a v1 object as v1beta1.

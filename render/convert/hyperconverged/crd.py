@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import respelled, retyped
@@ -20,6 +20,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.duration import DurationError, nanoseconds
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, version
 from render.model.tree import Tree
 from render.model.types import INTEGERS, schemas_folder

@@ -5,7 +5,7 @@ controllers/handlers/kubevirt.go, all of the hyperconverged-cluster-operator. Th
 a create in a new cluster, once the operator has nothing more to do.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from render.convert.hyperconverged import crd, fields, kubevirt, patch, webhooks
 from render.convert.hyperconverged.cluster import Cluster, recorded
@@ -19,6 +19,7 @@ from render.diagnostics.fix import Fix, misnamed
 from render.model import fieldpath, tree
 from render.model.cluster_release import PRODUCT_AHEAD
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, holds, since
 from render.model.resource import HYPERCONVERGED
 from render.model.tree import Tree

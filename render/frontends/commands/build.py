@@ -58,7 +58,7 @@ def _texts(contents: Callable[[], list[Tree | str]]) -> Iterator[str]:
 
 def _commented(part: FleetPart, rendered: Rendered, machines: _Machines) -> list[Tree | str]:
     """What to write for each rendered object: of a VMI, who decided each field, behind it."""
-    from render.pipeline import deciders
+    from render.pipeline.provenance import deciders
     from render.report.deciders import comment, input_of
     from render.yaml.commented import commented
 

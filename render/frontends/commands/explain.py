@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -23,12 +22,13 @@ from render.frontends.session import parts, rendering, unread, unread_texts
 from render.manifests.relevance import may_limit
 from render.manifests.uses.destinations import applied_as
 from render.model import fieldpath
+from render.model.named_tuple import NamedTuple
 from render.model.naming import ambiguity, fitting, name_of, spellings
 from render.model.nearest import did_you_mean
 from render.model.provenance import Decision
 from render.model.resource import ResourceRef
-from render.pipeline.deciders import Explained
 from render.pipeline.input import definitions
+from render.pipeline.provenance.deciders import Explained
 from render.report import terminal
 from render.report.deciders import (
     FORMAT_VERSION,
@@ -124,7 +124,7 @@ def _found(
     name: str, parts_: Sequence[FleetPart], work: Work, *, pods: bool
 ) -> tuple[FleetPart, Explained]:
     """The VM *name*, and which of *parts_* has it. Raises RefusedError."""
-    from render.pipeline import deciders
+    from render.pipeline.provenance import deciders
 
     for part in parts_:
         locks.choose(part.loaded, part.request)

@@ -4,7 +4,6 @@ import errno
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -33,6 +32,7 @@ from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.model.resource import LOCK_KIND, VM, VMI
 from render.pipeline import pinning
 from render.pipeline.pinning import Adopted, PinMove, Pinned

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location, Severity
@@ -20,12 +19,13 @@ from render.frontends.session import fleet, render_part
 from render.machine import Machine
 from render.manifests.discover import tidy
 from render.manifests.uses.destinations import applied_as
+from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import minor
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline import deciders
 from render.pipeline.input import definitions
+from render.pipeline.provenance import deciders
 from render.pipeline.stages import emit, stamping
 from render.report.deciders import Input, input_of
 from render.report.findings import Finding, merge

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -16,6 +15,7 @@ from render.frontends.request.request import Request, again
 from render.frontends.session import render_part, single, written
 from render.kubevirt import replicas
 from render.model import naming, resource
+from render.model.named_tuple import NamedTuple
 from render.model.naming import fitting
 from render.model.nearest import did_you_mean
 from render.model.resource import Resource

@@ -3,13 +3,13 @@
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from render.frontends.editor.notes import lines_of
 from render.frontends.editor.workspace import Workspace
 from render.frontends.fixing import Editable
 from render.manifests import fixes
 from render.manifests.fixes import FileFix
+from render.model.named_tuple import NamedTuple
 from render.yaml import rewrite
 from render.yaml.rewrite import Unwritten
 

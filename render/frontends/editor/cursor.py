@@ -1,10 +1,10 @@
 """What stands under a cursor: the object, and the path of the field in it."""
 
 import re
-from typing import NamedTuple
 
 from render.frontends.editor.notes import Span, lines_of
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.yaml import positions
 from render.yaml.libyaml import MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, is_merge, key_of, parsed, target_of

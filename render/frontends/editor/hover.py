@@ -171,7 +171,7 @@ def _index(rendered: RenderedPart, resource: Resource) -> int | None:
 
 def _of_part(rendered: RenderedPart, resource: Resource, wanted: FieldPath) -> Iterator[str]:
     """The decisions on *wanted*, and below it, in one part; the size of the VMI where nothing is wanted."""
-    from render.pipeline import deciders
+    from render.pipeline.provenance import deciders
 
     index = _index(rendered, resource)
     if index is None:

@@ -1,13 +1,14 @@
 """What names what: each field of an object that leads to other objects, of the folder or within the lock."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST
 from render.model.resource import CDI, CLUSTER_SCOPED, KUBEVIRT, LOCK_KIND, OWN, SNAPSHOT, Resource
 from render.model.tree import Tree

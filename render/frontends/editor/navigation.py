@@ -1,7 +1,6 @@
 """Where a name leads, and who uses it."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from render.frontends.editor import links
 from render.frontends.editor.cursor import Cursor, FieldAt, field_at
@@ -9,6 +8,7 @@ from render.frontends.editor.links import Link
 from render.frontends.editor.notes import Span
 from render.frontends.editor.workspace import Workspace
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, Resource, from_body
 from render.yaml import positions
 

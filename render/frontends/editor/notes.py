@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.frontends.editor.workspace import Workspace
+from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding
 
 

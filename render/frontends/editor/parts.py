@@ -1,7 +1,6 @@
 """Parts of a repository as they were rendered last: what an edit does not reach is not rendered again."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -9,6 +8,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.reporting import as_note
 from render.frontends.session import render_loaded, resources_of
 from render.machine import Machine
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, Resource
 from render.pipeline.input.retained import retained
 from render.report.findings import Finding, find

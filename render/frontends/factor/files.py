@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render.diagnostics.fix import edit_of, set_to
 from render.frontends.factor.users import AppliedInput, InputUsers
@@ -16,6 +15,7 @@ from render.manifests.fixes import FileEdit, FileTexts, by_file, edits_of
 from render.model.edits import Operation, Put, edited
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.factor import proof, standins

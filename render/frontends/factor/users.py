@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render.frontends.fixing import files_of, in_use
 from render.frontends.request.request import Request
@@ -13,6 +12,7 @@ from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.walk import Unread
 from render.manifests.uses.use import FolderUse
+from render.model.named_tuple import NamedTuple
 from render.system import files
 
 

@@ -29,7 +29,8 @@ from render.frontends.request.layers import host_values, limits_of
 from render.frontends.request.options import FUNCTION_SECONDS, HOST_OPTIONS
 from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
-from render.manifests import discover, kustomization, origins
+from render.manifests import discover, kustomization
+from render.manifests.blame import origins
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.intake import STDIN

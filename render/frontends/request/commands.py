@@ -1,7 +1,6 @@
 """The commands, one row each: what the command line, its help, completion and the documentation are made from."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from render.frontends.request.options import (
     ALLOW_MATCHERS,
@@ -68,6 +67,7 @@ from render.frontends.request.options import (
     VERBOSE,
     WRITE,
 )  # fmt: skip
+from render.model.named_tuple import NamedTuple
 from render.settings import OPTIONS, Option
 from render.system.streams import STDERR, STDOUT
 

@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import CHART_FILE, VALUES_FILE, boundary, inside, is_chart
+from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files

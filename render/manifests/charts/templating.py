@@ -9,13 +9,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests.blame.patches import Position
 from render.manifests.discover import ValuesText
-from render.manifests.patches import Position
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read

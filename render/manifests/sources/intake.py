@@ -18,7 +18,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
-    from render.manifests.origins import Known as KnownSources
+    from render.manifests.blame.origins import Known as KnownSources
     from render.system.box import Boxes
     from render.system.processes import Steps
     from render.yaml.budget import Budget

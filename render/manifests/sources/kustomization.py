@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import kustomize, origins, patches
+from render.manifests import kustomize
+from render.manifests.blame import origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK, AddedPatch, Reach, find, load, reach

@@ -1,11 +1,10 @@
 """The programs that make objects of folders: where they are, or that there is none."""
 
-from typing import NamedTuple
-
 from render.diagnostics.codes import HELM_MISSING, KUSTOMIZE_MISSING, Code
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.boxed import ProgramBounds
 from render.manifests.sources.intake import SourceIntake, room
+from render.model.named_tuple import NamedTuple
 
 
 class FolderProgram(NamedTuple):

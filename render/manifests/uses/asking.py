@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import origins, relevance
+from render.manifests import relevance
+from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import FolderUse, UnevaluatedError, named
+from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import get
 from render.system import files

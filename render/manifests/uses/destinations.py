@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from render.manifests.uses.use import FolderUse
+from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CLUSTER_SCOPED,
     INSTANCETYPE_GROUP,

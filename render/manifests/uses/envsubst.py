@@ -8,9 +8,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from render.model import patterns
+from render.model.named_tuple import NamedTuple
 
 _DEEPEST = 32
 _MOST_TRIMMED = 1_000

@@ -6,12 +6,13 @@ kustomize/kustomize_generator.go (GenerateManifest), ssa/utils/meta.go (SetCommo
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import UnevaluatedError, mappings, texts
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 

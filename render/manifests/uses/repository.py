@@ -5,13 +5,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.manifests import discover, kustomization
 from render.manifests.discover import boundary, inside, join, tidy
 from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
 from render.manifests.uses.use import ElsewhereError, UnevaluatedError, texts
+from render.model.named_tuple import NamedTuple
 from render.system import checkout
 from render.yaml.budget import Limits
 

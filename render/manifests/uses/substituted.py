@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.patches import Position
+from render.manifests.blame.patches import Position
 from render.manifests.uses.use import Variables
 from render.model import tree
 from render.model.fieldpath import FieldPath

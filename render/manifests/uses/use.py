@@ -3,11 +3,12 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import HelmRelease
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, text_at
 from render.model.tree import get
 from render.system import files

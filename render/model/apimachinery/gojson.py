@@ -5,9 +5,10 @@ Upstream: encoding/json/scanner.go (syntax), decode.go (types; keys are found wh
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.model.apimachinery.go import quoted
+from render.model.named_tuple import NamedTuple
 
 
 class GoJSONError(ValueError):

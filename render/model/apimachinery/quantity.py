@@ -7,7 +7,8 @@ arithmetic is on exact integers.
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from render.model.named_tuple import NamedTuple
 
 BINARY = "BinarySI"
 DECIMAL = "DecimalSI"

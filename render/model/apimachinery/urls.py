@@ -3,7 +3,7 @@
 Upstream: the standard library of Go, net/url (Parse, ParseRequestURI, URL.String).
 """
 
-from typing import NamedTuple
+from render.model.named_tuple import NamedTuple
 
 #: What Go leaves as it is beside letters and digits, by the part of a URL.
 _UNRESERVED = "-_.~"

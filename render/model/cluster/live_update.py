@@ -1,10 +1,10 @@
 """Whether the memory of a guest can be changed while it runs (upstream: pkg/liveupdate/memory/memory.go)."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 

@@ -1,11 +1,11 @@
 """The field of a VM that brought what is refused of its pod."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from render.machine import Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.room.amounts import HUGE
 from render.room.refusal import PodRefusal

@@ -6,7 +6,6 @@ validation, then who refuses), plugin/pkg/admission of Kubernetes.
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple
 
 from render.diff.sizes import Size, size_of
 from render.kubevirt import vmi_controller
@@ -17,6 +16,7 @@ from render.launcher.sums import sums
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.apimachinery.quantity import Quantity
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree

@@ -5,9 +5,9 @@ A quota or a LimitRange that the API server cannot read limits nothing; of one w
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.capacity.reasons import ENFORCE

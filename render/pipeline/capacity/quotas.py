@@ -1,12 +1,12 @@
 """The pods of a namespace together, and the quotas that do not hold them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.codes import QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.diff.sizes import Size
 from render.model.apimachinery.quantity import Quantity
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource
 from render.room import amounts, quota
 from render.room.amounts import Amounts

@@ -1,7 +1,6 @@
 """The definitions that a change edits or deletes, and whom that does not reach."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render.diff.impact import ChangedDefinition, DefinitionWithoutEffect
 from render.diff.source import ChangeSource
@@ -9,11 +8,12 @@ from render.machine import Machine
 from render.model import catalogue, tree
 from render.model.catalogue import Catalogue, Definition
 from render.model.kinds import KIND_CLASSES, KindClass
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline.attribution import SideIndex
 from render.pipeline.comparison.sides import Side
 from render.pipeline.input import definitions
+from render.pipeline.provenance.attribution import SideIndex
 from render.pipeline.stages import pins
 from render.resolve.find import NOT_FOUND
 from render.revisions import hashes

@@ -5,7 +5,6 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go.
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from render.admission import update
 from render.defaults.vm import FIRMWARE, RANDOM
@@ -20,6 +19,7 @@ from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order

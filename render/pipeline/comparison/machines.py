@@ -23,11 +23,11 @@ from render.model.kinds import KIND_CLASSES
 from render.model.resource import VM, VMI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
-from render.pipeline import attribution
-from render.pipeline.attribution import Transition
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.judgement import Judgement
 from render.pipeline.comparison.sides import Key, Side, template_modes
+from render.pipeline.provenance import attribution
+from render.pipeline.provenance.attribution import Transition
 from render.pipeline.stages import expansion
 from render.revisions import stamps
 

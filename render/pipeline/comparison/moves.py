@@ -1,9 +1,9 @@
 """VMs that one input of a state holds and another one of the next: the same by kind, namespace and name."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diff.impact import HolderImpact, Impact, MachineImpact
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 
 _GONE, _NEW, _REPAIRED = "gone", "new", "repaired"

@@ -1,7 +1,6 @@
 """What becomes of pools and replica sets, and of what they make."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -15,15 +14,16 @@ from render.kubevirt import replicas
 from render.machine import Machine
 from render.model import catalogue
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VM_TYPE, VMI_TYPE
-from render.pipeline import attribution
-from render.pipeline.attribution import SideIndex, Transition
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.edits import edits_without_effect
 from render.pipeline.comparison.sides import Key, Side
+from render.pipeline.provenance import attribution
+from render.pipeline.provenance.attribution import SideIndex, Transition
 from render.revisions import stamps
 
 

@@ -1,13 +1,13 @@
 """The two states of a repository, and what a cluster makes of each."""
 
 from collections.abc import Container, Iterable, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff.source import SideName
 from render.legacy import machines
 from render.machine import Machine
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CDI,
     INSTANCETYPE_GROUP,
@@ -19,9 +19,9 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree
-from render.pipeline import attribution
-from render.pipeline.attribution import SideIndex
 from render.pipeline.input import definitions, library, unchanged
+from render.pipeline.provenance import attribution
+from render.pipeline.provenance.attribution import SideIndex
 from render.pipeline.result import Rendered
 from render.pipeline.run import run
 from render.room.figures import ClusterCapacity

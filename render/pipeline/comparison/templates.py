@@ -15,7 +15,7 @@ from render.model.release import NEWEST
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.model.types import VM_TYPE
-from render.pipeline.attribution import SideIndex, path_of
+from render.pipeline.provenance.attribution import SideIndex, path_of
 
 _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
 

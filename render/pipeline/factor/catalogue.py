@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
+from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree

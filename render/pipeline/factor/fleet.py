@@ -1,7 +1,6 @@
 """`factor`: definitions for the VMs of an input, proved by what these start with them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff import pools
@@ -11,6 +10,7 @@ from render.model import tree
 from render.model.draft import additions
 from render.model.edits import Operation, edited, within
 from render.model.kinds import KIND_CLASSES, class_of
+from render.model.named_tuple import NamedTuple
 from render.model.naming import fitting, name_of
 from render.model.release import Version
 from render.model.resource import (

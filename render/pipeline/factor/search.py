@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render.admission import requirements
 from render.model import tree
 from render.model.edits import Operation, Put, Remove
 from render.model.fieldpath import FieldPath, text
 from render.model.kinds import INSTANCETYPE, PREFERENCE
+from render.model.named_tuple import NamedTuple
 from render.model.topology import CPUTopology
 from render.model.tree import Tree
 from render.pipeline.factor import instancetypes, places, preferences

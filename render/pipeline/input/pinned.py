@@ -1,13 +1,13 @@
 """The revision lock as input: which lock is in force, and what it holds, decoded."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render import schemas
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import LOCK_INVALID, LOCKS_DISAGREE, PINS_NOT_ASKED, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.model.kinds import FLAVOR
+from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version, minor
 from render.model.resource import LOCK_KIND, OWN, Resource, from_body
 from render.model.tree import Tree

@@ -1,10 +1,10 @@
 """Which KubeVirt release is rendered for: the one that is asked for, the one that the input runs, or the newest."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
 from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, tells_release
 from render.model.tree import Tree

@@ -1,12 +1,12 @@
 """Machines that an edit of other objects leaves as they are, with all that was said of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diagnostics.fix import FixEdit
 from render.machine import Context, Machine
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource
 from render.pipeline.input import definitions, unchanged
 from render.pipeline.input.unchanged import Unchanged

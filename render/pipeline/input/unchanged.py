@@ -2,12 +2,12 @@
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import outcomes

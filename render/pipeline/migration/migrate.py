@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model import tree
 from render.model.edits import Operation, edited
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, from_body
 from render.pipeline.input import definitions
 from render.pipeline.migration import trial

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from render import presets
 from render.convert import flavors, successors
@@ -14,6 +13,7 @@ from render.model import fieldpath, tree
 from render.model.edits import Operation, Put
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, PREFERENCE
+from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     FLAVOR_GROUP,
     INSTANCETYPE_GROUP,

@@ -1,10 +1,11 @@
 """Changes are tried out, and kept only if no VM changes: what machines start as, and which changes go together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from render.machine import Machine
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.run import run

@@ -5,7 +5,6 @@ ControllerRevisions that KubeVirt would (upstream: pkg/instancetype/revision/sto
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from render.diagnostics.codes import NAME_TAKEN
 from render.diagnostics.diagnostic import Diagnostic, Location, at
@@ -14,6 +13,7 @@ from render.model import tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass, class_of
+from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, TEMPLATE, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.stages import emit, notation, pins

@@ -1,10 +1,10 @@
 """A history as one HTML page: a timeline of commits, and what each did to which VMs."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from render.diff.impact import Impact
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.report.history.told import ToldCommit, ToldHistory, ToldRevision, effects
 from render.report.impact.review import (
     MEANINGS,

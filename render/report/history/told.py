@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diff.impact import MachineImpact
+from render.model.named_tuple import NamedTuple
 from render.report.impact.review import RANKED, worst
 from render.revisions.hashes import Ref
 

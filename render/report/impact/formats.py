@@ -1,8 +1,9 @@
 """An impact in one of its output formats, the rows of `render.report.formats`."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from render.model.named_tuple import NamedTuple
 from render.report.formats import IMPACT_FORMATS
 from render.report.page_origin import PageOrigin
 

@@ -1,9 +1,9 @@
 """The answer to a change: how many VMs break, go, wait for a restart or change, and what each cause changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diff.impact import FieldChange, MachineImpact
+from render.model.named_tuple import NamedTuple
 from render.report.impact.review import (
     CLAIMS,
     FOLLOWING,

@@ -6,10 +6,10 @@ character that could mean something is a reference.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from render.diff.impact import FieldChange
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle

@@ -1,7 +1,7 @@
 """What an object was called before kustomize built it."""
 
+from render.manifests.blame.origins import former_names
 from render.manifests.kustomization import Reach
-from render.manifests.origins import former_names
 
 
 def test_each_prefix_and_suffix_may_have_been_added_or_not() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests import origins
+from render.manifests.blame import origins
 from render.manifests.kustomization import Reach
 from render.yaml.budget import Limits
 from render.yaml.reader import read

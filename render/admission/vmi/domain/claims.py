@@ -5,13 +5,13 @@ Upstream: pkg/dra/admitter/dra_admitter.go.
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
 from render.admission.checks import Check, Evaluate, Subject, Violation, repeated_names
 from render.diagnostics.cause import Cause
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
 from render.model.apimachinery.go import quoted
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Windowed, since, until
 from render.model.tree import Tree
 

@@ -6,11 +6,11 @@ No message holds any of the data. Upstream: validateVolumes in vmi-create-admitt
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from render.admission.checks import EACH, Check, Subject
 from render.diagnostics.cause import Cause
 from render.model.fieldpath import FieldPath
+from render.model.named_tuple import NamedTuple
 from render.model.release import Windowed
 from render.model.tree import Tree
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import Impact, MachineImpact
@@ -14,6 +14,7 @@ from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
 from render.manifests.uses.destinations import in_namespace
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -18,6 +18,7 @@ from render.frontends.request.request import Call, Request, request
 from render.frontends.session import parts, render_part
 from render.machine import Machine
 from render.model import naming
+from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree
 from render.pipeline.input import definitions

@@ -1,7 +1,6 @@
 """Which VMs get what their definitions hold now: by name, namespace, pattern and label, and how many at once."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -10,6 +9,7 @@ from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST

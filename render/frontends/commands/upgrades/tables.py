@@ -1,9 +1,9 @@
 """What moved in a lock, as tables: VMs with which the same happens stand together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from render.model.counting import counted
+from render.model.named_tuple import NamedTuple
 from render.model.naming import name_of
 from render.model.resource import Resource
 from render.pipeline import pinning

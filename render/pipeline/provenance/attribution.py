@@ -1,7 +1,6 @@
 """Which field of which object brought a change of a VM."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from render.diff.compare import ORDER, Item, Route
 from render.diff.impact import RolloutStrategy
@@ -14,6 +13,7 @@ from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
+from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
 from render.model.release import Version, minor
 from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at

@@ -8,7 +8,7 @@ did not: they are asked once more, without that.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from render import presets
 from render.defaults.vmi import fill_vmi
@@ -23,14 +23,15 @@ from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
-from render.pipeline import attribution
 from render.pipeline.input import definitions
+from render.pipeline.provenance import attribution
+from render.pipeline.provenance.wishes import wishes
 from render.pipeline.run import run
 from render.pipeline.stages import emit, pins
-from render.pipeline.wishes import wishes
 from render.settings import Settings
 
 _IDENTITIES = tuple(("metadata", step) for step in ("name", "generateName", "namespace"))

@@ -1,0 +1,1 @@
+"""Which field of which object decided a field, lost it, or brought its change."""
