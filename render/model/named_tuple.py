@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 __all__ = ["NamedTuple"]
 
 if TYPE_CHECKING:
-    from typing import NamedTuple
+    from typing import NamedTuple  # noqa: TID251 - what checks types knows that one
 else:
     from collections import _tuplegetter
 
