@@ -50,6 +50,7 @@ def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None
     repository.write("vms/broken.yaml", "{")
     before = repository.git("status", "--porcelain")
     text = repository.fine("diff", "HEAD~1..HEAD")
+    assert repository.fine("diff", "HEAD~1", "HEAD") == text
     assert "2 VMs: 1 restart, 1 same" in text
     assert "Reduction of CPU socket count requires a restart" in text
     assert repository.git("status", "--porcelain") == before
@@ -190,7 +191,8 @@ def test_errors_that_stop_build_are_named(repository: Repository, form: str, emi
     ("words", "text"),
     [
         (("nowhere",), "unknown revision"),
-        (("one", "two"), "cannot tell what to compare"),
+        (("one", "two"), "unknown revision one"),
+        (("HEAD", "HEAD", "HEAD"), "cannot tell what to compare"),
         (("HEAD~1..HEAD..HEAD~2",), "cannot tell what to compare"),
         (("^HEAD",), "unknown revision ^HEAD"),
         (("v*",), "unknown revision v*"),

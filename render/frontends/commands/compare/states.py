@@ -54,7 +54,7 @@ _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
 _ENDS = 2
-_USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders"
+_USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders; BASE HEAD is BASE..HEAD"
 _NO_REPOSITORY = "not a git repository"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
@@ -577,8 +577,10 @@ def _sorted(words: Sequence[str]) -> _Words:
 
 
 def _revisions(words: _Words) -> _Revisions:
-    """What *words* ask for: at most one range of revisions, and at most one path. Raises RefusedError."""
+    """What *words* ask for: two revisions or one range of them, and at most one path. Raises RefusedError."""
     named, paths = words
+    if len(named) == _ENDS and not any(_RANGE in word for word in named):  # as git takes them too
+        named = [_RANGE.join(named)]
     word = named[0] if named else ""
     is_branch = _BRANCH in word
     before, _, after = word.partition(_BRANCH if is_branch else _RANGE)
