@@ -16,7 +16,7 @@ _ROW = re.compile(
     r"^\| ([\d,]+) VMs?(?: and its 2 resources|, one file each) \| ([^|]+) \| ([\d.]+) \|",
     re.MULTILINE,
 )
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 640, 420, 70, 50, 60, 20
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 640, 420, 70, 50, 60, 30
 _DASHES = ("", "", "6 4")
 STYLE = """\
   text { font: 12px system-ui, sans-serif; fill: #1f2328 }

@@ -27,6 +27,7 @@ def test_the_picture_is_up_to_date() -> None:
     assert written == make_picture.picture(), "make generate"
     assert ">4 VMs: 1 restart, 3 same<" in written
     assert ">HEAD -&gt; the working tree, synced with --emit vm<" in written
+    assert "…" not in written, "nothing is cut"
 
 
 def test_the_plot_of_the_benchmarks_is_up_to_date() -> None:
