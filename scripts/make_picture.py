@@ -2,12 +2,13 @@
 
 Usage: python -m scripts.make_picture
 
-Text on a terminal, light or dark as the reader's page is; as narrow as a telephone, what does not fit is cut.
+Text on a terminal, light or dark as the reader's page is; as narrow as a telephone, and folded where it does not fit.
 """
 
 import re
 import subprocess
 import tempfile
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -63,25 +64,38 @@ def kind(line: str) -> str:
 
 
 def folded(line: str) -> list[str]:
-    """*line* on as many as it takes: where a change ends and its place begins; what is too long still is cut."""
+    """*line* on as many as it takes: where a change ends and its place begins, then between words."""
     change, _, place = line.rstrip().rpartition("  ")
     is_placed = len(line) > COLUMNS and re.search(r":\d+", place) and change.strip()
     parts = [change, f"    {place}"] if is_placed else [line]
     return [
-        part if len(part) <= COLUMNS else f"{part[: COLUMNS - 1].rpartition(' ')[0]} …"
+        row
         for part in parts
-    ]
+        for row in textwrap.wrap(
+            part, COLUMNS, subsequent_indent=f"{_indent(part)}    ",
+            drop_whitespace=True, replace_whitespace=False, break_on_hyphens=False,
+        ) or [""]
+    ]  # fmt: skip
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def drawn(lines: list[str]) -> str:
     """*lines* as an SVG."""
-    lines = [part for line in lines for part in folded(line)]
-    wide, high = round(COLUMNS * WIDTH + 2 * MARGIN), len(lines) * HEIGHT + 2 * MARGIN
+    rows_of = [(part, kind(line)) for line in lines for part in folded(line)]
+    wide, high = round(COLUMNS * WIDTH + 2 * MARGIN), len(rows_of) * HEIGHT + 2 * MARGIN
     rows = []
-    for number, line in enumerate(lines):
-        described = f' class="{kind(line)}"' if kind(line) else ""
-        place = f'x="{MARGIN}" y="{MARGIN + HEIGHT * number + 14}"'
-        rows.append(f"<text {place}{described}>{escape(line)}</text>")
+    for number, (line, name) in enumerate(rows_of):
+        if not line:
+            continue
+        described = f' class="{name}"' if name else ""
+        indent = len(line) - len(line.lstrip())
+        place = f'x="{MARGIN + indent * WIDTH:.2f}" y="{MARGIN + HEIGHT * number + 14}"'
+        # As long in any font: who has another one reads no line that is cut.
+        fitted = f' textLength="{len(line[indent:]) * WIDTH:.1f}" lengthAdjust="spacingAndGlyphs"'
+        rows.append(f"<text {place}{fitted}{described}>{escape(line[indent:])}</text>")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" viewBox="0 0 {wide} {high}" role="img">\n'
         "<title>virt-render diff names the VM that an edited instancetype restarts</title>\n"

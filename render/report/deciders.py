@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Location
 from render.manifests.blame import patches
@@ -17,6 +17,9 @@ from render.report.places import Place, Sources
 from render.report.text import printable
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
+
+if TYPE_CHECKING:
+    from render.yaml.positions import Outline
 
 #: Of the JSON that explain prints.
 FORMAT_VERSION = 1
@@ -60,9 +63,9 @@ class Input:
         self.before = before
         self._shared: dict[Location, Place] = {}
 
-    def outline(self, index: int) -> tuple[object, ...]:
-        """What is alike for objects whose own fields stand alike; empty where that is not known."""
-        return () if self._is_blamed(index) else self.places.outline(index)
+    def outline(self, index: int) -> "Outline | None":
+        """What is alike for objects whose own fields stand alike; None where that is not known."""
+        return None if self._is_blamed(index) else self.places.outline(index)
 
     def written(self, contender: Contender) -> tuple[Place, bool]:
         """Where *contender* says so, and whether a patch of the VM does; what many machines share is looked up once."""

@@ -88,12 +88,12 @@ const rows = Array.isArray(page) ? page : page.rows;
   });
 
   // On paper nothing can be unfolded. Of a VM that nobody unfolded the fields are left out (page.css): they take a sheet
-  // each, and of many VMs all but their line.
+  // each, and of many VMs all but their line; so are the names of the VMs that an edit reaches.
   const most = 20;
   addEventListener("beforeprint", () => {
     const isLong = fleet.querySelectorAll("tbody:not([hidden]) details").length > most;
     for (const one of document.querySelectorAll("details:not([open], [data-fields])")) {
-      if (isLong && fleet.contains(one)) continue;
+      if (one.className === "reach" || (isLong && fleet.contains(one))) continue;
       one.open = true;
       one.classList.add("printed");
     }

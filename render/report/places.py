@@ -12,6 +12,7 @@ from render.model.resource import Origin
 
 if TYPE_CHECKING:
     from render.yaml.excerpts import Excerpts
+    from render.yaml.positions import Outline
 
 
 class Place(NamedTuple):
@@ -105,12 +106,12 @@ class Sources:
         origin = self._origins[location.index]
         return Place() if origin is None else self._in_object(origin, location.path)
 
-    def outline(self, index: int) -> tuple[object, ...]:
-        """What is alike for objects of which each field stands in the same place of its text; empty where unknown."""
+    def outline(self, index: int) -> "Outline | None":
+        """What is alike for objects of which each field stands in the same place of its text; None where unknown."""
         origin = self._origins[index] if index < len(self._origins) else None
         data = self._data.get(origin.file) if origin else None
         if origin is None or data is None:
-            return ()
+            return None
         from render.yaml import positions
 
         return positions.outline(data, origin)

@@ -64,12 +64,35 @@ def _plain_place(data: bytes, origin: Origin, path: FieldPath) -> tuple[int, int
     return chunks(data)[origin.document].position(line, column)
 
 
-def outline(data: bytes, origin: Origin) -> tuple[object, ...]:
-    """What is alike for objects whose fields all stand as far behind the first line; empty where nobody knows that."""
+class Outline(NamedTuple):
+    """What is *alike* for objects whose fields stand as far behind the first line, but for what is in their *flows*.
+
+    Where nobody knows that, nothing is alike.
+    """
+
+    alike: tuple[object, ...] = ()
+    flows: frozenset[FieldPath] = frozenset()
+
+    def has(self, path: FieldPath) -> bool:
+        """Whether the field at *path* is among what is alike."""
+        if not self.alike:
+            return False
+        return not self.flows or all(
+            path[:end] not in self.flows for end in range(1, len(path) + 1)
+        )
+
+
+def outline(data: bytes, origin: Origin) -> Outline:
+    """The outline of the object of *origin*."""
     places = _plain_places(data, origin.document)
-    if places is None or places.within:
-        return ()
-    return places.number, chunks(data)[origin.document].column, origin.item
+    if places is None:
+        return Outline()
+    route = origin.route if origin.item else ()
+    flows = places.within
+    if route:
+        of_object = (path for path in flows if path[: len(route)] == route)
+        flows = frozenset(path[len(route) :] for path in of_object)
+    return Outline((places.number, chunks(data)[origin.document].column, origin.item), flows)
 
 
 @lru_cache(maxsize=32)

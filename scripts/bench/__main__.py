@@ -88,10 +88,8 @@ def main() -> int:
     )
     print(text)
     if not quick:
-        with open(os.path.join(ROOT, "docs", "benchmarks.md"), "w", encoding="utf-8") as file:
-            file.write(text)
-        with open(os.path.join(ROOT, "docs", "benchmarks.svg"), "w", encoding="utf-8") as file:
-            file.write(_plot(results))
+        plot.FIGURES.write_text(text, encoding="utf-8")
+        plot.TARGET.write_text(plot.picture(text), encoding="utf-8")
     return 0 if all(verdict.met for verdict in verdicts) else 1
 
 
@@ -307,19 +305,6 @@ def _machine() -> str:
         model = next((line.partition(": ")[2] for line in file if "model name" in line), model)
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{model.strip()}, {os.cpu_count()} cores; {python}"
-
-
-def _plot(results: Sequence[Result]) -> str:
-    lines = {
-        tool: [
-            (result.tree.vms, result.costs[tool].cpu)
-            for result in results
-            if not result.tree.several and tool in result.costs
-        ]
-        for tool in (FULL, KUSTOMIZE, GO_PROGRAM)
-    }
-    title = "CPU time to build a tree of VirtualMachines"
-    return plot.log_log(title, ("VMs, one file each", "CPU seconds"), lines)
 
 
 _TEXT = """\

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts import demo, make_picture
+from scripts.bench import plot
 from tests.support.tools import required
 
 
@@ -26,3 +27,15 @@ def test_the_picture_is_up_to_date() -> None:
     assert written == make_picture.picture(), "make generate"
     assert ">4 VMs: 1 restart, 3 same<" in written
     assert ">HEAD -&gt; the working tree, synced with --emit vm<" in written
+    assert "…" not in written, "nothing is cut"
+
+
+def test_the_plot_of_the_benchmarks_is_up_to_date() -> None:
+    written = plot.TARGET.read_text(encoding="utf-8")
+    assert written == plot.picture(plot.FIGURES.read_text(encoding="utf-8")), "make generate"
+    assert written.count("<polyline") == len(plot.TOOLS)
+
+
+@pytest.mark.parametrize("drawn", [make_picture.TARGET, plot.TARGET], ids=str)
+def test_a_picture_follows_the_reader_into_the_dark(drawn: Path) -> None:
+    assert "@media (prefers-color-scheme: dark)" in drawn.read_text(encoding="utf-8")

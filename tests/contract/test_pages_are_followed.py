@@ -24,7 +24,6 @@ class PassedOver(NamedTuple):
 
 PASSED_OVER = (
     PassedOver("README.md", "git clone", "asks a server"),
-    PassedOver("README.md", "cd virt-render", "the same"),
     PassedOver("README.md", "pipx install", "installs from the network: test_package.py installs the wheel without it"),
     PassedOver("README.md", "docker build", "needs a container engine: test_deploy.py builds from what it would copy"),
     PassedOver("README.md", "make demo", "test_demo.py tells the story"),

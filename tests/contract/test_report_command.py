@@ -498,6 +498,9 @@ def test_a_vm_is_a_line_on_paper(page: Page) -> None:
     assert max(page.run(script)) < 18
     head = "getComputedStyle(document.querySelector('#fleet > thead')).display"
     assert page.run(head) == "table-header-group", "it is printed on each sheet"
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert page.run("document.querySelectorAll('.reach').length") > 0
+    assert page.run("document.querySelectorAll('.reach[open]').length") == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,6 +1,7 @@
 """The VMs of a fleet, what they ask for together, and in which words each of their fields stands in a page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
@@ -16,6 +17,9 @@ from render.report.places import Place
 from render.report.text import printable
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
+
+if TYPE_CHECKING:
+    from render.yaml.positions import Outline
 
 #: A field in numbers of `Wording.texts`: the field, then value, decider and place of who decided and of each who lost.
 Entry = tuple[int, ...]
@@ -120,7 +124,7 @@ class Wording:
 
 
 def _likeness(
-    decision: Decision, resource: ResourceRef, outline: tuple[object, ...]
+    decision: Decision, resource: ResourceRef, outline: "Outline | None"
 ) -> tuple[object, ...]:
     """What the entry for *decision* on the VM *resource* follows from; empty where more counts.
 
@@ -132,7 +136,9 @@ def _likeness(
     notation = repr(winner.value)  # True is 1, and lists have no hash
     if winner.source != resource:
         return text, notation, *winner[1:]
-    return outline and (outline, field, text, notation, winner.decider, winner.source_field)
+    if outline is None or not outline.has(winner.source_field):
+        return ()
+    return outline.alike, field, text, notation, winner.decider, winner.source_field
 
 
 def _where(evidence: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:

@@ -160,3 +160,41 @@ def test_only_the_object_asked_for_is_searched() -> None:
     assert third == []
     assert positions.ambiguous(data, Origin("f", 0, (9,))) == []
     assert positions.ambiguous(data, Origin("f", 9)) == []
+
+
+_LABELLED = """\
+metadata:
+  name: {0}
+  labels: {{app: {0}, tier: b}}
+spec:
+  networks:
+  - pod: {{}}
+  volumes:
+  - name: a
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "is_alike"),
+    [
+        (("metadata", "name"), True),
+        (("spec", "networks", 0, "pod"), True),
+        (("spec", "volumes", 0, "name"), True),
+        (("metadata", "labels"), False),
+        (("metadata", "labels", "tier"), False),
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+def test_what_stands_in_a_flow_is_not_alike_and_all_else_is(
+    path: FieldPath, *, is_alike: bool, is_list: bool
+) -> None:
+    texts = [_LABELLED.format(name) for name in ("web", "database")]
+    if is_list:
+        texts = [f"kind: List\nitems:\n- {'  '.join(each.splitlines(True))}" for each in texts]
+    origin = Origin("vms.yaml", item=(0,) if is_list else ())
+    data = [each.encode() for each in texts]
+    outlines = [positions.outline(each, origin) for each in data]
+    assert outlines[0] == outlines[1]
+    assert outlines[0].has(path) == is_alike
+    if is_alike:
+        assert len({positions.locate(each, origin, path) for each in data}) == 1
