@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from render.system.box import Allowance, Box, Boxes, Walls
     from render.system.processes import Steps, Task
 
-MEMORY: Final = 4 << 30
-"""Bytes of data that the programs that run side by side may have together."""
 WALLS: "set[Walls]" = set()
 """Which walls stood around what this process has started: an answer a way in which that went."""
 LOCALE: Final = ("LANG", "LC_ALL")
@@ -39,7 +37,7 @@ class ProgramBounds(NamedTuple):
     """What a program is held to: the *limits* of what is read, and *most* bytes that it may print.
 
     *is_box_required*: without all walls of its box it is not started. Its box is one of *boxes*, with which it shares
-    `MEMORY`; None: it runs alone.
+    the `memory`; None: it runs alone.
     """
 
     limits: Limits
@@ -77,16 +75,17 @@ def opened(
     allowance: "Allowance",
     boxes: "Boxes | None",
 ) -> Iterator["Box"]:
-    """A box for *program*, to be started in *folder*: one of *boxes*, with which it shares `MEMORY`.
+    """A box for *program*, to be started in *folder*: one of *boxes*, with which it shares the `memory`.
 
     *seen*: the files and folders that it sees, and those that are empty to it.
     """
     from render.system.box import Boxes
+    from render.system.processors import memory
 
     visible, hidden = seen
     with contextlib.ExitStack() as stack:
         boxes = boxes or stack.enter_context(Boxes())
-        share = min(allowance.memory, MEMORY // boxes.beside)
+        share = min(allowance.memory, memory() // boxes.beside)
         its = allowance._replace(memory=share)
         yield stack.enter_context(boxes.box(program, folder, visible, its, hidden=hidden))
 

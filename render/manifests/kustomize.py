@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -21,16 +22,11 @@ if TYPE_CHECKING:
 
 SECONDS = 600
 _OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
-_KEPT_FOR_NETWORK = (
-    "HOME",
-    "TMPDIR",
-    "PATH",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "XDG_CONFIG_HOME",
-    "USER",
+_KEPT_FOR_NETWORK = frozenset(
+    ["HOME", "TMPDIR", "PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "USER"]
 )
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+_STOPPED = "stopped, out"
 _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
 _PLUGIN, _OWN_CONFIGURATION = "external plugin", "RenderConfig"
@@ -68,8 +64,8 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
     words = boxed.words(words.replace(os.path.realpath(place), build.folder))
     words = boxed.concealed(words, build.reach, build.bounds.limits)
-    cure = _cure(build.folder, words, build.lock)
-    return _failure(build.folder, words or _ended(done.returncode), help=cure)
+    words = words or _ended(done.returncode)
+    return _failure(build.folder, words, help=_cure(build.folder, words, build.lock))
 
 
 def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
@@ -79,9 +75,11 @@ def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
     """
     from render.system.box import Allowance
     from render.system.processes import Task
+    from render.system.processors import memory
 
     bounds, is_open = build.bounds, build.allow_remote
-    allowance = Allowance(boxed.MEMORY, build.seconds, bounds.is_box_required, is_open=is_open)
+    seconds = min(build.seconds, bounds.limits.build_seconds_left)
+    allowance = Allowance(memory(), seconds, bounds.is_box_required, is_open=is_open)
     with boxed.explained(build.program), _overlaid(build) as place:
         seen = _seen(place, build.reach)
         with boxed.opened(build.program, place, seen, allowance, bounds.boxes) as inside:
@@ -149,6 +147,8 @@ def wants_plugin(found: Diagnostic) -> bool:
 
 
 def _ended(status: int) -> str:
+    if status in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"{_STOPPED} of the seconds of a processor that were left for it, or of the system's memory"
     return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
 
 
@@ -157,6 +157,8 @@ def _cure(folder: str, message: str, named: str) -> str:
     lock = os.path.normpath(os.path.join(folder, LOCK))
     if LOCK in message and not os.path.lexists(lock):
         return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
+    if message.startswith(_STOPPED):
+        return "raise --max-build-seconds if it is worth more"
     if _WANTS_HELM in message:
         return (
             "virt-render does not let kustomize run helm: commit what 'helm template' prints as a resource, or render"

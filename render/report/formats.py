@@ -29,6 +29,8 @@ class Format(NamedTuple):
     function: str = "report"
 
 
+MOST_SHOWN = 10_000
+"""Findings, where nobody says how many: people read no more; programs, which read JSON, are told all."""
 FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
@@ -76,18 +78,19 @@ def report(
         if name == "text" and style.grouped
         else [Group(finding) for finding in findings]
     )
-    listed = worst(whole, style.most)
+    row = FORMATS[name]
+    listed = worst(whole, style.most or (MOST_SHOWN if row.for_people else 0))
+    cut = len(whole) - len(listed)
     if name == "text":
         from render.report import text
 
-        return text.report(listed, style, cut=len(whole) - len(listed))
+        return text.report(listed, style, cut=cut)
     firsts = [group.first for group in listed]
     from importlib import import_module
 
-    row = FORMATS[name]
     write = getattr(import_module(row.module), row.function)
     if row.is_document:
-        document: str = write(firsts, tally._replace(cut=len(whole) - len(listed)))
+        document: str = write(firsts, tally._replace(cut=cut))
         return document
-    lines: str = write(firsts)
+    lines: str = write(firsts, cut)
     return lines

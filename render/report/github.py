@@ -5,14 +5,21 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.diagnostic import Severity
 from render.manifests.fixes import FileFix
 from render.report.findings import Finding
+from render.report.summary import more
 from render.report.text import printable
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def report(findings: Sequence[Finding]) -> str:
-    """One ``::error file=...,line=...::message`` a finding; the other party and the help follow in its message."""
-    return "".join(f"{_command(finding)}\n" for finding in findings)
+def report(findings: Sequence[Finding], cut: int = 0) -> str:
+    """One ``::error file=...,line=...::message`` a finding; the other party and the help follow in its message.
+
+    *cut*: how many others there are, which the last one says.
+    """
+    commands = [_command(finding) for finding in findings]
+    if cut:
+        commands.append(f"::notice::{more(cut)}")
+    return "".join(f"{command}\n" for command in commands)
 
 
 def _command(finding: Finding) -> str:

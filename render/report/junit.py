@@ -34,7 +34,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             *cases,
             *(
                 f"    <system-out>{escape(text.printable(sentence))}</system-out>"
-                for sentence in tally.waived()
+                for sentence in tally.withheld()
             ),
             "  </testsuite>",
             "</testsuites>",

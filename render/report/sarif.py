@@ -37,7 +37,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
                     *(_notification(finding) for finding in findings if not finding.place.file),
                     *(
                         {"level": "note", "message": {"text": sentence}}
-                        for sentence in tally.waived()
+                        for sentence in tally.withheld()
                     ),
                 ],
             }

@@ -49,10 +49,10 @@ class Tally(NamedTuple):
     made: int = 0
     infos: int = 0
 
-    def waived(self) -> list[str]:
-        """What is kept back, in a line; none where nothing is."""
+    def withheld(self) -> list[str]:
+        """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
         line = waivers.line(self.waivers, self.accepted, self.ignoring)
-        return [line] if line else []
+        return [*filter(None, [line, more(self.cut) if self.cut else ""])]
 
     def counting(self, findings: "Iterable[Finding]") -> "Tally":
         """The same with the severities of *findings*."""
@@ -60,6 +60,11 @@ class Tally(NamedTuple):
         return self._replace(
             severities={severity: severities.count(severity) for severity in Severity}
         )
+
+
+def more(cut: int) -> str:
+    """That so many findings are *cut*."""
+    return f"and {counted(cut, 'more finding')}"
 
 
 def line(tally: Tally, *, colour: bool = False) -> str:

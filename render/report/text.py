@@ -8,6 +8,7 @@ from render.model.counting import counted
 from render.report.findings import Finding, Group
 from render.report.places import Place
 from render.report.style import Style
+from render.report.summary import more
 from render.report.terminal import BOLD, DIM, GUTTER, HEAD, SEVERITY_STYLES, painted
 
 _NAMED = 3
@@ -22,7 +23,7 @@ def report(groups: Sequence[Group], style: Style = Style(), *, cut: int = 0) -> 
     """
     lines = [line for group in groups for line in _block(group, style)]
     if cut:
-        lines.append(f"and {counted(cut, 'more finding')}")
+        lines.append(more(cut))
     return "".join(f"{line}\n" for line in lines)
 
 

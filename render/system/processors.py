@@ -1,10 +1,13 @@
-"""How many processors this process may use: what its affinity and the quotas of its control groups leave."""
+"""What this process may use of the machine: what its affinity and the limits of its control groups leave."""
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
 _ROOT = "/sys/fs/cgroup"
 _GROUPS = "/proc/self/cgroup"
+_LEAST, _MOST = 256 << 20, 4 << 30
+"""Of the memory of programs, however little or much the machine has."""
 
 
 def available() -> int:
@@ -14,19 +17,41 @@ def available() -> int:
     return max(1, min((count, *(int(quota) for quota in quotas(_ROOT, _GROUPS)))))
 
 
+@cache
+def memory() -> int:
+    """Bytes of data that programs beside us may have together: they leave a quarter of what a container has."""
+    limit = min(memory_limits(_ROOT, _GROUPS), default=2 * _MOST)
+    return max(_LEAST, min(_MOST, limit // 4 * 3))
+
+
+def memory_limits(root: str, groups: str) -> Iterator[int]:
+    """The bytes that each control group around this process has, of those that have a limit."""
+    for folder, is_v1 in _folders(root, groups, "memory"):
+        name = "memory.limit_in_bytes" if is_v1 else "memory.max"
+        text = "".join(_lines(os.path.join(folder, name)))
+        if text.isdecimal():
+            yield int(text)
+
+
 def quotas(root: str, groups: str) -> Iterator[float]:
     """The processors that each control group around this process has, of those that have a quota."""
+    for folder, is_v1 in _folders(root, groups, "cpu"):
+        yield from (_quota_of_v1 if is_v1 else _quota_of_v2)(folder)
+
+
+def _folders(root: str, groups: str, controller: str) -> Iterator[tuple[str, bool]]:
+    """The folders of the control groups of *controller*, the innermost first, and whether they are of version 1."""
     for line in _lines(groups):
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         names = controllers.split(",")
-        if controllers and "cpu" not in names:
+        if controllers and controller not in names:
             continue
         top = os.path.join(root, controllers) if controllers else root
         if controllers and not os.path.isdir(top):
-            top = os.path.join(root, "cpu")
+            top = os.path.join(root, controller)
         folder = os.path.normpath(os.path.join(top, path.lstrip("/")))
         while folder.startswith(top):
-            yield from (_quota_of_v1 if controllers else _quota_of_v2)(folder)
+            yield folder, bool(controllers)
             folder = os.path.dirname(folder)
 
 

@@ -118,6 +118,12 @@ class Limits(NamedTuple):
     budget: Budget | None = None
 
     @property
+    def build_seconds_left(self) -> float:
+        """The seconds of a processor that are left for kustomize and helm, at least one for what was begun."""
+        spent = self.budget.programs.seconds if self.budget else 0
+        return max(1, self.build_seconds - spent)
+
+    @property
     def plain(self) -> "Limits":
         """The same limits, whatever is left of them."""
         return self._replace(budget=None)

@@ -92,6 +92,22 @@ def test_what_programs_take_of_a_processor_together(tmp_path: Path, helm: str) -
     ]
 
 
+def test_one_kustomization_takes_no_more_than_all_of_them_may(
+    tmp_path: Path, kustomize: str
+) -> None:
+    names = [f"v{number}" for number in range(400)]
+    put(tmp_path / "vm.yaml", "---\n".join(vm(name, memory="1Gi") for name in names))
+    replacements = "".join(
+        f"- source: {{kind: VirtualMachine, name: {name}, fieldPath: metadata.name}}\n"
+        "  targets:\n  - select: {kind: VirtualMachine}\n"
+        f"    fieldPaths: [metadata.annotations.{name}]\n    options: {{create: true}}\n"
+        for name in names
+    )
+    put(tmp_path / "kustomization.yaml", f"resources: [vm.yaml]\nreplacements:\n{replacements}")
+    (found,) = errors(tmp_path, "--kustomize", kustomize, "--max-build-seconds", "1", exit_status=3)
+    assert "stopped, out of the seconds of a processor that were left for it" in found
+
+
 def test_tests_start_programs_from_one_budget(tmp_path: Path, kustomize: str) -> None:
     for name in ("a", "b", "c"):
         put(tmp_path / name / "kustomization.yaml", "resources: [vm.yaml]\n")

@@ -212,6 +212,31 @@ def test_quotas_of_control_groups(
     assert found == quotas
 
 
+@pytest.mark.parametrize(
+    ("groups", "files", "limits"),
+    [
+        ("0::/a/b\n", {"a/memory.max": f"{1 << 30}\n", "a/b/memory.max": "max\n"}, [1 << 30]),
+        ("3:memory:/a\n", {"memory/a/memory.limit_in_bytes": "123456\n"}, [123456]),
+        ("3:cpu:/a\n", {"cpu/a/memory.limit_in_bytes": "1\n"}, []),
+    ],
+)
+def test_memory_of_control_groups(
+    groups: str, files: dict[str, str], limits: list[int], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A container of 1 GiB is not ended with all that runs in it for what one kustomization takes."""
+    for name, text in files.items():
+        put(tmp_path / "cgroup" / name, text)
+    put(tmp_path / "groups", groups)
+    places = str(tmp_path / "cgroup"), str(tmp_path / "groups")
+    assert list(processors.memory_limits(*places)) == limits
+    for name, value in zip(("_ROOT", "_GROUPS"), places, strict=True):
+        monkeypatch.setattr(processors, name, value)
+    least, most = 256 << 20, 4 << 30
+    known = {1 << 30: 768 << 20, 123456: least}
+    assert processors.memory.__wrapped__() == (known[limits[0]] if limits else most)
+
+
 def test_a_repository_does_not_say_how_many_run(repository: Path) -> None:
     text = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n  jobs: 64\n"
     put(repository / "repo/.virt-render.yaml", text)

@@ -113,7 +113,7 @@ FAIL_ON = Option(
     choices=("error", "warning", *CODES), metavar="error|warning|CODE", many=True,
 )  # fmt: skip
 MAX_FINDINGS = Option(
-    "max-findings", "number", 0, "show so many findings, the worst (0: all); all of them count",
+    "max-findings", "number", 0, "show so many findings, the worst (0: 10,000, and all in JSON); all of them count",
     metavar="N", least=0,
 )  # fmt: skip
 BASELINE = Option(

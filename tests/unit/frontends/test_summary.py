@@ -10,7 +10,7 @@ import pytest
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
 from render.model.counting import counted
-from render.report import summary
+from render.report import formats, summary
 from render.report.summary import Tally
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, put, vm
@@ -63,6 +63,28 @@ def test_so_many_findings_and_the_worst(ask: Ask) -> None:
     assert (len(report["diagnostics"]), report["summary"]["errors"]) == (1, 2)
     assert report["summary"]["warnings"] == 1
     assert report["summary"]["cut"] > 0
+
+
+@pytest.mark.parametrize(
+    ("form", "line"),
+    [
+        ("text", "\nand 1 more finding\n"),
+        ("github", "\n::notice::and 1 more finding\n"),
+        ("junit", "<system-out>and 1 more finding</system-out>"),
+        ("sarif", '"text": "and 1 more finding"'),
+    ],
+)
+def test_nobody_is_told_of_any_number_of_findings(
+    ask: Ask, form: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warnings neither: the worst are told, and how many others there are; JSON holds all of them."""
+    monkeypatch.setattr(formats, "MOST_SHOWN", 2)
+    older = (vm(name, memory="1Gi").replace("/v1", "/v1alpha3", 1) for name in "abc")
+    answer = ask("check", "-v", "--format", form, files={"a.yaml": "---\n".join(older)})
+    assert line in answer.out
+    report = json.loads(ask("check", "-v", "--format", "json").out)
+    assert report["summary"]["cut"] == 0
+    assert report["summary"]["warnings"] == len(report["diagnostics"]) == 3
 
 
 def test_warnings_can_fail(ask: Ask) -> None:
