@@ -325,10 +325,10 @@ def require_commit(folder: str) -> None:
         raise GitError("the repository has no commit yet") from error
 
 
-def commits(folder: str, path: str) -> list[Commit]:
-    """The commits that changed *path*, newest first; their parents are such commits too. Raises GitError."""
+def commits(folder: str, *paths: str) -> list[Commit]:
+    """The commits that changed one of *paths*, newest first; their parents are such commits too. Raises GitError."""
     require_commit(folder)
-    return _commits(folder, "--topo-order", "--parents", "HEAD", "--", path)
+    return _commits(folder, "--topo-order", "--parents", "HEAD", "--", *paths)
 
 
 def later(folder: str, commit_id: str) -> frozenset[str]:
