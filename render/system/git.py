@@ -44,6 +44,9 @@ SUBMODULE = b"160000"
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 #: What to do about a name that nothing has.
 _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' gets those that the clone lacks"
+#: What to do where there is none at all.
+_NO_COMMIT = "the repository has no commit yet"
+_FIRST = "make the first one: git add . && git commit"
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
@@ -286,11 +289,13 @@ def commit(folder: str, revision: str) -> Commit:
 
 
 def _unknown(folder: str, revision: str) -> GitError:
-    """That nothing is called *revision*, and the branch or tag that may be meant."""
+    """That nothing is called *revision*, and the branch or tag that may be meant; or that there is no commit."""
     name = _STEPS_BACK.split(revision, maxsplit=1)[0]
     names = (
         run(folder, "for-each-ref", "--format=%(refname:lstrip=2)").decode(errors="replace").split()
     )
+    if not names and not is_object(folder, "HEAD"):
+        return GitError(_NO_COMMIT, _FIRST)
     near = "" if name in names else nearest(name, names)
     cure = f"did you mean {near}{revision.removeprefix(name)}?" if near else _CURE
     return GitError(f"unknown revision {revision}", cure)
@@ -322,7 +327,7 @@ def require_commit(folder: str) -> None:
     try:
         run(folder, "rev-parse", "--quiet", "--verify", "HEAD")
     except GitError as error:
-        raise GitError("the repository has no commit yet") from error
+        raise GitError(_NO_COMMIT, _FIRST) from error
 
 
 def commits(folder: str, *paths: str) -> list[Commit]:
