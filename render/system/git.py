@@ -26,9 +26,12 @@ _SETTLED = (
 _FOUND = ("-c", "safe.bareRepository=explicit")
 #: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
 _OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-#: What it says of a repository that is another user's, and what to do about it.
-_NOT_OURS = "detected dubious ownership"
-_TRUST = "run it as the owner of the files, or have git trust them: git config --global --add safe.directory FOLDER"
+#: What it says, and what to do about it: of a repository that is another user's, and where there is none.
+_CURES = {
+    "detected dubious ownership":
+        "run it as the owner of the files, or have git trust them: git config --global --add safe.directory FOLDER",
+    "not a git repository": "name a PATH in a repository of git, or make one: git init",
+}  # fmt: skip
 #: How git names the remote of a partial clone that it would fetch an object from.
 _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
@@ -163,7 +166,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
             raise GitError(
                 "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
             )
-        cure = _TRUST if _NOT_OURS in text else ""
+        cure = next((advice for answer, advice in _CURES.items() if answer in text), "")
         raise GitError(text.split("\n")[0] or f"git {words[0]} failed", cure)
     return done.stdout
 

@@ -461,6 +461,7 @@ def test_history_without_git(tmp_path: Path) -> None:
     done = run("history", "web", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
     assert (done.returncode, done.stdout) == (1, "")
     assert "VR615" in done.stderr
+    assert "  help: name a PATH in a repository of git, or make one: git init\n" in done.stderr
 
 
 def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> None:
