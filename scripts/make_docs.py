@@ -869,6 +869,7 @@ def history_schema() -> dict[str, Any]:
     }
     machine = {
         "resource": _closed(dict.fromkeys(("kind", "namespace", "name"), text)),
+        "lock": {**text, "description": "as seen from the top of the repository"},
         "revisions": {"type": "array", "items": _closed(revision), "description": "oldest first"},
     }
     return {
@@ -877,7 +878,7 @@ def history_schema() -> dict[str, Any]:
         **_closed(
             {
                 "formatVersion": {"const": history_data.FORMAT_VERSION},
-                "lock": text,
+                "lock": {**perhaps, "description": "that of all machines, if it is one"},
                 "since": perhaps,
                 "machines": {"type": "array", "items": _closed(machine)},
             }

@@ -81,7 +81,7 @@ def parts(request: Request, work: Work) -> list[FleetPart]:
 
     Where nobody can build what stands in a folder, the roots below it count by themselves, as for ``check``.
     """
-    if all(_is_repository(path, request) for path in request.paths or (".",)):
+    if all(is_repository(path, request) for path in request.paths or (".",)):
         return [*fleet(request, work)]
     part = single(request, work)
     return below_unbuilt(part, request, work) or [part]
@@ -105,7 +105,7 @@ def is_unbuilt(loaded: Documents, paths: Sequence[str]) -> bool:
     return has_error and not loaded.documents and all(map(os.path.isdir, paths or (".",)))
 
 
-def _is_repository(path: str, request: Request) -> bool:
+def is_repository(path: str, request: Request) -> bool:
     """Whether *path* is a folder that kustomize and helm make nothing of."""
     how = request.reading
     is_built = how.kustomize != "never" and kustomization.find(path) is not None

@@ -26,9 +26,12 @@ _SETTLED = (
 _FOUND = ("-c", "safe.bareRepository=explicit")
 #: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
 _OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
-#: What it says of a repository that is another user's, and what to do about it.
-_NOT_OURS = "detected dubious ownership"
-_TRUST = "run it as the owner of the files, or have git trust them: git config --global --add safe.directory FOLDER"
+#: What it says, and what to do about it: of a repository that is another user's, and where there is none.
+_CURES = {
+    "detected dubious ownership":
+        "run it as the owner of the files, or have git trust them: git config --global --add safe.directory FOLDER",
+    "not a git repository": "name a PATH in a repository of git, or make one: git init",
+}  # fmt: skip
 #: How git names the remote of a partial clone that it would fetch an object from.
 _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
@@ -44,6 +47,9 @@ SUBMODULE = b"160000"
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 #: What to do about a name that nothing has.
 _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' gets those that the clone lacks"
+#: What to do where there is none at all.
+_NO_COMMIT = "the repository has no commit yet"
+_FIRST = "make the first one: git add . && git commit"
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
@@ -161,7 +167,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
             raise GitError(
                 "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
             )
-        cure = _TRUST if _NOT_OURS in text else ""
+        cure = next((advice for answer, advice in _CURES.items() if answer in text), "")
         raise GitError(text.split("\n")[0] or f"git {words[0]} failed", cure)
     return done.stdout
 
@@ -287,11 +293,13 @@ def commit(folder: str, revision: str) -> Commit:
 
 
 def _unknown(folder: str, revision: str) -> GitError:
-    """That nothing is called *revision*, and the branch or tag that may be meant."""
+    """That nothing is called *revision*, and the branch or tag that may be meant; or that there is no commit."""
     name = _STEPS_BACK.split(revision, maxsplit=1)[0]
     names = (
         run(folder, "for-each-ref", "--format=%(refname:lstrip=2)").decode(errors="replace").split()
     )
+    if not names and not is_object(folder, "HEAD"):
+        return GitError(_NO_COMMIT, _FIRST)
     near = "" if name in names else nearest(name, names)
     cure = f"did you mean {near}{revision.removeprefix(name)}?" if near else _CURE
     return GitError(f"unknown revision {revision}", cure)
@@ -323,13 +331,13 @@ def require_commit(folder: str) -> None:
     try:
         run(folder, "rev-parse", "--quiet", "--verify", "HEAD")
     except GitError as error:
-        raise GitError("the repository has no commit yet") from error
+        raise GitError(_NO_COMMIT, _FIRST) from error
 
 
-def commits(folder: str, path: str) -> list[Commit]:
-    """The commits that changed *path*, newest first; their parents are such commits too. Raises GitError."""
+def commits(folder: str, *paths: str) -> list[Commit]:
+    """The commits that changed one of *paths*, newest first; their parents are such commits too. Raises GitError."""
     require_commit(folder)
-    return _commits(folder, "--topo-order", "--parents", "HEAD", "--", path)
+    return _commits(folder, "--topo-order", "--parents", "HEAD", "--", *paths)
 
 
 def later(folder: str, commit_id: str) -> frozenset[str]:

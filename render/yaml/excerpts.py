@@ -74,8 +74,6 @@ class Excerpts:
             if hidden < until:
                 part = self._text[hidden:until]
                 text += part[: len(part) - len(part.lstrip(" "))]
-                if hidden < caret < until:
-                    at = len(text) + 1
                 text += secrets.MASK
             begin = until
         masked = secrets.masked(text).rstrip()

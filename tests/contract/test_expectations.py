@@ -9,6 +9,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
 from tests.support.manifests import instancetype, put, vm
+from tests.support.repository import Repository
 
 HEAD = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n"
 
@@ -210,6 +211,30 @@ def test_a_change_is_compared_with_a_commit_and_with_a_folder(
     put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{before: no-such}"))
     assert invoke(["test", "stop.virt-test.yaml"]) != Exit.OK
     assert "stop.virt-test.yaml:4" in messages.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("stated", "change", "status"),
+    [
+        ("", "", Exit.OK),
+        ("{before: HEAD, settings: {emit: vm}}", "migrate", Exit.OK),
+        ("{before: HEAD, settings: {emit: vm}}", "same", Exit.FINDINGS),
+    ],
+)
+def test_definitions_of_another_folder_are_found(
+    stated: str, change: str, status: Exit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `check` finds what a file refers to: in all of its repository."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("platform/small.yaml", instancetype())
+    repository.write("vms/web.yaml", vm("web", namespace="prod", instancetype="small"))
+    repository.commit("As it was")
+    repository.write("platform/small.yaml", instancetype(cpus=2))
+    effect = f", change: {change}" if change else ""
+    text = f"{{vms: web, vmi: {{spec: {{domain: {{cpu: {{sockets: 2}}}}}}}}{effect}}}"
+    repository.write("vms/web.virt-test.yaml", expecting(text, stated))
+    monkeypatch.chdir(repository.folder)
+    assert invoke(["test"]) == status
 
 
 def test_junit_has_a_case_an_expectation(messages: "pytest.CaptureFixture[str]") -> None:

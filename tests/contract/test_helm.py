@@ -456,6 +456,10 @@ def test_where_the_line_is_not_clear_the_files_are_named(helm: str) -> None:
     done = virt_render(helm, "build", "chart")
     assert "chart/templates/vm.yaml: error VR108" in done.stderr
     assert "its values come from chart/values.yaml" in done.stderr
+    put("more.yaml", "more: {memory: {guest: much}}\n")
+    Path("chart/values.yaml").unlink()
+    done = virt_render(helm, "build", "chart", "--values", "more.yaml")
+    assert "its values come from more.yaml" in done.stderr, "there is no values.yaml in the chart"
 
 
 def test_what_a_chart_shares_with_other_folders_stands_at_its_line(helm: str) -> None:

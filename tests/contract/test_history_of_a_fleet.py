@@ -18,6 +18,7 @@ from tests.support import browser
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
 from tests.support.repository import Repository
+from tests.support.tools import required
 
 NAMES = ("db", "web-1", "web-2")
 Say = Callable[..., str]
@@ -102,7 +103,7 @@ def test_some_are_told(words: tuple[str, ...], expected: dict[str, list[int]], s
 def test_what_nobody_knows_is_refused(say: Say) -> None:
     assert "pins web-9*" in say("history", "web-9*", exit_=Exit.FINDINGS)
     assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)
-    assert "no revision v9" in say("history", "--since", "v9", exit_=Exit.FINDINGS)
+    assert "unknown revision v9" in say("history", "--since", "v9", exit_=Exit.FINDINGS)
     assert "cannot tell" in say("history", "a", "b", "c", exit_=Exit.USAGE)
 
 
@@ -128,13 +129,13 @@ def test_json_says_what_the_text_says(say: Say) -> None:
 
 def test_a_commit_is_rendered_once_for_all_vms(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    single = vars(snapshots)["single"]
+    parts = vars(snapshots)["parts"]
 
     def counting(*words: object) -> object:
         read.append("")
-        return single(*words)
+        return parts(*words)
 
-    monkeypatch.setattr(snapshots, "single", counting)
+    monkeypatch.setattr(snapshots, "parts", counting)
     say("history")
     assert len(read) == 3
 
@@ -169,13 +170,73 @@ def test_the_page_says_of_a_migration_what_the_text_says(tmp_path: Path) -> None
 def test_commits_of_one_day_stand_in_the_order_of_git() -> None:
     first, second, third = (ToldCommit(id_, "2026-01-01", f"Step {id_}") for id_ in "abc")
     machines = [
-        ToldMachine("db", [ToldRevision(1, first, {}, is_first=True), ToldRevision(2, third, {})]),
         ToldMachine(
-            "web", [ToldRevision(1, first, {}, is_first=True), ToldRevision(2, second, {})]
-        ),
+            name,
+            [ToldRevision(1, first, {}, is_first=True), ToldRevision(2, last, {})],
+            "lock.yaml",
+        )
+        for name, last in (("db", third), ("web", second))
     ]
-    page = html.report(ToldHistory("lock.yaml", machines, ["c", "b", "a"]), PageOrigin())
+    page = html.report(ToldHistory(machines, ["c", "b", "a"]), PageOrigin())
     assert re.findall(r"Step (\w)", page) == ["c", "b", "a"]
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Repository:
+    """Two overlays of a base, a kustomization and a loose VM, each with its lock; one edit of what they share."""
+    required("kustomize")
+    made = Repository(tmp_path / "several")
+    made.write("platform/small.yaml", instancetype())
+    for folder, name in (("base", "web"), ("apps", "api"), ("loose", "db")):
+        made.write(f"{folder}/vm.yaml", vm(name, namespace="prod", instancetype="small"))
+    for folder, resource in (
+        ("base", "vm.yaml"),
+        ("apps", "vm.yaml"),
+        ("east", "../base"),
+        ("west", "../base"),
+    ):
+        made.write(f"{folder}/kustomization.yaml", f"resources: [{resource}]\n")
+    for cpus in (1, 2):
+        made.write("platform/small.yaml", instancetype(cpus=cpus))
+        made.fine("pin", "--upgrade-all", ".")
+        made.commit(f"With {cpus}")
+    return made
+
+
+def test_all_locks_of_a_repository_are_told(several: Repository) -> None:
+    told = several.fine("history")
+    vms = [
+        "prod/api",
+        "prod/db",
+        "prod/web (east/virt-render.lock.yaml)",
+        "prod/web (west/virt-render.lock.yaml)",
+    ]
+    assert all(name in told for name in vms), told
+    assert "cannot be rendered" not in told
+    assert told.count("spec.domain.cpu.sockets: 1 -> 2 (migrate)") == 1, "alike"
+    assert several.fine("history", "api").startswith("prod/api\n   1 ")
+    document = json.loads(several.fine("history", "--format", "json"))
+    assert {machine["lock"].partition("/")[0] for machine in document["machines"]} == {
+        "apps", "east", "west", "virt-render.lock.yaml",
+    }  # fmt: skip
+    schema = json.loads((ROOT / "schemas/history.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+
+
+def test_a_vm_of_a_repository_is_shown_wherever_it_is(several: Repository) -> None:
+    for words in (
+        ("api",),
+        ("db",),
+        ("web", "east"),
+        ("api", "--at", "HEAD~1"),
+        ("api", "--revision", "1"),
+    ):
+        assert f"\n  name: {words[0]}\n" in several.fine("show", *words)
+    for words in (("web",), ("web", "--revision", "1")):
+        assert "prod/web is in " in several.run("show", *words).stderr
+        assert (
+            "name one of them: virt-render show prod/web east" in several.run("show", *words).stderr
+        )
 
 
 def test_used_by_as_data(say: Say) -> None:

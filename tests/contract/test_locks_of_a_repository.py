@@ -182,12 +182,13 @@ def test_the_lock_of_the_only_chart_of_a_folder_counts_for_the_folder(
     assert "virt-render.dev/revision" in found.fine("build", "--pins", "require")
 
 
-def test_history_names_the_folders_of_locks(repository: Repository) -> None:
+def test_history_tells_vms_of_one_name_apart_by_their_locks(repository: Repository) -> None:
     repository.fine("pin")
     repository.commit("Pinned")
-    done = repository.run("history")
-    assert done.returncode == Exit.FINDINGS
-    assert "name its folder, overlays/prod, overlays/test, " in done.stderr
+    told = repository.fine("history")
+    assert "prod/web (overlays/prod/virt-render.lock.yaml)" in told
+    assert "vms/db (vms/team-b/virt-render.lock.yaml)" in told
+    assert "cannot be rendered" not in told
 
 
 def test_a_shared_definition_that_a_pin_keeps_out_has_a_place(repository: Repository) -> None:

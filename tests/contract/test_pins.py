@@ -399,11 +399,11 @@ def test_history_runs_nothing_that_the_repository_names(repository: Repository) 
 
 def test_history_before_the_first_commit(repository: Repository) -> None:
     repository.fine("pin")
-    done = repository.run("history", "web")
-    assert done.returncode == 1
-    assert "the repository has no commit yet" in done.stderr
-    done = repository.run("diff")
-    assert "the repository has no commit yet" in done.stderr
+    for words in ("history web", "diff", "diff HEAD", "diff main", "show web --at main"):
+        done = repository.run(*words.split())
+        assert done.returncode == 1
+        assert "the repository has no commit yet" in done.stderr
+        assert "  help: make the first one: git add . && git commit" in done.stderr
 
 
 def test_history_before_the_first_lock(repository: Repository) -> None:
@@ -461,6 +461,7 @@ def test_history_without_git(tmp_path: Path) -> None:
     done = run("history", "web", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
     assert (done.returncode, done.stdout) == (1, "")
     assert "VR615" in done.stderr
+    assert "  help: name a PATH in a repository of git, or make one: git init\n" in done.stderr
 
 
 def test_killed_at_any_moment_the_lock_is_old_or_new(repository: Repository) -> None:

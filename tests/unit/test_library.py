@@ -2,13 +2,17 @@
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from render import Rendered, Settings, render
+from render import Diagnostic, Impact, Rendered, Settings, render
+from render.diff.impact import FieldChange, MachineImpact
 from render.model import tree
+from render.pipeline.result import RenderedMachine
+from tests.support.cases import ROOT
 
 VM = {
     "apiVersion": "kubevirt.io/v1",
@@ -27,6 +31,16 @@ SMALL = {
     "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}},
 }
 NOTE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "note"}}
+
+
+DOCUMENTED = (Rendered, RenderedMachine, Diagnostic, Impact, MachineImpact, FieldChange)
+
+
+@pytest.mark.parametrize("class_", DOCUMENTED, ids=lambda class_: class_.__name__)
+def test_the_page_names_each_public_field(class_: type[tuple[Any, ...]]) -> None:
+    page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    public = {name for name in vars(class_) if not name.startswith("_")}
+    assert not sorted(name for name in public if not re.search(rf"`{name}\b", page))
 
 
 def listed(*items: Any, kind: str = "List") -> dict[str, Any]:

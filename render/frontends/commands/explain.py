@@ -12,7 +12,7 @@ from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import request_at
+from render.frontends.commands.snapshots import elsewhere_too, request_at
 from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
@@ -147,10 +147,7 @@ def _found(
     several = known[names[0]]
     part, chosen = several[0]
     if len(several) > 1:
-        folders = [candidate.loaded.folder for candidate, _ in several]
-        inputs = [candidate.loaded.name for candidate, _ in several]
-        message = f"{names[0]} is in {', '.join(inputs)}"
-        cure = f"name one of them: virt-render explain {names[0]} {folders[0]}"
+        message, cure = elsewhere_too("explain", names[0], [candidate for candidate, _ in several])
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     if _may_depend(chosen, unread_texts(part.loaded), pods=pods):
         raise RefusedError(merge(findings_of(part.loaded, part.loaded.diagnostics, part.request)))

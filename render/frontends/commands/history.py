@@ -15,6 +15,7 @@ from render.frontends.commits import back_at, within
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
+from render.frontends.session import is_repository
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import walk
 from render.model.counting import counted
@@ -38,8 +39,6 @@ from render.yaml.reader import read
 if TYPE_CHECKING:
     from render.diff.impact import MachineImpact
 
-_FEW = 5
-
 
 class _RepositoryPath(NamedTuple):
     """Where PATH is in its repository: *top* is the work tree; *folder* and *lock* are seen from there."""
@@ -47,6 +46,18 @@ class _RepositoryPath(NamedTuple):
     top: str
     folder: str
     lock: str
+
+    def home(self, folder: str) -> str:
+        """The folder of the lock where *folder* is what is called so here."""
+        return os.path.join(folder, os.path.relpath(os.path.dirname(self.lock) or ".", self.folder))
+
+
+class _LockHistory(NamedTuple):
+    """The lock at *place*: the *commits* that changed it, newest first, and what it was at each, oldest first."""
+
+    place: _RepositoryPath
+    commits: list[Commit]
+    locks: "_Locks"
 
 
 class _EditRevision(NamedTuple):
@@ -65,9 +76,8 @@ def history(request: Request, work: Work) -> Answer:
     """List the edit revisions of a VM, or of all."""
     name, path = _words(request)
     work.begin("read", f"reading the history of {name or path}")
-    place = _place(path, request)
-    commits = git.commits(place.top, place.lock)
-    told = _told(name, place, commits, request, work)
+    meant = _meant_vms(name, _histories(path, request))
+    told = _told(meant, request, work)
     work.begin("write", "writing the answer")
     match request.own["format"]:
         case "json":
@@ -81,7 +91,7 @@ def history(request: Request, work: Work) -> Answer:
         case _:
             output = text.report(told, colour=_is_coloured(request))
     is_text = request.own["format"] == "text"
-    ends = merge(find(_ends(place, commits), Sources()))
+    ends = merge(find((end for known, _ in meant for end in _ends(known)), Sources()))
     return Answer(output, ends, Exit.OK, for_people=is_text)
 
 
@@ -104,69 +114,73 @@ def _words(request: Request) -> tuple[str, str]:
     return word, os.curdir
 
 
-def _told(
-    name: str, place: _RepositoryPath, commits: Sequence[Commit], request: Request, work: Work
-) -> ToldHistory:
-    """The history of the VMs that *name* means, of all without one. Raises RefusedError."""
-    locks = _locks(place, commits)
+_Meant = Sequence[tuple[_LockHistory, list[str]]]
+
+
+def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
+    """The history of the VMs that are *meant* of each lock. Raises RefusedError."""
     since = request.own["since"]
-    commit_ids = _since(since, place, commits)
-    steps = {vm: _steps_of(vm, locks) for vm in _meant_vms(name, locks, place, commits)}
+    places = [known.place for known, _ in meant]
+    top = places[0].top
+    commits = git.commits(top, *(place.lock for place in places))
+    commit_ids = _since(since, top, commits)
     wanted = {
-        vm: [step for step in own_steps if step.commits[0].id in commit_ids]
-        for vm, own_steps in steps.items()
+        (known.place, vm): [
+            step for step in _steps_of(vm, known.locks) if step.commits[0].id in commit_ids
+        ]
+        for known, vms in meant
+        for vm in vms
     }
     needed = [
-        (vm, revision)
-        for vm, own_steps in wanted.items()
+        (place, vm, revision)
+        for (place, vm), own_steps in wanted.items()
         for step in own_steps
         for revision in (step.before, step)
         if revision
     ]
-    renderings = _renderings(needed, commits, place, request, work)
+    renderings = _renderings(needed, commits, request, work)
     machines = [
-        ToldMachine(vm, [_revision(vm, step, renderings) for step in own_steps])
-        for vm, own_steps in wanted.items()
+        ToldMachine(vm, [_revision(place, vm, step, renderings) for step in own_steps], place.lock)
+        for (place, vm), own_steps in wanted.items()
         if own_steps or not since
     ]
-    return ToldHistory(place.lock, machines, [commit.id for commit in commits], since)
+    return ToldHistory(machines, [commit.id for commit in commits], since)
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOST_WORDS = 2
 
 
-def _since(since: str, place: _RepositoryPath, commits: Sequence[Commit]) -> frozenset[str]:
+def _since(since: str, top: str, commits: Sequence[Commit]) -> frozenset[str]:
     """The *commits* that are told, all without *since*: a day, or a commit, which is not among them. Raises."""
     if not since:
         return frozenset(commit.id for commit in commits)
     if _DAY.fullmatch(since):
         return frozenset(commit.id for commit in commits if commit.date >= since)
-    later = git.later(place.top, git.commit(place.top, since).id)
+    later = git.later(top, git.commit(top, since).id)
     return frozenset(commit.id for commit in commits if commit.id in later)
 
 
-_Key = tuple[str, str]
+_Key = tuple[_RepositoryPath, str, str]
 _Renderings = dict[_Key, Rendering | RefusedError]
 
 
 def _renderings(
-    needed: Sequence[tuple[str, _EditRevision]],
+    needed: Sequence[tuple[_RepositoryPath, str, _EditRevision]],
     commits: Sequence[Commit],
-    place: _RepositoryPath,
     request: Request,
     work: Work,
 ) -> _Renderings:
-    """The VMs at the edit revisions that are *needed*, by name and first commit, or why there is no such thing.
+    """The VMs at the edit revisions that are *needed*, by lock, name and first commit, or why there is no such thing.
 
     A commit is laid out and rendered once, however many VMs are looked at.
     """
-    open_: dict[_Key, tuple[_Key, str, _EditRevision]] = {}
-    by_commit: dict[str, list[tuple[_Key, str, _EditRevision]]] = {}
-    for vm, step in needed:
-        key = vm, step.commits[0].id
+    open_: dict[_Key, tuple[_Key, _EditRevision]] = {}
+    by_commit: dict[str, list[tuple[_Key, _EditRevision]]] = {}
+    for place, vm, step in needed:
+        key = place, vm, step.commits[0].id
         if key not in open_:
-            open_[key] = key, vm, step
+            open_[key] = key, step
             for commit in step.commits:
                 by_commit.setdefault(commit.id, []).append(open_[key])
     done: _Renderings = {}
@@ -174,28 +188,29 @@ def _renderings(
         here = [opened for opened in by_commit.get(commit.id, ()) if opened[0] not in done]
         if not here:
             continue
-        names = here[0][1] if len(here) == 1 else counted(len(here), "VM")
+        names = here[0][0][1] if len(here) == 1 else counted(len(here), "VM")
         work.doing = f"rendering {names} as of {commit.id[:10]}"
-        with _back_at(place, commit, request) as folder:
+        with _back_at(here[0][0][0], commit, request) as folder:
             done |= _at_commit(here, folder, request, work)
-    for key, vm, step in open_.values():
+    for key, step in open_.values():
         if key not in done:
-            done[key] = _unknown(vm, step)
+            done[key] = _unknown(key[1], step)
     return done
 
 
 def _at_commit(
-    here: Sequence[tuple[_Key, str, _EditRevision]], folder: str, request: Request, work: Work
+    here: Sequence[tuple[_Key, _EditRevision]], folder: str, request: Request, work: Work
 ) -> _Renderings:
     """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
     found: _Renderings = {}
     try:
         snapshot = Snapshot(request_at(request, folder), work)
     except RefusedError as error:
-        return {key: error for key, _, _ in here}
-    for key, vm, step in here:
+        return {key: error for key, _ in here}
+    for key, step in here:
+        place, vm, _ = key
         try:
-            rendering = snapshot.of(whole(vm))
+            rendering = snapshot.of(whole(vm), home=place.home(folder))
         except RefusedError as error:
             found[key] = error
         else:
@@ -204,14 +219,16 @@ def _at_commit(
     return found
 
 
-def _revision(vm: str, step: _EditRevision, renderings: _Renderings) -> ToldRevision:
+def _revision(
+    place: _RepositoryPath, vm: str, step: _EditRevision, renderings: _Renderings
+) -> ToldRevision:
     commit = step.commits[0]
     refs = {word: entry.ref for word, entry in step.pin.entries.items() if entry.ref}
     told = ToldRevision(
         step.pin.revision, ToldCommit(commit.id, commit.date, commit.subject), refs, is_first=not step.before,
     )  # fmt: skip
-    now = renderings[vm, commit.id]
-    last = renderings[vm, step.before.commits[0].id] if step.before else None
+    now = renderings[place, vm, commit.id]
+    last = renderings[place, vm, step.before.commits[0].id] if step.before else None
     if isinstance(now, RefusedError):
         first = next((f.diagnostic for f in now.findings if f.diagnostic.is_error), None)
         return told._replace(fault=first.message if first else "why is not known")
@@ -233,29 +250,23 @@ def show(request: Request, work: Work) -> Answer:
         with _back_at(place, commit, request) as folder:
             text = rendered(name, request_at(request, folder), work, whole=False).text
     else:
-        place = _place(path, request)
-        commits = git.commits(place.top, place.lock)
-        vm, steps = _steps(name, place, commits)
-        step = _meant(vm, revision, steps, place, commits)
-        text = _render_step(vm, place, request, step, work).text
+        known, vm = _single_vm(name, _histories(path, request))
+        step = _meant(vm, revision, known)
+        text = _render_step(vm, known.place, request, step, work).text
     return Answer([writer.write([text])], ())
 
 
-def _meant(
-    vm: str,
-    revision: int | None,
-    steps: list[_EditRevision],
-    place: _RepositoryPath,
-    commits: Sequence[Commit],
-) -> _EditRevision:
+def _meant(vm: str, revision: int | None, history_: _LockHistory) -> _EditRevision:
     """The step that has the number *revision*; several are fine only where they render to the same."""
+    steps = _steps_of(vm, history_.locks)
     matching = [step for step in steps if step.pin.revision == revision]
     if not matching:
         known = ", ".join(dict.fromkeys(str(step.pin.revision) for step in steps))
         message = (
-            f"{vm} has no revision {revision} in the history of {place.lock}; there is {known}"
+            f"{vm} has no revision {revision} in the history of {history_.place.lock};"
+            f" there is {known}"
         )
-        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(place, commits)]
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(history_)]
         raise refused(*faults)
     if len({step.pin.rendered for step in matching}) > 1:
         ids = ", ".join(step.commits[0].id[:10] for step in matching)
@@ -265,8 +276,9 @@ def _meant(
     return matching[0]
 
 
-def _ends(place: _RepositoryPath, commits: Sequence[Commit]) -> list[Diagnostic]:
-    """Where the history of the lock, which *commits* changed, ends though there was more."""
+def _ends(history_: _LockHistory) -> list[Diagnostic]:
+    """Where the history of a lock ends though there was more."""
+    place, commits, _ = history_
     oldest = [commit for commit in commits if not commit.parents]
     diagnostics = []
     if git.is_shallow(place.top):
@@ -280,6 +292,20 @@ def _ends(place: _RepositoryPath, commits: Sequence[Commit]) -> list[Diagnostic]
             cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
             diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
     return diagnostics
+
+
+def _histories(path: str, request: Request) -> list[_LockHistory]:
+    """Those of the lock of *path* and, as `pin` writes them, of the locks of the roots below. Raises GitError."""
+    own = _place(path, request)
+    found = [own]
+    if not request.reading.lock and is_repository(path, request):
+        below = (within(file, own.top) for file in walk.locks(path))
+        found += [own._replace(lock=file) for file in below if file != own.lock]
+    histories = []
+    for place in found:
+        commits = git.commits(place.top, place.lock)
+        histories.append(_LockHistory(place, commits, _locks(place, commits)))
+    return histories
 
 
 def _place(path: str, request: Request) -> _RepositoryPath:
@@ -303,58 +329,61 @@ def _locks(place: _RepositoryPath, commits: Sequence[Commit]) -> _Locks:
     return [(commit, _lock(text, place)) for commit, text in zip(in_time, texts, strict=True)]
 
 
-def _meant_vms(
-    name: str, locks: _Locks, place: _RepositoryPath, commits: Sequence[Commit]
-) -> list[str]:
-    """The VMs of *locks* that *name*, a name or a pattern, means; all without one. Raises RefusedError."""
-    known = dict.fromkeys(vm for _, lock in locks if lock for vm in lock.pins)
-    if not name and known:
+def _meant_vms(name: str, histories: Sequence[_LockHistory]) -> _Meant:
+    """The VMs that *name*, a name or a pattern, means, by the lock that has them; all without one. Raises."""
+    meant = [(known, vms) for known in histories if (vms := _vms_of(name, known))]
+    if not meant:
+        raise _pins_none(name, histories)
+    vms = sorted({vm for _, own in meant for vm in own})
+    if name and not is_pattern(name) and len(vms) > 1:
+        message, cure = ambiguity(name, vms)
+        raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    return meant
+
+
+def _vms_of(name: str, history_: _LockHistory) -> list[str]:
+    """Those of the lock that *name* may mean, all without one."""
+    known = dict.fromkeys(vm for _, lock in history_.locks if lock for vm in lock.pins)
+    if not name:
         return sorted(known)
-    if is_pattern(name):
-        vms = matching(name, known)
-        if vms:
-            return vms
-    vms = fitting(name, known) if name else []
-    if len(vms) == 1:
-        return vms
-    what = name or "a VM"
-    message = f"no lock in the history of {place.lock} pins {what}"
+    return (matching(name, known) if is_pattern(name) else []) or fitting(name, known)
+
+
+def _pins_none(name: str, histories: Sequence[_LockHistory]) -> RefusedError:
+    """That no lock has ever had *name*, and why that may be."""
+    place = histories[0].place
+    known = {vm for each in histories for vm in _vms_of("", each)}
+    message = f"no lock in the history of {place.lock} pins {name or 'a VM'}"
     naming = "a VM is named NAME or NAMESPACE/NAME; " if name else ""
     cure = f"{naming}'virt-render pin' writes a lock, and its first commit begins the history"
-    below = [] if known else _folders_of_locks(place)
-    is_begun = any(lock is not None for _, lock in locks)
-    if not is_begun and os.path.lexists(os.path.join(place.top, place.lock)):
-        cure = (
-            f"{place.lock} is not committed yet: a history begins with the first commit of a lock"
-        )
-    elif below:
-        cure = f"a lock has a history of its own: name its folder, {', '.join(below)}"
-    elif known:
+    begun = [each.place.lock for each in histories if each.commits]
+    left = [
+        each.place.lock
+        for each in histories
+        if not each.commits and os.path.lexists(os.path.join(place.top, each.place.lock))
+    ]
+    if known:
         cure = did_you_mean(name, [*spellings(known), *like(name, known)], cure)
-    if vms:
-        message, cure = ambiguity(name, vms)
+    elif left and not begun:
+        cure = f"{left[0]} is not committed yet: a history begins with the first commit of a lock"
     found = codes.HISTORY_UNREADABLE.at(Location(), message, help=cure)
-    raise refused(found, *_ends(place, commits))
+    return refused(found, *(end for each in histories for end in _ends(each)))
 
 
-def _folders_of_locks(place: _RepositoryPath) -> list[str]:
-    """Where locks are below the folder of the lock of *place* today, the first few."""
-    folder = os.path.join(place.top, os.path.dirname(place.lock))
-    found = walk.locks(os.path.relpath(folder)) if os.path.isdir(folder) else []
-    more = ["..."] if len(found) > _FEW else []
-    return [*(os.path.dirname(file) or "." for file in found[:_FEW]), *more]
-
-
-def _steps(
-    name: str, place: _RepositoryPath, commits: Sequence[Commit]
-) -> tuple[str, list[_EditRevision]]:
-    """The one VM that *name* means in the locks of *commits*, and its edit revisions, oldest first."""
-    locks = _locks(place, commits)
-    vms = _meant_vms(name, locks, place, commits)
+def _single_vm(name: str, histories: Sequence[_LockHistory]) -> tuple[_LockHistory, str]:
+    """The one VM that *name* means, and the lock that has it. Raises RefusedError."""
+    meant = _meant_vms(name, histories)
+    if len(meant) > 1:
+        folders = [os.path.dirname(known.place.lock) or "." for known, _ in meant]
+        vm = meant[0][1][0]
+        message = f"{vm} is in {', '.join(folders)}"
+        cure = f"name one of them: virt-render show {vm} {folders[0]} --revision N"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
+    ((known, vms),) = meant
     if len(vms) > 1:
         message, cure = ambiguity(name, vms)
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-    return vms[0], _steps_of(vms[0], locks)
+    return known, vms[0]
 
 
 def _lock(text: bytes, place: _RepositoryPath) -> Lock | None:
@@ -413,7 +442,8 @@ def _render_step(
     rendering: Rendering | None = None
     for commit in step.commits:
         with _back_at(place, commit, request) as folder:
-            rendering = rendered(whole(vm), request_at(request, folder), work)
+            at_commit = request_at(request, folder)
+            rendering = rendered(whole(vm), at_commit, work, home=place.home(folder))
         if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
             return rendering
     raise _unknown(vm, step)

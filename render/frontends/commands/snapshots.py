@@ -1,5 +1,6 @@
 """One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
-from render.frontends.session import render_part, single, written
+from render.frontends.session import parts, render_part, unread, written
 from render.kubevirt import replicas
 from render.model import naming, resource
 from render.model.named_tuple import NamedTuple
@@ -48,24 +49,78 @@ class Rendering(NamedTuple):
     settings: Settings
 
 
-def rendered(name: str, request: Request, work: Work, *, whole: bool = True) -> Rendering:
-    """The VM *name* in what *request* says; *whole*: also its VM form."""
-    return Snapshot(request, work).of(name, whole=whole)
+def rendered(
+    name: str, request: Request, work: Work, *, whole: bool = True, home: str = ""
+) -> Rendering:
+    """The VM *name* in what *request* says; *whole* and *home* as for `Snapshot.of`."""
+    return Snapshot(request, work).of(name, whole=whole, home=home)
 
 
 class Snapshot:
-    """What *request* says at one time, rendered once for each form, however many of its VMs are looked at."""
+    """What *request* says at one time, each root rendered once for each form, however many VMs are looked at."""
 
     def __init__(self, request: Request, work: Work) -> None:
-        self._request = request
+        self._parts = [_PartSnapshot(part, work) for part in parts(request, work)]
+
+    def of(self, name: str, *, whole: bool = True, home: str = "") -> Rendering:
+        """The VM *name*; *whole*: also its VM form. Raises RefusedError.
+
+        *home*: the folder of the lock that is asked about; what stands there itself has the VM, whatever others have.
+        """
+        own = [part for part in self._parts if home and _is_in(part.part, home)]
+        return self._holding(name, own or self._parts).of(name, whole=whole)
+
+    def _holding(self, name: str, among: Sequence["_PartSnapshot"]) -> "_PartSnapshot":
+        """Which of the parts *among* all has the VM *name*. Raises RefusedError."""
+        if len(among) == 1:
+            return among[0]
+        found = [part for part in among if fitting(name, part.machines)]
+        names = sorted({meant for part in found for meant in fitting(name, part.machines)})
+        if len(names) > 1:
+            raise _ambiguous(name, names)
+        if len(found) > 1:
+            message, cure = elsewhere_too("show", names[0], [each.part for each in found])
+            raise refused(codes.USAGE.at(Location(), message, help=cure))
+        if not found:
+            raise self._missing(name)
+        return found[0]
+
+    def _missing(self, name: str) -> RefusedError:
+        """That no part has a VM *name*, or why that cannot be told."""
+        findings = [
+            finding
+            for part in (each.part for each in self._parts)
+            if unread(part)
+            for finding in findings_of(part.loaded, part.loaded.diagnostics, part.request)
+        ]
+        if findings:
+            return RefusedError(merge(findings))
+        return _no_machine(name, {known for part in self._parts for known in part.machines})
+
+
+def elsewhere_too(command: str, vm: str, found: Sequence[FleetPart]) -> tuple[str, str]:
+    """That several parts have the *vm*, and how *command* is told which of them is meant."""
+    message = f"{vm} is in {', '.join(part.loaded.name for part in found)}"
+    return message, f"name one of them: virt-render {command} {vm} {found[0].loaded.folder}"
+
+
+def _is_in(part: FleetPart, folder: str) -> bool:
+    """Whether *part* is what stands in *folder* itself."""
+    return os.path.realpath(part.loaded.folder) == os.path.realpath(folder)
+
+
+class _PartSnapshot:
+    """A *part* at one time, with its *machines* by their names."""
+
+    def __init__(self, part: FleetPart, work: Work) -> None:
+        self.part = part
+        self.machines = _machines(part.resources)
         self._work = work
-        self._part = single(request, work)
-        self._resources = _machines(self._part.resources)
         self._forms: dict[str, _Form] = {}
 
-    def of(self, name: str, *, whole: bool = True) -> Rendering:
+    def of(self, name: str, *, whole: bool) -> Rendering:
         """The VM *name*; *whole*: also its VM form. Raises RefusedError."""
-        settings = self._request.settings
+        settings = self.part.request.settings
         text, body = self._in_form(name, "", settings)
         source = settings._replace(emit="source", stored=False, pins="ignore", lock=None)
         if not whole:
@@ -76,7 +131,7 @@ class Snapshot:
         _, vm = self._in_form(name, "vm", plain)
         supporting = [
             document.body
-            for document in self._part.loaded.documents
+            for document in self.part.loaded.documents
             if document.body.get("kind") in _BESIDE
         ]
         return Rendering(
@@ -88,9 +143,9 @@ class Snapshot:
 
     def _in_form(self, name: str, form: str, settings: Settings) -> tuple[Tree | str, Tree]:
         if form not in self._forms:
-            outcome = render_part(self._part, self._work, settings=settings)
-            self._forms[form] = _Form(self._part, outcome)
-        return _selected(name, self._part, self._resources, self._forms[form])
+            outcome = render_part(self.part, self._work, settings=settings)
+            self._forms[form] = _Form(self.part, outcome)
+        return _selected(name, self.part, self.machines, self._forms[form])
 
 
 class _Form:
@@ -141,10 +196,7 @@ def _selected(
     if len(meant) > 1:
         raise _ambiguous(name, meant)
     if not meant:
-        cure = did_you_mean(name, naming.spellings(machines))
-        raise refused(
-            codes.HISTORY_UNREADABLE.at(Location(), f"no VirtualMachine {name}", help=cure)
-        )
+        raise _no_machine(name, machines)
     resource = printed[meant[0]]
     return form.texts[resource.index], resource.body
 
@@ -166,6 +218,11 @@ def _forms(vm: str) -> Iterator[str]:
     kind, _, rest = naming.whole(vm).partition("/")
     yield vm
     yield f"VirtualMachineInstance/{rest}{replicas.FIRST if kind == replicas.POOL else ''}"
+
+
+def _no_machine(name: str, known: Iterable[str]) -> RefusedError:
+    message, cure = f"no VirtualMachine {name}", did_you_mean(name, naming.spellings(known))
+    return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
 def _ambiguous(name: str, names: Sequence[str]) -> RefusedError:

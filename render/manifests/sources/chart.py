@@ -174,8 +174,9 @@ def _read_filled(
     known = len(into.diagnostics)
     printed = intake.printed(display_name, output, into)
     into.diagnostics[known:] = helm.unparted(folder, output, into.diagnostics[known:], wanted)
-    usual = (discover.join(folder, discover.VALUES_FILE),) if release.has_defaults else ()
-    values = (*usual, *release.values)
+    usual = discover.join(folder, discover.VALUES_FILE)
+    has_usual = release.has_defaults and os.path.isfile(usual)
+    values = (*((usual,) if has_usual else ()), *release.values)
     filled = FilledChart(
         into.documents, display_name, output, (values, release.texts), intake.limits
     )

@@ -16,7 +16,7 @@ def report(history: ToldHistory) -> str:
     """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
     document = {
         "formatVersion": FORMAT_VERSION,
-        "lock": history.lock,
+        "lock": history.locks[0] if len(history.locks) == 1 else None,
         "since": history.since or None,
         "machines": list(map(_machine, history.machines)),
     }
@@ -27,7 +27,8 @@ def _machine(machine: ToldMachine) -> dict[str, Any]:
     kind, _, rest = whole(machine.name).partition("/")
     namespace, _, name = rest.rpartition("/")
     resource = {"kind": kind, "namespace": namespace, "name": name}
-    return {"resource": resource, "revisions": list(map(_revision, machine.revisions))}
+    revisions = list(map(_revision, machine.revisions))
+    return {"resource": resource, "lock": machine.lock, "revisions": revisions}
 
 
 def _revision(revision: ToldRevision) -> dict[str, Any]:

@@ -68,7 +68,9 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
         title=title,
         origin=origin,
         words=[
-            history.lock,
+            ", ".join(history.locks)
+            if len(history.locks) <= _NAMED
+            else counted(len(history.locks), "lock"),
             *([" to ".join(dict.fromkeys((dates[0], dates[-1])))] if dates else []),
         ],
         counts=bar((effect, number, _MEANINGS.get(effect, "")) for effect, number in found.items()),
@@ -79,7 +81,7 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
 def _entries(history: ToldHistory) -> list[TimelineEntry]:
     """The commits, newest first: by git's order, since several may be of one day."""
     known: dict[ToldCommit, dict[object, TimelineGroup]] = {}
-    for machine in history.machines:
+    for name, machine in history.titled():
         for revision in machine.revisions:
             group = _group(revision)
             groups = known.setdefault(revision.commit, {})
@@ -87,7 +89,7 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
             number = f" (revision {revision.number})" if revision.number > 1 else ""
-            same.machines.append(f"{machine.name}{number}")
+            same.machines.append(f"{name}{number}")
     places = {commit: place for place, commit in enumerate(history.commits)}
     ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [

@@ -14,8 +14,8 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
     """Its lines, in *colour* or not."""
     style = ImpactStyle(colour)
     names: dict[tuple[str, ...], list[str]] = {}
-    for machine in history.machines:
-        names.setdefault(tuple(_revisions(machine, style)), []).append(printable(machine.name))
+    for name, machine in history.titled():
+        names.setdefault(tuple(_revisions(machine, style)), []).append(printable(name))
     for revisions, alike in names.items():
         title = alike[0] if len(alike) == 1 else counted(len(alike), "VM")
         yield f"{painted(title, BOLD, colour=colour)}\n"

@@ -1,7 +1,7 @@
 """The edit revisions of VMs, as every format shows them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diff.impact import MachineImpact
 from render.model.named_tuple import NamedTuple
@@ -41,19 +41,31 @@ class ToldRevision(NamedTuple):
 
 
 class ToldMachine(NamedTuple):
-    """A VM by its name, with its *revisions*, oldest first."""
+    """A VM by its name, with its *revisions*, oldest first, as a *lock* has them."""
 
     name: str
     revisions: Sequence[ToldRevision]
+    lock: str
 
 
 class ToldHistory(NamedTuple):
-    """The VMs of a *lock*, and the hashes of its *commits*, newest first; *since*: what alone is told, all without."""
+    """The VMs of locks, and the hashes of their *commits*, newest first; *since*: what alone is told, all without."""
 
-    lock: str
     machines: Sequence[ToldMachine]
     commits: Sequence[str]
     since: str = ""
+
+    @property
+    def locks(self) -> list[str]:
+        """The locks that have the machines."""
+        return list(dict.fromkeys(machine.lock for machine in self.machines))
+
+    def titled(self) -> Iterator[tuple[str, ToldMachine]]:
+        """Each machine with its name, and with its lock where another lock has one of that name."""
+        names = Counter(machine.name for machine in self.machines)
+        for machine in self.machines:
+            in_lock = f" ({machine.lock})" if names[machine.name] > 1 else ""
+            yield f"{machine.name}{in_lock}", machine
 
 
 def effects(machines: Iterable[ToldMachine]) -> dict[str, int]:

@@ -33,6 +33,8 @@ def test_lines_are_shown_without_what_is_secret(text: str, number: int, printed:
         ("a: https://user:hunter2@host/x", 11, 11),
         ("a: https://user:hunter2@host/x", 12, 12),
         ("a: https://user:hunter2@host/x", 13, 0),
+        ("userData: hunter2", 11, 11),
+        ("userData: hunter2", 13, 0),
         ("a: b # password: hunter2", 17, 17),
         ("a: b # password: hunter2", 19, 0),
     ],

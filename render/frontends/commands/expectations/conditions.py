@@ -10,13 +10,16 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.answer import RefusedError
 from render.frontends.commands.diff import reviewed
 from render.frontends.commands.expectations.document import ExpectationsFile
+from render.frontends.commands.snapshots import request_at
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Call, Request, request
-from render.frontends.session import parts, render_part
+from render.frontends.session import parts, read_roots, render_part, with_neighbours
 from render.machine import Machine
+from render.manifests.documents import Documents
+from render.manifests.neighbours import Neighbours
 from render.model import naming
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
@@ -27,6 +30,7 @@ from render.report.impact.review import worst
 from render.report.places import Sources
 from render.settings import Source
 from render.system import git
+from render.system.files import repository
 from render.system.git import GitError
 
 
@@ -63,18 +67,27 @@ def _request(base: Request, call: Call) -> Request:
     return parsed
 
 
-def fleet(
+Surroundings = dict[tuple[str, str], list[Documents]]
+"""The inputs of repositories, by their top and by how they were read."""
+
+
+def fleet(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     request: Request,
     work: Work,
     paths: tuple[str, ...],
     flags: Mapping[str, Any],
     forms: Sequence[str],
+    surroundings: Surroundings,
 ) -> GivenFleet:
-    """The VMs below *paths*, in *forms*, with *flags* as a command line has them. Raises RefusedError."""
+    """The VMs below *paths*, in *forms*, with *flags* as a command line has them. Raises RefusedError.
+
+    *surroundings*: the repositories that have been read.
+    """
     fleet_request = _request(request, request.called.call._replace(paths=paths, flags=flags))
     machines: list[GivenMachine] = []
     findings: list[Finding] = []
     read = parts(fleet_request, work)
+    _look_around(read, fleet_request, surroundings, work)
     is_somewhere = any(part.loaded.documents for part in read)
     for part in read:
         ours = _machines(part, work, forms)
@@ -90,6 +103,24 @@ def fleet(
         )
         findings += findings_of(part.loaded, others, part.request)
     return GivenFleet(machines, merge(findings))
+
+
+def _look_around(
+    read: Sequence[FleetPart], request: Request, surroundings: Surroundings, work: Work
+) -> None:
+    """Let the VMs of *read* find what stands elsewhere in their repository, as those of a file that is checked do."""
+    tops = {repository(os.path.realpath(path)) for path in request.paths}
+    if len(tops) != 1 or "" in tops or tops & set(map(os.path.realpath, request.paths)):
+        return
+    (top,) = tops
+    whole = request_at(request, os.path.relpath(top))
+    key = top, repr(request.called.call.flags)
+    if key not in surroundings:
+        surroundings[key] = read_roots(whole.paths, whole, work)
+    own = [part.loaded for part in read]
+    neighbours = Neighbours([*own, *surroundings[key]], whole.reading.layout.shared)
+    for part in read:
+        part.request = with_neighbours(request, part.loaded, neighbours)
 
 
 def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMachine]:
@@ -128,15 +159,39 @@ def with_effects(
 
     Of what could not be read before that is not known. Raises RefusedError where it is of nothing.
     """
-    diff_request = _request(request, Call("diff", _words(file), _of_diff(flags)))
-    with contextlib.ExitStack() as trees:
-        review = reviewed(diff_request, work, trees)
-        effects = {machine.resource: worst(machine) for machine in review.machines}
+    words = _words(file)
+    effects = _effects(words, request, work, flags)
+    # Of these the definitions stand elsewhere in the repository.
+    open_ = {
+        machine.resource
+        for machine in now.machines
+        if machine.forms and effects.get(machine.resource) == "unrenderable"
+    }
+    if open_ and not os.path.isdir(file.before):
+        top = os.path.relpath(git.root(_folder(file)))
+        whole = _effects((*words[:-1], top), request, work, flags)
+        effects |= {resource: effect for resource, effect in whole.items() if resource in open_}
     machines = [
         machine._replace(effect=effects.pop(machine.resource, "")) for machine in now.machines
     ]
     machines += (GivenMachine(ref, {}, effect=effect) for ref, effect in effects.items())
     return GivenFleet(machines, now.findings)
+
+
+def _effects(
+    words: tuple[str, ...], request: Request, work: Work, flags: Mapping[str, Any]
+) -> dict[ResourceRef, str]:
+    """The worst that becomes of each VM of what ``diff`` compares with *words*. Raises RefusedError."""
+    diff_request = _request(request, Call("diff", words, _of_diff(flags)))
+    with contextlib.ExitStack() as trees:
+        review = reviewed(diff_request, work, trees)
+        return {machine.resource: worst(machine) for machine in review.machines}
+
+
+def _folder(file: ExpectationsFile) -> str:
+    """Where the one path stands that *file* gives."""
+    (path,) = file.paths
+    return path if os.path.isdir(path) else os.path.dirname(path) or "."
 
 
 def _words(file: ExpectationsFile) -> tuple[str, ...]:
@@ -145,7 +200,7 @@ def _words(file: ExpectationsFile) -> tuple[str, ...]:
     if os.path.isdir(file.before):
         return ("--", file.before, path)
     try:
-        top = git.root(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+        top = git.root(_folder(file))
         return (git.merge_base(top, file.before), "--", path)
     except GitError as error:
         fault = codes.INVALID_SETTING.at(file.at("spec", "given", "before"), str(error))

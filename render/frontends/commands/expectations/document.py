@@ -190,7 +190,10 @@ def _condition_faults(file: ExpectationsFile, conditions: Any) -> Iterator[Diagn
     if not isinstance(before, str) or not _is_paths(before) or before.startswith("-"):
         yield _invalid(file, (*at, "before"), "should be a revision of git, or a folder")
     elif "before" in conditions and len(_texts(conditions.get("paths", "."))) != 1:
-        yield _invalid(file, (*at, "paths"), "one path alone is compared with what was before")
+        cure = "name the folder that holds them all, and the VMs by namespace: vms: prod/"
+        yield _invalid(
+            file, (*at, "paths"), "one path alone is compared with what was before", cure
+        )
     if not isinstance(conditions.get("settings"), dict | None):
         yield _invalid(
             file, (*at, "settings"), f"should be options, as below spec of {config.NAME}"

@@ -64,6 +64,7 @@ class _Trial:
         self._request = request
         self._work = work
         self.fleets: dict[object, GivenFleet] = {}
+        self._surroundings: conditions.Surroundings = {}
         self.tried: list[TriedExpectation] = []
         self.machines: set[tuple[tuple[str, ...], ResourceRef]] = set()
         self.unmet = 0
@@ -102,7 +103,9 @@ class _Trial:
         before = file.before if any(expectation.change for expectation in file.expectations) else ""
         key = (file.paths, before, tuple(sorted(map(repr, flags.items()))), forms)
         if key not in self.fleets:
-            fleet = conditions.fleet(self._request, self._work, file.paths, flags, forms)
+            fleet = conditions.fleet(
+                self._request, self._work, file.paths, flags, forms, self._surroundings
+            )
             if before:
                 fleet = conditions.with_effects(fleet, file, self._request, self._work, flags)
             self.fleets[key] = fleet
