@@ -120,9 +120,10 @@ _Meant = Sequence[tuple[_LockHistory, list[str]]]
 def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     """The history of the VMs that are *meant* of each lock. Raises RefusedError."""
     since = request.own["since"]
-    places = [known.place for known, _ in meant]
-    top = places[0].top
-    commits = git.commits(top, *(place.lock for place in places))
+    (first, _), *others = meant
+    top, commits = first.place.top, first.commits
+    if others:  # in the one order that git has for all of them
+        commits = git.commits(top, *(known.place.lock for known, _ in meant))
     commit_ids = _since(since, top, commits)
     wanted = {
         (known.place, vm): [
