@@ -22,7 +22,14 @@ from render.pipeline.comparison.edits import (
 )
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
-from render.pipeline.comparison.sides import Side, State, side_of, state_of, synced_alike_in
+from render.pipeline.comparison.sides import (
+    Side,
+    State,
+    settings_edited,
+    side_of,
+    state_of,
+    synced_alike_in,
+)
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
@@ -131,12 +138,16 @@ def _described(
         messages, first = described.messages, sides[0].places
         missing = now and deletions_at_fault(now, changed.deleted, messages, first)
         return described._replace(lacking=tuple(missing or ()))
-    return described._replace(
+    described = described._replace(
         edited=tuple(edits_without_effect(after, changed.edited)) if after else (),
         deleted=tuple(deletions_without_effect(before, now, changed.deleted))
         if before and now
         else (),
     )
+    is_explained = described.changes or described.edited or described.deleted
+    if effects != ("none",) or is_explained:
+        return described
+    return described._replace(configured=settings_edited(*sides))
 
 
 def _without_shared_volumes(
