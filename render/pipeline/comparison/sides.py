@@ -55,6 +55,8 @@ class Side(NamedTuple):
 
 def settings_edited(old: Side, new: Side) -> tuple[ChangeSource, ...]:
     """The settings of the cluster that the states have otherwise: of each object the narrowest field with all of it."""
+    if old.clusters == new.clusters:
+        return ()
     before, after = (
         {
             resource.ref: resource.spec
