@@ -668,6 +668,11 @@ def impact_schema() -> dict[str, Any]:
             "description": "the definitions that were deleted, for want of which it is refused, fails or "
             "cannot be rendered",
         },
+        "configured": {
+            "type": "array",
+            "items": _closed(cause),
+            "description": "of a VM of which nothing else changes, the settings of the cluster that do",
+        },
     }
     holder = {
         "resource": resource,

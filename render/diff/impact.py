@@ -105,7 +105,8 @@ class MachineImpact(NamedTuple):
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
     that comes, or stood that goes. *lacking*: the definitions that the change deletes, for want of which the VM is
-    refused, fails or cannot be rendered.
+    refused, fails or cannot be rendered. *configured*: of a VM of which nothing else changes, the settings of the
+    cluster that do.
     """
 
     resource: ResourceRef
@@ -124,6 +125,7 @@ class MachineImpact(NamedTuple):
     left: tuple[str, ...] = ()
     source: ChangeSource | None = None
     lacking: tuple[ChangeSource, ...] = ()
+    configured: tuple[ChangeSource, ...] = ()
 
 
 class HolderImpact(NamedTuple):

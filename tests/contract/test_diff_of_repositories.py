@@ -1143,9 +1143,17 @@ def test_vms_that_settings_of_the_cluster_touch_are_named_with_that(
     repository.commit("A VM, and settings")
     repository.write("kubevirt.yaml", settings % 4)
     repository.commit("Other settings")
-    reason = "settings of the cluster change, and nothing of it"
-    assert f"none  VirtualMachine prod/web\n  {reason}\n" in diff().text
-    assert reason in diff("--format", "markdown").text
+    reason = "settings of the cluster change, and nothing of it:"
+    field = "spec.configuration.developerConfiguration.logVerbosity.virtAPI"
+    edit = f"KubeVirt kubevirt/kubevirt {field}"
+    place = "kubevirt.yaml:4:64"
+    assert f"none  VirtualMachine prod/web\n  {reason}  {edit}  {place}\n" in diff().text
+    assert f"- {reason} `{edit}` `{place}`\n" in diff("--format", "markdown").text
+    ((cause,),) = (machine["configured"] for machine in diff("--format", "json").json["machines"])
+    assert (cause["field"], cause["file"], cause["side"]) == (field, "kubevirt.yaml", "after")
+    repository.git("rm", "-q", "kubevirt.yaml")
+    repository.commit("None")
+    assert f"{reason}  KubeVirt kubevirt/kubevirt spec  kubevirt.yaml:4:1\n" in diff().text
 
 
 def test_a_new_pin_is_blamed_on_the_edit_that_it_brings(repository: Repository, diff: Run) -> None:

@@ -321,6 +321,15 @@ def test_what_is_filled_in_later_is_left_aside(tmp_path: Path) -> None:
     }
     assert found == {"web": [], "${NAME}": ["info"], "late": ["info"]}
     assert [machine["errors"] for machine in listed] == [0, 0, 0]
+    put(tmp_path / "template/size.yaml", instancetype("${NAME}", cpus=1))
+    assert run(tmp_path, "pin", "--check", ".").returncode == Exit.OK
+    put(tmp_path / "size.yaml", instancetype("small", cpus=7).replace("guest: 7", "guest: ${CPUS}"))
+    put(tmp_path / "user.yaml", vm(name="user", instancetype="small", memory=""))
+    done = run(tmp_path, "pin", ".")
+    assert done.returncode == Exit.FINDINGS
+    assert "no lock was written: 1 error" in done.stderr
+    for name in ("template/size.yaml", "size.yaml", "user.yaml"):
+        (tmp_path / name).unlink()
     page = run(tmp_path, "report", ".").stdout
     assert "<h1>3 VMs: nothing is refused</h1>" in page
 

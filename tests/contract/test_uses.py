@@ -1075,6 +1075,62 @@ def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int
         git("reset", "-q", "--soft", "HEAD~1")
 
 
+BY_SET = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: many, namespace: argocd}
+spec:
+  goTemplate: GO
+  generators:
+    - list:
+        elements:
+          - name: a
+            sizes: {memory: 1Gi}
+          - name: b
+            sizes: {memory: 3Gi}
+  template:
+    metadata: {name: "vm-NAME"}
+    spec:
+      destination: {namespace: prod}
+      source:
+        repoURL: https://github.com/acme/fleet
+        path: charts/vm
+        helm:
+          HELM
+"""
+
+
+@pytest.mark.parametrize(
+    ("go", "helm_options", "edit", "line"),
+    [
+        ("false", "parameters: [{name: memory, value: '{{sizes.memory}}'}]", "1Gi", 10),
+        ("true", "parameters: [{name: memory, value: '{{ .sizes.memory }}'}]", "3Gi", 12),
+        ("true", "valuesObject: {memory: '{{ .sizes.memory }}'}", "1Gi", 10),
+        ("true", "valuesObject: {memory: 5Gi}", "5Gi", 21),
+        ("true", "parameters: [{name: memory, value: 5Gi}]", "5Gi", 21),
+    ],
+    ids=["plain", "go", "valuesObject", "template", "parameter"],
+)  # fmt: skip
+def test_an_element_of_a_set_is_the_cause(
+    helm: str, go: str, helm_options: str, edit: str, line: int
+) -> None:
+    """E5: at its line where a value is that of the element of a list, else at that of the template."""
+    name = "{{.name}}" if go == "true" else "{{name}}"
+    text = BY_SET.replace("NAME", name).replace("GO", go).replace("HELM", helm_options)
+    put("apps/many.yaml", text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put("apps/many.yaml", text.replace(edit, "2Gi"))
+    listed = json.loads(virt_render(helm, "diff", "HEAD", "--format", "json").stdout)["machines"]
+    causes = [
+        (change["cause"]["file"], change["cause"]["line"])
+        for machine in listed
+        for change in machine["changes"]
+        if change["field"] == "spec.domain.memory.guest"
+    ]
+    assert set(causes) == {("apps/many.yaml", line)}
+
+
 ASKING = VM.replace(
     "        cpu: {cores: {{ .Values.cores }}}\n",
     "        {{- if .Values.many }}\n        cpu: {cores: 8}\n        {{- else }}\n"

@@ -32,8 +32,9 @@ from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
 from render.manifests.sources.reading import Reading
 from render.model.counting import counted
+from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
-from render.model.resource import LOCK_KIND, VM, VMI
+from render.model.resource import LOCK_KIND, VM, VMI, ResourceRef
 from render.pipeline import pinning
 from render.pipeline.pinning import Adopted, PinMove, Pinned
 from render.report.findings import Finding, merge
@@ -153,13 +154,26 @@ def _locks(
 def _found(target: _PinTarget) -> Iterator[Diagnostic]:
     """What was found in rendering *target*, but that something misses what may stand where nobody can read.
 
-    What is filled in later is left aside, and no fault of the others.
+    A VM that is filled in later is left aside, and no fault of the others.
     """
     loaded, resources = target.part.loaded, target.part.resources
     is_parted = bool(unread_texts(loaded))
-    for diagnostic in map(as_note, target.pinned.diagnostics):
+    for found in target.pinned.diagnostics:
+        is_apart = found.code == codes.PLACEHOLDER.number and _is_apart(
+            found.resource, target.pinned
+        )
+        diagnostic = as_note(found) if is_apart else found
         if not is_parted or not codes.CODES[diagnostic.code].follows:
             yield unless_unread(diagnostic, loaded, resources)
+
+
+def _is_apart(resource: ResourceRef | None, pinned: Pinned) -> bool:
+    """Whether no VM is *pinned* as it is because of *resource*: it is a VM itself, or a definition of none of them."""
+    if resource is None or resource.kind not in INSTANCETYPES | PREFERENCES:
+        return resource is not None and resource.kind == VM
+    entries = (entry for pin in pinned.lock.pins.values() for entry in pin.entries.values())
+    used = {(entry.ref.kind, entry.ref.name) for entry in entries if entry.ref is not None}
+    return (resource.kind, resource.name) not in used
 
 
 def _told(first: choice.Wave, request: Request) -> str:

@@ -14,7 +14,9 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings, texts
 from render.manifests.uses.values import merged
+from render.model.fieldpath import FieldPath
 from render.model.globs import Globs
+from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
@@ -35,7 +37,28 @@ _NO_NAME = re.compile(r"[^-a-z0-9.]")
 _LONGEST_NAME = 253
 
 
-def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
+class GeneratedApplication(NamedTuple):
+    """An Application as a set makes it: its *body*, and the *template*, filled in with the *element* of a list.
+
+    *place* is where the set has that element; nothing of what other generators say.
+    """
+
+    body: Tree
+    template: Any
+    element: Any = None
+    place: FieldPath = ()
+
+    def written(self, path: FieldPath) -> FieldPath:
+        """Where the set has what stands at *path* of the Application: in the element, or in the template."""
+        text = get(self.template, *path)
+        match = _NAMED.fullmatch(text) if isinstance(text, str) else None
+        keys = match[1].removeprefix(".").split(".") if match else ()
+        if keys and get(self.element, *keys) is not None:
+            return (*self.place, *keys)
+        return ("spec", "template", *path)
+
+
+def applications(body: Tree, home: Home, limits: Limits) -> Iterator[GeneratedApplication]:
     """The Applications that the ApplicationSet *body* makes. Raises UnevaluatedError for what only a cluster knows."""
     spec = body.get("spec")
     if get(spec, "templatePatch"):
@@ -44,8 +67,9 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
     template = get(spec, "template")
     generating = _Generating(home, limits, fill, is_go=fill is _fill_go)
     made = size = 0
-    for _, generator in mappings(spec, "generators"):
-        for parameters in generating.parameters(generator, {}, 0):
+    for place, generator in mappings(spec, "generators"):
+        elements = [*mappings(generator, "list", "elements")]
+        for number, parameters in enumerate(generating.parameters(generator, {}, 0)):
             made += 1
             if made > _MOST:
                 raise UnevaluatedError(f"ApplicationSet of more than {_MOST:,} Applications")
@@ -54,15 +78,23 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[Tree]:
             if size > _MOST_TEXT:
                 raise UnevaluatedError("ApplicationSet whose Applications are too large")
             if isinstance(application, dict):
-                namespace = text_at(body.get("metadata"), "namespace")
-                metadata = application.get("metadata")
-                yield {
-                    **application,
-                    "metadata": {
-                        **({"namespace": namespace} if namespace else {}),
-                        **(metadata if isinstance(metadata, dict) else {}),
-                    },
-                }
+                path, element = elements[number] if elements else ((), None)
+                yield GeneratedApplication(
+                    _in_namespace_of(body, application), template, element, ("spec", *place, *path)
+                )
+
+
+def _in_namespace_of(body: Tree, application: Tree) -> Tree:
+    """The *application* where the set *body* is, unless it says where."""
+    namespace = text_at(body.get("metadata"), "namespace")
+    metadata = application.get("metadata")
+    return {
+        **application,
+        "metadata": {
+            **({"namespace": namespace} if namespace else {}),
+            **(metadata if isinstance(metadata, dict) else {}),
+        },
+    }
 
 
 def edits_kustomizations(body: Tree) -> bool:

@@ -5,11 +5,13 @@ Upstream: argo-cd reposerver/repository/repository.go (helmTemplate, getResolved
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import kustomize_edit, values
+from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
@@ -24,7 +26,7 @@ from render.manifests.uses.use import (
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
-from render.model.tree import Tree, get
+from render.model.tree import Tree, get, put
 from render.system import files
 from render.yaml.reader import Document, read
 
@@ -39,14 +41,17 @@ _OF_SOURCE = ("chart", "path", "repoURL", "targetRevision")
 
 
 def uses(
-    document: Document, home: Home, base: HelmRelease, whole: Tree | None = None, title: str = ""
+    document: Document,
+    home: Home,
+    base: HelmRelease,
+    made: GeneratedApplication | None = None,
+    title: str = "",
 ) -> Iterator[FolderUse | UnevaluatedError]:
     """The charts below what is read that the Application *document* fills in; *base* has what is true of all of them.
 
-    *whole*: that Application as an ApplicationSet makes it, called *title*: *document* is the set then, and where its
-    own values stand is not known.
+    *made*: that Application as an ApplicationSet makes it, called *title*: *document* is the set then.
     """
-    body = document.body if whole is None else whole
+    body = document.body if made is None else made.body
     several = [*mappings(body.get("spec"), "sources")]
     source = get(body, "spec", "source")
     sources = several or ([(("source",), source)] if isinstance(source, dict) else [])
@@ -57,6 +62,7 @@ def uses(
         [application_source for _, application_source in sources],
         home,
         base,
+        made,
     )
     for path, application_source in sources:
         try:
@@ -77,7 +83,7 @@ def uses(
 class _Application(NamedTuple):
     """An Application with its *sources*: the *document* that it stands in, or of the set that makes it, and its *body*.
 
-    In the repository *home*; *base* has what is true of all charts.
+    In the repository *home*; *base* has what is true of all charts. *made*: how a set makes it, if one does.
     """
 
     document: Document
@@ -86,6 +92,11 @@ class _Application(NamedTuple):
     sources: Sequence[Mapping[str, Any]]
     home: Home
     base: HelmRelease
+    made: GeneratedApplication | None = None
+
+    def _written(self, path: FieldPath) -> FieldPath:
+        """Where the document has what stands at *path* of the Application."""
+        return path if self.made is None else self.made.written(path)
 
     def is_of_another(self, source: Mapping[str, Any]) -> bool:
         """Whether *source*, of another repository, would fill in or edit what holds VMs at its path in this one."""
@@ -138,7 +149,7 @@ class _Application(NamedTuple):
         edit = None if plugin else self._edit(source, folder)
         if edit is None:
             return self._plain(use, source)
-        is_written_so = self.body is self.document.body and source.get("kustomize") == stated
+        is_written_so = self.made is None and source.get("kustomize") == stated
         place = (*path, "kustomize") if is_written_so else ()
         return use._replace(edit=edit._replace(place=place))
 
@@ -231,13 +242,15 @@ class _Application(NamedTuple):
 
     def _texts(self, path: FieldPath, helm: Mapping[str, Any]) -> Iterator[ValuesText]:
         """What *helm*, the options at *path*, says of the values itself. Raises UnevaluatedError."""
-        origin, is_whole = self.document.origin, self.body is self.document.body
-        tree = helm.get("valuesObject")
+        origin, tree = self.document.origin, helm.get("valuesObject")
         if tree:
-            yield ValuesText(values.as_text(tree), origin, (*path, "valuesObject"), is_whole)
+            place = (*path, "valuesObject")
+            yield ValuesText(values.as_text(tree), origin, self._written(place), has_places=True)
+            yield from self._of_elements(place, tree)
         elif text_at(helm, "values"):
             text = text_at(helm, "values").encode("utf-8", "replace")
-            yield ValuesText(text, origin, (*path, "values"), is_text=is_whole)
+            place = self._written((*path, "values"))
+            yield ValuesText(text, origin, place, is_text=self.made is None)
         parameters: Tree = {}
         listed = [*mappings(helm, "parameters")]
         for is_text in (False, True):
@@ -250,6 +263,26 @@ class _Application(NamedTuple):
                 into: Tree = {} if len(listed) <= _APART else parameters
                 values.put_parameter(into, text_at(parameter, "name"), value, is_text=is_text)
                 if into is not parameters:
-                    yield ValuesText(values.as_text(into), origin, (*path, *place, "value"))
+                    written = self._written((*path, *place, "value"))
+                    yield ValuesText(values.as_text(into), origin, written)
         if parameters:
-            yield ValuesText(values.as_text(parameters), origin, (*path, "parameters"))
+            place = self._written((*path, "parameters"))
+            yield ValuesText(values.as_text(parameters), origin, place)
+
+    def _of_elements(self, path: FieldPath, tree: Tree) -> Iterator[ValuesText]:
+        """The values of *tree*, which stands at *path*, that come from an element of a list, each with its place."""
+        for keys in islice(_keys(tree), _APART) if self.made is not None else ():
+            written = self._written((*path, *keys))
+            if written[1] == "generators":
+                alone: Tree = {}
+                put(alone, keys, get(tree, *keys))
+                yield ValuesText(values.as_text(alone), self.document.origin, written)
+
+
+def _keys(tree: Tree) -> Iterator[FieldPath]:
+    """Where *tree* has what is no mapping."""
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from ((key, *below) for below in _keys(value))
+        else:
+            yield (key,)

@@ -182,10 +182,10 @@ class _Evaluation:
         try:
             # All first: of a set that makes more than it may, nothing is filled in.
             made = [*applicationset.applications(document.body, self._home, self._limits)]
-            for body in made:
-                name = text_at(body.get("metadata"), "name")
+            for application in made:
+                name = text_at(application.body.get("metadata"), "name")
                 title = f"Application {name} of {named(document)}"
-                yield from argocd.uses(document, self._home, self._base, body, title)
+                yield from argocd.uses(document, self._home, self._base, application, title)
         except UnevaluatedError as error:
             if self._home.has_charts_of_machines or (
                 applicationset.edits_kustomizations(document.body)

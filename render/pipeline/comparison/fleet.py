@@ -8,6 +8,7 @@ from render.diff.impact import (
     MachineImpact,
 )
 from render.diff.sizes import Size, size_of
+from render.diff.source import ChangeSource
 from render.machine import Machine
 from render.model import tree
 from render.model.resource import CDI, TEMPLATE, VM, Resource, ResourceRef
@@ -22,7 +23,14 @@ from render.pipeline.comparison.edits import (
 )
 from render.pipeline.comparison.machines import impact_of
 from render.pipeline.comparison.replicas import holder_impacts
-from render.pipeline.comparison.sides import Side, State, side_of, state_of, synced_alike_in
+from render.pipeline.comparison.sides import (
+    Side,
+    State,
+    settings_edited,
+    side_of,
+    state_of,
+    synced_alike_in,
+)
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
@@ -47,14 +55,14 @@ def compare(
     new = side_of(second, synced_alike, old)
     impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
     impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
-    changed = changed_between(old, new)
-    described = [_described(machine_impact, (old, new), changed) for machine_impact in impacts]
+    changes = changed_between(old, new), settings_edited(old, new)
+    described = [_described(machine_impact, (old, new), *changes) for machine_impact in impacts]
     described += _imports(first, second, new.settings)
     objects = first.intake.resources, second.intake.resources
     described = _without_shared_volumes(described, objects, new.settings.namespace)
     redefined = edits.redefined(*objects, _names_used(old, new, objects))
     named = [redefinition.resource for redefinition in redefined]
-    holders = (*holder_impacts(old, new, changed.edited), *_templates(old, new, objects, named))
+    holders = (*holder_impacts(old, new, changes[0].edited), *_templates(old, new, objects, named))
     machines = tuple(sorted(described, key=lambda impact: impact.resource))
     found = Impact(machines, old.diagnostics, new.diagnostics, holders, tuple(redefined))
     if old.capacity is None and new.capacity is None:
@@ -104,18 +112,23 @@ def _imports(first: State, second: State, settings: Settings) -> list[MachineImp
 
 
 def _described(
-    machine_impact: MachineImpact, sides: tuple[Side, Side], changed: ChangedDefinitions
+    machine_impact: MachineImpact,
+    sides: tuple[Side, Side],
+    changed: ChangedDefinitions,
+    settings: tuple[ChangeSource, ...],
 ) -> MachineImpact:
-    """*machine_impact* with the VM's size in both states, its pins, and the *changed* definitions without an effect."""
+    """*machine_impact* with the VM's size in both states, its pins, and the *changed* definitions without an effect.
+
+    *settings* of the cluster that are edited are named where nothing else is.
+    """
     machines = [_machine(machine_impact.resource, side) for side in sides]
     before, after = (
         machine if machine is not None and not machine.failed else None for machine in machines
     )
     effects = machine_impact.effects
     if "repaired" in effects or "new" in effects:
-        before = (
-            None  # nothing of it ran; one of no namespace is another one, whatever the default has
-        )
+        # Nothing of it ran; one of no namespace is another one, whatever the default has.
+        before = None
     if "gone" in effects:
         after = None
     now = machines[1]
@@ -131,11 +144,12 @@ def _described(
         messages, first = described.messages, sides[0].places
         missing = now and deletions_at_fault(now, changed.deleted, messages, first)
         return described._replace(lacking=tuple(missing or ()))
+    edited = tuple(edits_without_effect(after, changed.edited)) if after else ()
+    both = (before, now) if before and now else None
+    deleted = tuple(deletions_without_effect(*both, changed.deleted)) if both else ()
+    is_explained = described.changes or edited or deleted or effects != ("none",)
     return described._replace(
-        edited=tuple(edits_without_effect(after, changed.edited)) if after else (),
-        deleted=tuple(deletions_without_effect(before, now, changed.deleted))
-        if before and now
-        else (),
+        edited=edited, deleted=deleted, configured=() if is_explained else settings
     )
 
 

@@ -1,12 +1,13 @@
 """The two states of a repository, and what a cluster makes of each."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.diff.source import SideName
+from render.diff.source import ChangeSource, SideName
 from render.legacy import machines
 from render.machine import Machine
 from render.model import tree
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CDI,
@@ -50,6 +51,45 @@ class Side(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     is_source: bool = False
     capacity: ClusterCapacity | None = None
+
+
+def settings_edited(old: Side, new: Side) -> tuple[ChangeSource, ...]:
+    """The settings of the cluster that the states have otherwise: of each object the narrowest field with all of it."""
+    if old.clusters == new.clusters:
+        return ()
+    before, after = (
+        {
+            resource.ref: resource.spec
+            for resource in (*side.objects, *_configured_beside(side))
+            if resource.kind in _CLUSTERS
+        }
+        for side in (old, new)
+    )
+    sources = []
+    for ref in sorted({**before, **after}):
+        was, now = before.get(ref), after.get(ref)
+        if was != now:
+            path = ("spec", *_edited(was, now))
+            side = new if tree.get({"spec": now}, *path) is not None else old
+            index = side.places.places.get((ref.kind, ref.namespace, ref.name))
+            sources.append(ChangeSource(ref, path, index, side.places.side))
+    return tuple(sources)
+
+
+def _configured_beside(side: Side) -> Iterator[Resource]:
+    """The object with the settings of the cluster that is in no input of *side*, if there is one."""
+    if side.settings.cluster_config is not None:
+        yield from_body(side.settings.cluster_config, 0)
+
+
+def _edited(before: object, after: object) -> FieldPath:
+    """The narrowest field of two trees that holds all in which they differ."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return ()
+    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    if len(keys) != 1:
+        return ()
+    return (keys[0], *_edited(before.get(keys[0]), after.get(keys[0])))
 
 
 class State(NamedTuple):

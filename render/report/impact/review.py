@@ -565,7 +565,7 @@ def _without_stamps(machine: MachineImpact) -> MachineImpact:
     if machine.changes:
         return machine._replace(changes=(), messages=(*machine.messages, _STAMPED))
     is_redefined = machine.edited or machine.deleted
-    more = () if is_redefined else (_CONFIGURED,)
+    more = () if is_redefined or machine.configured else (_CONFIGURED,)
     return machine._replace(messages=(*machine.messages, *more))
 
 
@@ -613,6 +613,9 @@ def texts(entry: MachineEntry) -> Iterator[ImpactText]:
         yield ImpactText(f"{reason}:" if reason else "", message, places.get(message, Place()))
     for source in machine.lacking:
         yield ImpactText(LACKING, str(source.resource), part.locate(source))
+    for source in machine.configured:
+        edited = f"{source.resource} {source.field}".rstrip()
+        yield ImpactText(f"{_CONFIGURED}:", edited, part.locate(source))
     if machine.rollout is not None:
         yield _rollout(machine.rollout, part.locate)
     if machine.workload:
