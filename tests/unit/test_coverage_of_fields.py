@@ -85,7 +85,9 @@ def test_a_new_field_has_a_case_and_a_row_of_who_decides() -> None:
 def test_every_path_of_a_rule_exists(type_name: str, rules: Rules) -> None:
     for rule in plain(rules):
         for read in rule.reads:
-            assert exists(type_name, read), f"{type_name} has no {read}: make generate?"
+            assert exists(type_name, read), (
+                f"{type_name} has no {read}: make kubevirt-release, then make generate"
+            )
         for written in rule.writes:
             assert exists("kubevirt.VirtualMachineInstanceSpec", written), written
 
