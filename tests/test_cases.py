@@ -55,8 +55,11 @@ def test_prints_and_says_what_is_expected(
     assert output or report, "a case has an output or says why not"
     if request.config.getoption("--update"):
         case.update(output, report)
-    assert report == case.diagnostics
-    assert output == case.expected
+    meant = (
+        f"if {case.folder.name} is meant to do this: make update, and read each line of the diff"
+    )
+    assert report == case.diagnostics, meant
+    assert output == case.expected, meant
 
 
 @pytest.mark.process

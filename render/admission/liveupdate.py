@@ -1,5 +1,7 @@
 """What live update demands of a VM that names an upper bound for its memory.
 
+What needs a restart says `render.diff.effects`.
+
 Upstream: pkg/liveupdate/memory/memory.go (ValidateLiveUpdateMemory); that sockets stay below their bound is a rule for
 every VMI (`vmi.cpu`), and is repeated here upstream.
 """
@@ -8,7 +10,7 @@ from collections.abc import Iterator
 
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
-from render.model.cluster.live_update import memory_fault
+from render.model.cluster.liveupdate import memory_fault
 
 _MAX_GUEST = ("domain", "memory", "maxGuest")
 _GUEST = ("domain", "memory", "guest")

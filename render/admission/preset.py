@@ -1,4 +1,4 @@
-"""What the webhook of VirtualMachineInstancePresets refuses of their disks, which no VM ever gets, and their firmware.
+"""What the webhook of VirtualMachineInstancePresets refuses: of their firmware, and of disks, though no VM gets these.
 
 Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmi-preset-admitter.go.
 """
@@ -12,6 +12,7 @@ from render.model.cluster_config import ClusterConfig
 from render.model.release import Version, in_force
 from render.model.tree import Tree
 
+#: Of the domain as a whole (validateDomainSpec), which the webhook does not ask of a preset.
 _EXEMPT = "firmware/secure-boot-smm"
 
 

@@ -55,7 +55,7 @@ CHECKS: tuple[UpdateCheck | Windowed[UpdateCheck], ...] = (
 )
 
 
-def creation(release: Version) -> tuple[str, ...]:
+def only_on_creation(release: Version) -> tuple[str, ...]:
     """The names of the checks that *release* makes of a new VM and of a VMI that starts, but not of an update."""
     return tuple(check.name for check in in_force(discontinued.CHECKS, release))
 

@@ -4,7 +4,7 @@ Upstream: pkg/defaults/defaults.go (setupHotplug).
 """
 
 from render.model.apimachinery import quantity
-from render.model.cluster.live_update import memory_fault
+from render.model.cluster.liveupdate import memory_fault
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.release import Version, holds, in_force, since, until

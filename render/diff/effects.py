@@ -1,4 +1,4 @@
-"""What KubeVirt does with a VM that changed while its VMI runs.
+"""What KubeVirt does with a VM that changed while its VMI runs: which changes need a restart, and for which cause.
 
 Upstream: pkg/virt-controller/watch/vm/vm.go (sync, syncRestartRequired and the handlers after it),
 pkg/virt-controller/watch/workload-updater/workload-updater.go.
@@ -15,7 +15,7 @@ from render.diff.migratability import Claims, is_migratable, storage_obstacles
 from render.diff.networks import NetworkRules
 from render.model import tree
 from render.model.apimachinery import quantity
-from render.model.cluster.live_update import memory_fault
+from render.model.cluster.liveupdate import memory_fault
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.named_tuple import NamedTuple

@@ -31,13 +31,13 @@ class Claims(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """What keeps a VMI from migrating: KubeVirt's reason, and the text of it where *holds* gives one.
+    """What may keep a VMI from migrating: KubeVirt's *reason*, and its *message* of a VMI, ``""`` where nothing does.
 
-    *moves_volumes*: it counts where volumes move along, too; *only_then* counts nowhere else.
+    *moves_volumes*: it counts where volumes move along, too; *only_then*: it counts nowhere else.
     """
 
     reason: str
-    holds: Callable[[Tree, ClusterConfig, Version], str]
+    message: Callable[[Tree, ClusterConfig, Version], str]
     moves_volumes: bool = True
     only_then: bool = False
 
@@ -121,11 +121,11 @@ def _devices(vmi: Tree, config: ClusterConfig, release: Version) -> str:
 
 
 def _security(kind: str, text: str) -> Callable[[Tree, ClusterConfig, Version], str]:
-    def holds(vmi: Tree, *_: object) -> str:
+    def message(vmi: Tree, *_: object) -> str:
         security = tree.get(vmi, "spec", "domain", "launchSecurity")
         return text if security is not None and security.get(kind) is not None else ""
 
-    return holds
+    return message
 
 
 def _secure_execution(vmi: Tree, *_: object) -> str:
@@ -135,11 +135,11 @@ def _secure_execution(vmi: Tree, *_: object) -> str:
 
 
 def _reservation(text: str) -> Callable[[Tree, ClusterConfig, Version], str]:
-    def holds(vmi: Tree, *_: object) -> str:
+    def message(vmi: Tree, *_: object) -> str:
         disks = tree.get(vmi, "spec", "domain", "devices", "disks") or []
         return text if any(tree.get(disk, "lun", "reservation") for disk in disks) else ""
 
-    return holds
+    return message
 
 
 def _passthrough(vmi: Tree, *_: object) -> str:
@@ -172,7 +172,7 @@ _OBSTACLES: Items[Obstacle] = (
 def obstacle(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating wherever its volumes are, in the words of *release*; ``""`` if nothing does."""
     found = (
-        row.holds(vmi, config, release)
+        row.message(vmi, config, release)
         for row in in_force(_OBSTACLES, release)
         if not row.only_then
     )
@@ -196,5 +196,5 @@ def is_migratable(vmi: Tree, config: ClusterConfig, claims: Claims, release: Ver
 def storage_obstacles(vmi: Tree, config: ClusterConfig, release: Version) -> str:
     """What keeps *vmi* from migrating together with its volumes, in the words of *release*; ``""`` if nothing does."""
     moving = (row for row in in_force(_OBSTACLES, release) if row.moves_volumes)
-    obstacles = ((row.reason, row.holds(vmi, config, release)) for row in moving)
+    obstacles = ((row.reason, row.message(vmi, config, release)) for row in moving)
     return ", ".join(f"{reason}: {text}" for reason, text in obstacles if text)

@@ -72,9 +72,9 @@ class Discovery:
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
     that are no part of another one; *settings*: the folders below the first that have settings of their own;
-    *expectations*: the files with these, as *files*; *hidden*: the files and folders that are, but links and
-    git's; *jsonnet*: what is called as files in Jsonnet are, where no kustomization lists what counts; *led_out*: the
-    links that lead out of what may be read;
+    *expectations*: the files with these, as *files*; *hidden*: the files and folders with a dot in front, without
+    links and git's own; *jsonnet*: files named like those of Jsonnet, where no kustomization lists what counts;
+    *led_out*: the links that lead out of what may be read;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 

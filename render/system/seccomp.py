@@ -18,7 +18,7 @@ _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # of struct seccomp_data
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO with EPERM
 _SECCOMP, _FILTER = 22, 2  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
 _OTHER_ABI = 0x40000000  # __X32_SYSCALL_BIT
-#: The numbers of these calls by architecture; those of the second have been common to all new ones since 2012.
+#: The number of each call in the table of x86_64, and in that which all architectures since 2012 share (asm-generic).
 _CALLS: dict[str, tuple[int, int]] = {
     "setsid": (112, 157), "setpgid": (109, 154),
     "socket": (41, 198), "io_uring_setup": (425, 425),
@@ -48,7 +48,7 @@ ARCHITECTURES = {
     "aarch64": (1, 0xC00000B7),
     "riscv64": (1, 0xC00000F3),
 }
-"""The column of each machine, and its AUDIT_ARCH_... (linux/audit.h)."""
+"""Which of the two numbers counts on each machine, and its AUDIT_ARCH_... (linux/audit.h)."""
 _Line = tuple[int, int, int, int]
 
 

@@ -6,7 +6,7 @@ version, flavor-faults.
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 
@@ -17,29 +17,13 @@ from render.pipeline.migration.migrate import migrate
 from tests.support import answers
 from tests.support.answers import Json
 from tests.support.goldens import cases
+from tests.support.older import OLDER_FIELDS
 
 GROUP = "instancetype.kubevirt.io"
 FLAVOR = "flavor.kubevirt.io"
 KINDS = ("Instancetype", "Preference")
-#: What not all of the versions know: `_NEW_IN_PREFERENCES` and others in render/convert/instancetypes.py.
-NEWER = {
-    "Instancetype": ["nodeSelector", "schedulerName", "ioThreads", "annotations"],
-    "Preference": [
-        "preferredSubdomain", "preferredTerminationGracePeriodSeconds", "requirements", "annotations",
-        "preferSpreadSocketToCoreRatio", "preferredArchitecture", "preferredLaunchSecurity", "volumes",
-    ],
-}  # fmt: skip
-NEWER_BELOW = {
-    "Instancetype": {"cpu": ["maxSockets"], "memory": ["overcommitPercent", "maxGuest"]},
-    "Preference": {
-        "cpu": ["spreadOptions", "preferredCPUFeatures"],
-        "devices": [
-            "preferredInterfaceMasquerade", "preferredPanicDeviceModel", "preferredVideoType",
-            "preferredAutoattachInputDevice",  # instancetypes have had it since v1alpha1, flavors never
-        ],
-        "firmware": ["preferredEfi"],
-    },
-}  # fmt: skip
+#: What instancetypes have had since v1alpha1, and flavors never.
+NO_FLAVOR_HAS = {"devices.preferredAutoattachInputDevice", "volumes.preferredStorageClassName"}
 
 
 def kind_of(body: Json) -> str:
@@ -49,14 +33,23 @@ def kind_of(body: Json) -> str:
     return next(kind for kind in KINDS if body["kind"].endswith(kind))
 
 
+def _known(node: Json, fields: Collection[str], above: str = "") -> Json:
+    """What of *node*, whose own path is *above*, is one of the dotted *fields*."""
+    known: Json = {}
+    for key, value in node.items():
+        path = f"{above}{key}"
+        if path in fields:
+            known[key] = value
+        elif any(field.startswith(f"{path}.") for field in fields):
+            inner = isinstance(value, dict)
+            known[key] = _known(value, fields, f"{path}.") if inner else value
+    return known
+
+
 def plain(body: Json) -> Json:
     """A definition with only what all versions know."""
-    kind = kind_of(body)
-    spec = {key: value for key, value in body["spec"].items() if key not in NEWER[kind]}
-    for key, inner in NEWER_BELOW[kind].items():
-        if isinstance(spec.get(key), dict):
-            spec[key] = {k: v for k, v in spec[key].items() if k not in inner}
-    return {**body, "spec": spec}
+    fields = OLDER_FIELDS[f"VirtualMachine{kind_of(body)}"] - NO_FLAVOR_HAS
+    return {**body, "spec": _known(body["spec"], fields)}
 
 
 def claims_pointers(body: Json) -> bool:

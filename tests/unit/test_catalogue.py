@@ -3,7 +3,7 @@
 import pytest
 
 from render import Settings, render, schemas
-from render.model.release import NEWEST, VERSIONS, Version
+from render.model.release import NEWEST, VERSIONS, Version, tag
 from render.resolve import bundled
 
 CLASSES = {
@@ -37,7 +37,7 @@ def vm(**spec: object) -> dict[str, object]:
 def test_using_a_bundled_object_is_said() -> None:
     rendered = render([vm(instancetype={"name": "u1.medium"})])
     assert [d.code for d in rendered.diagnostics] == ["VR209"]
-    assert "v1.9.0" in rendered.diagnostics[0].message
+    assert tag(NEWEST) in rendered.diagnostics[0].message
     assert rendered.resources[0]["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "4Gi"}
 
 

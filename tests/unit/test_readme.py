@@ -55,7 +55,8 @@ def test_the_vm_that_comes_out_is_that_which_is_shown() -> None:
     source, documented, *_ = (
         [read(block.encode(), "web.yaml").documents[0].body] for block in blocks("A VM in:")[:2]
     )
-    assert fits(documented[0], render(source, Settings()).resources[0])
+    printed = render(source, Settings()).resources[0]
+    assert fits(documented[0], printed), f"README.md, a VM out: {printed}"
 
 
 def fits(documented: Any, printed: Any) -> bool:

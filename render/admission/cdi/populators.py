@@ -19,8 +19,8 @@ _SPEC = SpecPlace((("spec",), ("spec",)))
 def upload_causes(body: Tree, _version: Version) -> Iterator[Cause]:
     """What the webhook refuses of a VolumeUploadSource, which the schema has passed."""
     name = (body.get("metadata") or {}).get("name", "")
-    long = tuple(name_length(name, _LONGEST_NAME, SpecPlace(((), ("metadata", "name")))))
-    yield from long or sources.content_type(body["spec"].get("contentType"), _SPEC)
+    too_long = tuple(name_length(name, _LONGEST_NAME, SpecPlace(((), ("metadata", "name")))))
+    yield from too_long or sources.content_type(body["spec"].get("contentType"), _SPEC)
 
 
 def import_causes(body: Tree, version: Version) -> Iterator[Cause]:

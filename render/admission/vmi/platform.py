@@ -11,7 +11,7 @@ _GATE = "MultiArchitecture"
 
 
 def _foreign(subject: Subject, at: FieldValue) -> str:
-    """An architecture that is not the one of virt-api, which is that of most clusters unless they say another."""
+    """An architecture other than that of the nodes of virt-api, which is taken to be amd64, as in most clusters."""
     if at.value in ("", "amd64") or subject.has_gate(_GATE):
         return ""
     return f"{_GATE} feature gate is not enabled in kubevirt-config, invalid entry {subject.text(*at.path)}"

@@ -6,6 +6,7 @@ from render.report.formats import FLEET_FORMATS, FORMATS, IMPACT_FORMATS
 from render.settings import OPTIONS, Option
 from render.yaml.budget import DEEPEST, Limits
 
+#: What only who runs the program decides.
 HOST_OPTIONS: tuple[Option, ...] = (
     Option(
         "kustomize", "text", "auto",

@@ -1,4 +1,4 @@
-"""What an Application of Argo CD asks for by parameters."""
+"""What an Application of Argo CD asks for by parameters; what only the host decides is in `options`."""
 
 import json
 from collections.abc import Mapping

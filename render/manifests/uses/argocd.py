@@ -6,7 +6,7 @@ Upstream: argo-cd reposerver/repository/repository.go (helmTemplate, getResolved
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText

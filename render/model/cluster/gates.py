@@ -1,6 +1,7 @@
 """Feature gates: which exist in a release, in which state, and which are on.
 
-``schemas/gates.json`` holds the states. Upstream: pkg/virt-config/featuregate/, pkg/virt-config/feature-gates.go.
+``schemas/gates.json`` holds the states, which ``make generate`` takes from scripts/data/kubevirt. Upstream:
+pkg/virt-config/featuregate/, pkg/virt-config/feature-gates.go.
 """
 
 import json

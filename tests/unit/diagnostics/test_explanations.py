@@ -38,7 +38,9 @@ def test_example_gives_the_message(
     execute(Call("build", ("-",), {"--format": "json", "--guest": "warning"}), {})
     report = json.loads(capfd.readouterr().err)["diagnostics"]
     hits = [found["message"] for found in report if found["code"] == code]
-    assert any(EXAMPLES[code].message in message for message in hits), report
+    assert any(EXAMPLES[code].message in message for message in hits), (
+        f"docs/diagnostics/{page(code)}.md, {code}: its example says {hits or report}"
+    )
 
 
 @pytest.mark.parametrize("code", EXAMPLES)

@@ -1,6 +1,7 @@
 """Every command has something to say: each is called once, as its users call it, in one small repository."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def test_what_a_command_prints(command: str, ask: Ask, tmp_path: Path) -> None:
     answer = ask(*command.split(), *words, stdin=LIST + ITEMS if command == "krm" else "")
     assert answer.exit is (Exit.FINDINGS if command in FINDING else Exit.OK), answer
     assert printed in answer.out + answer.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_row_has_its_function(command: str) -> None:
+    module, _, name = COMMANDS[command].function.partition(":")
+    path = ROOT / "render/frontends" / f"{module.replace('.', '/')}.py"
+    assert path.is_file(), f"no {path.relative_to(ROOT)}, which the row of {command} names"
+    assert re.search(rf"^def {name}\(", path.read_text(encoding="utf-8"), re.MULTILINE), (
+        f"{path.relative_to(ROOT)} has no {name}, which the row of {command} names"
+    )
 
 
 def test_each_function_that_answers_is_that_of_a_row() -> None:

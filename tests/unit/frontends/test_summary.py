@@ -11,6 +11,8 @@ from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
 from render.model.counting import counted
 from render.report import formats, summary
+from render.model.release import NEWEST, minor
+from render.report import summary
 from render.report.summary import Tally
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, put, vm
@@ -191,7 +193,8 @@ def test_last_line_counts_what_was_looked_at(ask: Ask) -> None:
         "template.yaml": TEMPLATE,
     }
     assert ask("check", files=files).err == (
-        "5 VMs: 5 errors; 5 fixable with --unsafe-fixes; for KubeVirt 1.9, since nothing says which release runs;"
+        f"5 VMs: 5 errors; 5 fixable with --unsafe-fixes; for KubeVirt {minor(NEWEST)}, "
+        "since nothing says which release runs;"
         " not looked at: 1 Helm chart, 1 Jinja or Go template (-v)\n"
     )
     found = json.loads(ask("check", "--format", "json").out)["summary"]
@@ -227,8 +230,8 @@ def test_baseline_accepts_what_is_in_it(ask: Ask) -> None:
     assert answer.exit == Exit.OK
     assert "VR301" not in answer.out
     assert (
-        "2 VMs: 1 info; 2 accepted by the baseline; for KubeVirt 1.9, since nothing says which release runs\n"
-        in answer.err
+        f"2 VMs: 1 info; 2 accepted by the baseline; for KubeVirt {minor(NEWEST)}, "
+        "since nothing says which release runs\n" in answer.err
     )
     put("vms/000.yaml", "# a line more\n" + vm("vm000", instancetype="small", memory="2Gi"))
     assert ask("check", "--baseline", "known.json").exit == Exit.OK

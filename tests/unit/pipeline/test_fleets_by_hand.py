@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render import Diagnostic, Settings, render
+from render.model.release import VERSIONS, minor, version
 from tests.unit.pipeline.test_capacity import kubevirt, limit_range, pool, quota, vm
 
 Json = dict[str, Any]
@@ -181,8 +182,9 @@ def test_a_release_that_nobody_names_is_in_doubt() -> None:
     objects = [vm("a"), vm("b"), limit, kubevirt()]
     (diagnostic,) = [d for d in render(objects).diagnostics if d.code == "VR444"]
     assert diagnostic.severity == "warning"
+    refusing = ", ".join(minor(release) for release in VERSIONS if release >= version("1.6"))
     assert diagnostic.message.endswith(
-        "(by KubeVirt 1.6, 1.7, 1.8, 1.9 alone, and nothing says which release runs)"
+        f"(by KubeVirt {refusing} alone, and nothing says which release runs)"
     )
     limit["spec"]["hard"]["requests.memory"] = str(2 * GI)
     (diagnostic,) = [d for d in render(objects).diagnostics if d.code == "VR444"]

@@ -7,6 +7,7 @@ import pytest
 
 from render import Settings, render
 from render.model import tree
+from render.model.release import NEWEST, tag
 from render.model.resource import OWN
 from render.revisions import stamps
 from tests.support.cases import ROOT
@@ -66,7 +67,7 @@ def test_what_was_applied_is_stamped() -> None:
     assert found[stamps.INSTANCETYPE].startswith(
         "VirtualMachineClusterInstancetype/u1.medium@sha256:"
     )
-    assert found[stamps.INSTANCETYPE].endswith(" kubevirt-v1.9.0")
+    assert found[stamps.INSTANCETYPE].endswith(f" kubevirt-{tag(NEWEST)}")
     assert stamps.is_rendered(body)
     assert stamps.is_genuine(body)
 

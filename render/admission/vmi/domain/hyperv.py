@@ -18,6 +18,7 @@ _REQUIRES = (
     ("synic", "vpindex"),
 )
 _EVMCS_FEATURE, _EVMCS_POLICY = "vmx", "require"
+#: Of a VMI, the only kind of object that is asked (`_KINDS`).
 _CPU_FEATURES = ("spec", "domain", "cpu", "features")
 
 
@@ -29,7 +30,7 @@ def _requirements(subject: Subject) -> Iterator[Cause]:
     hyperv = subject.get(*_HYPERV)
     for name, needed in _REQUIRES:
         if _enabled(hyperv, name) and not _enabled(hyperv, needed):
-            # The place is named twice here, as in KubeVirt.
+            # QUIRK(hyperv.go): the path of the features stands twice in the field that is named.
             reported_path, other = (subject.at(*_HYPERV, *_HYPERV, key) for key in (name, needed))
             yield Cause(
                 "hyperv/requires",

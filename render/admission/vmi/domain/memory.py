@@ -72,9 +72,9 @@ def _requested(subject: Subject, request: str) -> Iterator[Cause]:
 
 
 def _page_size_faults(reported_path: FieldPath, *, any_memory: bool) -> Evaluate:
-    """The rules of huge pages; *reported_path* is how the page size is called, *any_memory* what it is compared with.
+    """The rules of huge pages; *reported_path* is what KubeVirt calls the page size in its texts.
 
-    That is the request, else the guest's memory, else the limit; once it was the request alone.
+    Pages are counted in the request, or with *any_memory* in the guest's memory or the limit where that is none.
     """
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
@@ -113,16 +113,16 @@ def _page_size_faults(reported_path: FieldPath, *, any_memory: bool) -> Evaluate
 
 
 def _partial_pages(
-    subject: Subject, memory: int, shape: str, *, may_be_less: bool
+    subject: Subject, memory: int, page_text: str, *, may_be_less: bool
 ) -> Iterator[Cause]:
-    """That *memory* is no whole number of pages, of what *shape* calls them, or less than one."""
+    """That *memory* is no whole number of pages, or less than one; *page_text* is the page size in KubeVirt's words."""
     page, place = quantity.value(subject.get(*_PAGE_SIZE) or ""), subject.at(*_PAGE_SIZE)
     request_text = _worded(subject, _REQUEST, subject.get(*_REQUEST) or "0")
     if memory < page and not may_be_less:
         yield Cause(
             "memory/below-page-size",
             subject.at(*_REQUEST),
-            f"{request_text} must be equal to or larger than page size {shape}",
+            f"{request_text} must be equal to or larger than page size {page_text}",
             "give the VM at least one page of memory",
             place=place,
         )
@@ -130,14 +130,14 @@ def _partial_pages(
         yield Cause(
             "memory/page-size",
             place,
-            f"the webhook of KubeVirt fails on {shape}: it divides by it",
+            f"the webhook of KubeVirt fails on {page_text}: it divides by it",
             "name a page size that the nodes have, 2Mi or 1Gi",
         )
     elif memory % page:
         yield Cause(
             "memory/page-multiple",
             subject.at(*_REQUEST),
-            f"{request_text} is not a multiple of the page size {shape}",
+            f"{request_text} is not a multiple of the page size {page_text}",
             "give the VM a whole number of pages",
             place=place,
         )

@@ -128,7 +128,7 @@ def _without_one_binding(subject: Subject) -> Iterator[Cause]:
         if subject.is_machine:
             interface = subject.get(*cause.path[len(subject.root) :])
             if any(interface.get(key) is not None for key in _DISCONTINUED_METHODS):
-                continue  # said already, by the stage before
+                continue  # refused already, by a check of `discontinued`
         yield cause
 
 

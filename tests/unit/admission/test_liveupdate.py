@@ -3,7 +3,7 @@
 import pytest
 
 from render import Settings, render
-from render.model.cluster.live_update import memory_fault
+from render.model.cluster.liveupdate import memory_fault
 from render.model.release import NEWEST
 from tests.support.pools import Json
 
