@@ -10,9 +10,8 @@ import pytest
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
 from render.model.counting import counted
-from render.report import formats, summary
 from render.model.release import NEWEST, minor
-from render.report import summary
+from render.report import formats, summary
 from render.report.summary import Tally
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, put, vm
