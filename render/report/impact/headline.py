@@ -87,7 +87,8 @@ def _part(found: Iterable[str], verbs: dict[str, tuple[str, str]], kind: str) ->
 def values(machines: Iterable[MachineEntry]) -> dict[CauseKey, list[tuple[str, str, str]]]:
     """What each cause changes: the value before and the one after, with a name where the VMI calls the field otherwise.
 
-    The edited field itself stands for what KubeVirt computes from it, as the most that may be plugged in.
+    The edited field itself stands for what KubeVirt computes from it, as the most that may be plugged in. What is
+    deleted changes no value.
     """
     found: dict[CauseKey, dict[tuple[str, str, str], FieldChange]] = {}
     ranks: dict[CauseKey, int] = {}

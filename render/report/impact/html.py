@@ -127,7 +127,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     for cause in causes(machines):
         fields.setdefault((cause.place.file, cause.resources[0]), []).append(
             {
-                "place": cause.place, "field": cause.field, "changes": done[cause.key],
+                "place": cause.place, "field": cause.field, "changes": done.get(cause.key, []),
                 "machines": sum(cause.effects.values()),
             }
         )  # fmt: skip

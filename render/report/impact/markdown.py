@@ -99,7 +99,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     listed = ((1 + len(error.others), _error(error)) for error in found.groups)
     sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors", most=_FEW)]
     done = values(machine_entries)
-    lines = ((1, _cause(cause, done[cause.key])) for cause in causes(machine_entries))
+    lines = ((1, _cause(cause, done.get(cause.key, ()))) for cause in causes(machine_entries))
     head_of_causes = _head("Cause", "Change", "VMs")
     sections += _section(budget.fitting(lines, _CAUSES), "{} more causes", head_of_causes)
     warnings = new_warnings(review.parts)

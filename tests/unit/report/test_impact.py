@@ -580,6 +580,16 @@ def test_a_deletion_that_changes_no_vm_is_said(name: str) -> None:
         assert "2 -> 0" not in text.replace("→", "->")  # it runs on
 
 
+def test_a_page_folds_many_vms_of_a_definition_without_an_effect() -> None:
+    for count, folded in ((6, False), (7, True)):
+        machines = [using(f"web-{number}") for number in range(count)]
+        found = compare([instancetype(2), *machines], machines, Settings(emit="source"))
+        part = ReviewPart("", found, lambda _: Place("vms.yaml", 3, 5))
+        ends = ReviewedState("main"), ReviewedState("HEAD")
+        page = written("html", Review(*ends, "source", (part,)))
+        assert (f"<details><summary>{count} VMs</summary>" in page) is folded
+
+
 @pytest.mark.parametrize("name", IMPACT_FORMATS)
 def test_a_deletion_is_the_cause_of_the_vms_that_cannot_do_without(name: str) -> None:
     machines = [using(vm_name) for vm_name in ("web", "db")]
@@ -593,7 +603,7 @@ def test_a_deletion_is_the_cause_of_the_vms_that_cannot_do_without(name: str) ->
             assert (cause["side"], cause["file"]) == ("before", "definitions.yaml")
     elif name == "markdown":
         assert (
-            "`definitions.yaml:3:5` `VirtualMachineClusterInstancetype small` is deleted | 2 unrenderable |"
+            "`definitions.yaml:3:5` `VirtualMachineClusterInstancetype small` is deleted |  | 2 unrenderable |"
             in text
         )
     elif name == "html":
