@@ -31,7 +31,10 @@ def cure(cause: Cause, preference: Definition, fixes: tuple[Fix, ...]) -> str:
 
 
 def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[Fix, ...]:
-    """The smallest instancetypes that meet what *preference* requires; or the amount or architecture itself."""
+    """The smallest instancetypes that meet what *preference* requires, those of the input before KubeVirt's own.
+
+    Or the amount or architecture itself.
+    """
     if machine.resource.older:
         return ()
     wanted = tree.get(preference.spec, *cause.source)
@@ -44,8 +47,15 @@ def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[
     if current is None or not isinstance(matcher, dict) or "name" not in matcher:
         return ()
     rows = sorted(
-        (_unlike(spec, current.spec), quantity.value(spec["memory"]["guest"]), vcpus, name, kind)
-        for kind, name, spec in _within_reach(machine)
+        (
+            _unlike(spec, current.spec),
+            is_bundled,
+            quantity.value(spec["memory"]["guest"]),
+            vcpus,
+            name,
+            kind,
+        )
+        for kind, name, spec, is_bundled in _within_reach(machine)
         if (vcpus := tree.get(spec, "cpu", "guest") or 0)
         and requirements.meets(spec, preference.spec)
     )
@@ -75,8 +85,8 @@ def _without_amounts(spec: Tree) -> Tree:
     }
 
 
-def _within_reach(machine: Machine) -> Iterator[tuple[str, str, Tree]]:
-    """Kind, name and spec of the instancetypes that the VM may name."""
+def _within_reach(machine: Machine) -> Iterator[tuple[str, str, Tree, bool]]:
+    """Kind, name and spec of the instancetypes that the VM may name, and whether it is one of KubeVirt's own."""
     catalogue = machine.context.catalogue
     for kind in (INSTANCETYPE.namespaced, INSTANCETYPE.cluster):
         scope = machine.namespace if kind == INSTANCETYPE.namespaced else ""
@@ -84,7 +94,7 @@ def _within_reach(machine: Machine) -> Iterator[tuple[str, str, Tree]]:
             definition = catalogue.definition(Key(kind, scope, name))
             spec = definition.spec if definition else catalogue.bundled.get((kind, name))
             if spec is not None and tree.get(spec, "memory", "guest") is not None:
-                yield kind, name, spec
+                yield kind, name, spec, definition is None
 
 
 _TOPOLOGY: FieldPath = (*TEMPLATE, "spec", "domain", "cpu")

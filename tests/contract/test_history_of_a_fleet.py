@@ -103,7 +103,9 @@ def test_some_are_told(words: tuple[str, ...], expected: dict[str, list[int]], s
 def test_what_nobody_knows_is_refused(say: Say) -> None:
     assert "pins web-9*" in say("history", "web-9*", exit_=Exit.FINDINGS)
     assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)
-    assert "unknown revision v9" in say("history", "--since", "v9", exit_=Exit.FINDINGS)
+    wrong = say("history", "--since", "yesterday", exit_=Exit.FINDINGS)
+    assert "unknown revision yesterday" in wrong
+    assert "help: --since takes a day (2026-01-31), or a commit; " in wrong
     assert "cannot tell" in say("history", "a", "b", "c", exit_=Exit.USAGE)
 
 

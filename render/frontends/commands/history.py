@@ -31,7 +31,7 @@ from render.revisions import lockfile
 from render.revisions.hashes import rendered_hash
 from render.revisions.lockfile import Lock, Pin
 from render.system import git
-from render.system.git import Commit
+from render.system.git import Commit, GitError
 from render.system.streams import STDOUT
 from render.yaml import writer
 from render.yaml.reader import read
@@ -158,7 +158,12 @@ def _since(since: str, top: str, commits: Sequence[Commit]) -> frozenset[str]:
         return frozenset(commit.id for commit in commits)
     if _DAY.fullmatch(since):
         return frozenset(commit.id for commit in commits if commit.date >= since)
-    later = git.later(top, git.commit(top, since).id)
+    try:
+        first = git.commit(top, since)
+    except GitError as error:
+        cure = "--since takes a day (2026-01-31), or a commit"
+        raise GitError(str(error), "; ".join(filter(None, (cure, error.cure)))) from error
+    later = git.later(top, first.id)
     return frozenset(commit.id for commit in commits if commit.id in later)
 
 

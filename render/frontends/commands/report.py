@@ -19,10 +19,13 @@ from render.frontends.session import fleet, render_part
 from render.machine import Machine
 from render.manifests.discover import tidy
 from render.manifests.uses.destinations import applied_as
+from render.model import tree
+from render.model.counting import counted
+from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import minor
-from render.model.resource import Resource, ResourceRef
+from render.model.resource import VM, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.provenance import deciders
@@ -78,7 +81,11 @@ def used_by(request: Request, work: Work) -> Answer:
         if definitions.is_definition(resource)
     }
     if not users and name not in defined:
-        message = f"no instancetype or preference {name} is here, and no VM uses one"
+        count = sum(_names(resource, name) for part in work.parts for resource in part.resources)
+        message = f"no instancetype or preference {name} is here"
+        message += (
+            f", and {counted(count, 'VM')} would need it" if count else ", and no VM uses one"
+        )
         cure = did_you_mean(name, sorted(names | defined))
         return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
     if request.own["format"] == "json":
@@ -87,6 +94,12 @@ def used_by(request: Request, work: Work) -> Answer:
         return Answer([data.users_as_json(name, users)], (), Exit.OK)
     lines = _users(users) if users else [f"no VM uses {printable(name)}\n"]
     return Answer(lines, (), Exit.OK, for_people=True)
+
+
+def _names(resource: Resource, name: str) -> bool:
+    """Whether *resource* is a VM that names a definition *name*."""
+    matchers = (tree.get(resource.spec, kind_class.word, "name") for kind_class in KIND_CLASSES)
+    return resource.kind == VM and name in matchers
 
 
 def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:

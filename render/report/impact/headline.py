@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from render.diff.impact import FieldChange, MachineImpact
+from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.report.impact.review import (
     CLAIMS,
@@ -44,15 +45,24 @@ class HeadlinePart(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """*parts*: what how many of the *subjects* do, the worst first, zero too; *before*: so many were as broken."""
+    """*parts*: what how many of the *subjects* do, the worst first, zero too; *before*: so many were as broken.
+
+    *errors*: new ones, of whatever.
+    """
 
     parts: tuple[HeadlinePart, ...]
     before: int
     subjects: str
+    errors: int
 
     def __str__(self) -> str:
-        """The two worst in a few words."""
+        """The two worst in a few words, behind errors that break none of the VMs."""
         worst_first = [part for part in self.parts if part.number]
+        is_broken = bool(self.parts[0].number)
+        lead = f"{counted(self.errors, 'new error')}: " if self.errors and not is_broken else ""
+        return f"{lead}{self._worst(worst_first)}"
+
+    def _worst(self, worst_first: Sequence[HeadlinePart]) -> str:
         if not worst_first:
             is_empty = self.subjects.startswith("0 ")
             return "There are no VMs" if is_empty else "Nothing changes for any VM"
@@ -61,8 +71,8 @@ class Headline(NamedTuple):
         return f"{first.number:,} of {self.subjects} {first.words}{more}"
 
 
-def headline(machines: Sequence[MachineImpact]) -> Headline:
-    """What a change does to *machines*, in a few words."""
+def headline(machines: Sequence[MachineImpact], errors: int) -> Headline:
+    """What a change with so many new *errors* does to *machines*, in a few words."""
     found = [worst(machine) for machine in machines if is_shown(machine)]
     old = sum(worst(machine) in _BREAK and not is_shown(machine) for machine in machines)
     noun = "object" if any(machine.resource.kind in CLAIMS for machine in machines) else "VM"
@@ -72,7 +82,7 @@ def headline(machines: Sequence[MachineImpact]) -> Headline:
         _part(found, _CHANGE, ""),
     )
     whole = len(machines)
-    return Headline(parts, old, f"{whole:,} {noun}" if whole == 1 else f"{whole:,} {noun}s")
+    return Headline(parts, old, counted(whole, noun), errors)
 
 
 def _part(found: Iterable[str], verbs: dict[str, tuple[str, str]], kind: str) -> HeadlinePart:

@@ -606,11 +606,22 @@ class ImpactText(NamedTuple):
 
 def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
+    yield from _messages(entry)
+    yield from _circumstances(entry)
+
+
+def _messages(entry: MachineEntry) -> Iterator[ImpactText]:
+    """KubeVirt's texts about a VM; errors of one that cannot be rendered with their places."""
     part, machine = entry
     places = _fault_places(part, machine) if machine.unrendered else {}
     reason = unrendered(machine)
     for message in machine.messages:
         yield ImpactText(f"{reason}:" if reason else "", message, places.get(message, Place()))
+
+
+def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
+    """What else there is to know about what becomes of a VM."""
+    part, machine = entry
     for source in machine.lacking:
         yield ImpactText(LACKING, str(source.resource), part.locate(source))
     for source in machine.configured:
@@ -737,9 +748,13 @@ def behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, 
 
 
 def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
-    """The VMs *machine_entries*, those together that have everything but their names in common."""
+    """The VMs *machine_entries*, those together that have everything but their names in common.
+
+    An error stands in the manifest of each: the first one's stands for all.
+    """
     groups: dict[str, tuple[ReviewPart, list[MachineImpact]]] = {}
-    for part, machine in machine_entries:
+    for entry in machine_entries:
+        part, machine = entry
         about = [
             (*change[:4], change.waits, change.cause and _behind_of(part, machine, change.cause))
             for change in leaves(machine.changes)
@@ -748,7 +763,8 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
             part.title,
             machine.resource.kind,
             machine.effects,
-            [*texts(MachineEntry(part, machine)), *sizes(machine)],
+            [text[:2] for text in _messages(entry)],
+            [*_circumstances(entry), *sizes(machine)],
         )
         groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]

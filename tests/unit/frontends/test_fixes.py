@@ -1,5 +1,6 @@
 """What a fix of each kind writes: the manifest before and after, and whether it is safe."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -408,6 +409,9 @@ def test_definitions_that_would_do_are_offered(
         "metadata: {name: large}\nspec: {requirements: {cpu: {guest: 4}}}\n"
     )
     middle = SMALL.replace("small", "middle").replace("guest: 2}", "guest: 4}")
+    middle = re.sub(
+        r"memory: \{guest: \w+", "memory: {guest: 96Gi", middle
+    )  # and yet before those of others
     vm = VM.replace("  template:", "  preference: {name: large}\n  template:", 1)
     (repository / "vm.yaml").write_text(vm + SMALL + middle + preference, encoding="utf-8")
     assert invoke(["check", "--unsafe-fixes", "--catalog", "none", "."]) == 0

@@ -128,6 +128,14 @@ def test_used_by_of_what_nobody_uses_and_of_what_is_not_there(ask: Ask) -> None:
     wrong = ask("used-by", "smal", files=FLEET)
     assert wrong.exit == Exit.USAGE
     assert "did you mean small?" in wrong.err
+    assert "smal is here, and no VM uses one" in wrong.err
+
+
+def test_used_by_of_what_vms_lack(ask: Ask) -> None:
+    files = {name: text for name, text in FLEET.items() if "Instancetype\n" not in text}
+    missing = ask("used-by", "small", files=files)
+    assert missing.exit == Exit.USAGE
+    assert "no instancetype or preference small is here, and 3 VMs would need it" in missing.err
 
 
 def test_used_by_says_who_is_pinned(ask: Ask) -> None:

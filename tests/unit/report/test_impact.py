@@ -420,6 +420,29 @@ def test_the_answer_names_what_vms_do(
     assert written("markdown", review(before, after)).startswith(f"### {answer}\n")
 
 
+def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
+    """What KubeVirt has stored runs on; made anew it would be refused."""
+
+    def preference(cpus: int) -> dict[str, Any]:
+        made = instancetype(2) | {"kind": "VirtualMachineClusterPreference"}
+        return made | {"spec": {"requirements": {"cpu": {"guest": cpus}}}}
+
+    machine = using("web")
+    machine["spec"]["preference"] = {"name": "small"}
+    states = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
+    text = written("markdown", review(*states))
+    assert text.startswith("### 1 new error: Nothing changes for any VM\n")
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_vms_that_lack_the_same_stand_together(name: str) -> None:
+    machines = [using(vm_name) for vm_name in ("web", "db")]
+    found = compare([instancetype(2), *machines], machines, Settings(emit="vm"))
+    part = ReviewPart("", found, lambda _: Place("definitions.yaml", 3, 5))
+    text = written(name, Review(ReviewedState("main"), ReviewedState("HEAD"), "vm", (part,)))
+    assert ("unrenderable  2 VMs" if name == "text" else "</b> 2 VMs like") in text
+
+
 def test_an_edited_size_says_what_it_was_and_is() -> None:
     """KubeVirt computes the most that may be plugged in from the same field, which is another value."""
     before, after = instancetype(2), instancetype(4)
