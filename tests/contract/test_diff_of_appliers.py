@@ -298,6 +298,40 @@ def test_an_object_that_turns_to_an_overlay_takes_its_vms_along(repository: Repo
         assert len(found) == len(NAMES) + 1
 
 
+def of_folder(kind: str, options: str = "") -> str:
+    """The object *kind* that applies the folder vms/one in prod; *options* of its source or spec begin with a comma."""
+    if kind == "Kustomization":
+        text = KUSTOMIZATION.replace("apps/NAME/app", "vms/NAME").replace("NAME", "one")
+        return f"{text}  targetNamespace: prod\n"
+    if kind == "Application":
+        return deployed("one", "vms/one").replace("vms/one}", f"vms/one{options}}}")
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all, namespace: argocd}\n"
+        "spec:\n  generators: [{list: {elements: [{name: one}]}}]\n  template:\n    metadata: {name: '{{name}}'}\n"
+        f"    spec: {{destination: {{namespace: prod}}, source: {{repoURL: {HERE}, path: 'vms/{{{{name}}}}'}}}}\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["Application", "ApplicationSet", "Kustomization"])
+@pytest.mark.parametrize("refers", [True, False])
+def test_a_folder_is_applied_with_a_kustomization_and_without(
+    kind: str, repository: Repository, *, refers: bool
+) -> None:
+    """Argo CD takes all manifests of a folder without one, and Flux writes one that lists them."""
+    vm = manifests.vm("one", instancetype="small") if refers else manifests.vm("one", memory="1Gi")
+    repository.write("vms/one/vm.yaml", vm)
+    repository.write("vms/one/other.yaml", manifests.vm("other", memory="1Gi"))
+    repository.write("types/small.yaml", manifests.instancetype("small"))
+    repository.write("deploy/one.yaml", of_folder(kind))
+    repository.commit("Without")
+    repository.write("vms/one/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.commit("With")
+    forth, back = effects(repository, "HEAD~1..HEAD"), effects(repository, "HEAD..HEAD~1")
+    assert forth["prod/one"] == back["prod/one"] == (["same"], [])
+    assert (forth["prod/other"][0], back["prod/other"][0]) == (["gone"], ["new"])
+    assert len(forth) == len(back) == len(NAMES) + 2
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

@@ -47,7 +47,7 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
 
 def _is_unapplied(state: NamedState) -> bool:
     """Whether *state* has a folder that nobody is known to apply."""
-    return bool(state.folder) and not state.user and not state.appliers
+    return bool(state.folder) and not state.is_applied
 
 
 def _filled(side: Side) -> frozenset[str]:
@@ -63,12 +63,17 @@ def _is_filled_alone(state: NamedState, filled: Collection[str]) -> bool:
 
 def _is_let_go(state: NamedState, before: NamedState | None) -> bool:
     """Whether objects applied what *state* has *before*, and nobody does now."""
-    return before is not None and bool(before.appliers) and not (state.appliers or state.user)
+    return before is not None and bool(before.appliers) and not state.is_applied
 
 
 def _without_let_go(state: NamedState, before: NamedState | None) -> NamedState:
-    """*state* without what stands in loose files that objects applied *before*, and that nobody does now."""
-    let_go = before.users.keys() - state.users.keys() if before is not None else frozenset()
+    """*state* without what stands in loose files that objects applied *before*, and that nobody does now.
+
+    A kustomization or chart that objects apply is no loose file.
+    """
+    if before is None or state.appliers or state.user:
+        return state
+    let_go = before.users.keys() - state.users.keys()
     if let_go.isdisjoint(state.files):
         return state
     return state.of([index for index, file in enumerate(state.files) if file not in let_go])

@@ -113,6 +113,12 @@ class NamedState(NamedTuple):
         """Whether nothing but single files of it cannot be read."""
         return self.fault is None or bool(self.unread)
 
+    @property
+    def is_applied(self) -> bool:
+        """Whether objects are known to fill it in, or to apply it as it is written, if only a file of it."""
+        is_file_applied = not self.users.keys().isdisjoint(self.files)
+        return bool(self.user or self.appliers) or is_file_applied
+
     def of(self, positions: Sequence[int]) -> "NamedState":
         """The state with those of its objects alone that have these *positions*."""
         known = self.positions
