@@ -332,6 +332,82 @@ def test_a_folder_is_applied_with_a_kustomization_and_without(
     assert len(forth) == len(back) == len(NAMES) + 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("Application", "Application argocd/one: app path does not exist: vms/one"),
+        (
+            "ApplicationSet",
+            "Application one of ApplicationSet argocd/all: app path does not exist: vms/one",
+        ),
+        (
+            "Kustomization",
+            "Kustomization flux-system/one: kustomization path not found: vms/one",
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_built", [True, False])
+def test_where_a_folder_is_gone_and_its_object_is_not_nothing_is_pruned(
+    kind: str, words: str, repository: Repository, *, is_built: bool
+) -> None:
+    """Argo CD compares nothing then, and Flux does not reconcile. With the object, its VMs go."""
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    if is_built:
+        repository.write("vms/one/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("deploy/one.yaml", of_folder(kind))
+    repository.commit("It is there")
+    repository.git("mv", "vms/one", "vms/moved")
+    repository.commit("It is elsewhere")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/one"]
+    assert effect == ["unrenderable"]
+    assert reason.startswith("deploy/one.yaml:")
+    assert reason.endswith(words)
+    assert repository.run("diff", "HEAD~1..HEAD").returncode == 1
+    assert effects(repository, "HEAD..HEAD~1")["prod/one"][0] == ["repaired"]
+    (repository.folder / "deploy/one.yaml").unlink()
+    repository.commit("Without the object")
+    assert effects(repository, "HEAD~2..HEAD")["prod/one"][0] == ["gone"]
+
+
+def test_a_folder_in_which_other_files_are_left_is_there(repository: Repository) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("vms/one/README.md", "Nobody reads this\n")
+    repository.write("deploy/one.yaml", of_folder("Application"))
+    repository.commit("With it")
+    (repository.folder / "vms/one/vm.yaml").unlink()
+    repository.commit("Without it")
+    assert effects(repository, "HEAD~1..HEAD")["prod/one"][0] == ["gone"]
+
+
+def test_what_stands_in_a_submodule_is_not_known_to_be_missing(repository: Repository) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("deploy/one.yaml", of_folder("Application"))
+    head = repository.commit("A folder")
+    (repository.folder / "vms/one/vm.yaml").unlink()
+    repository.git("rm", "-r", "--quiet", "--cached", "vms")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{head},vms")
+    repository.git("commit", "--quiet", "--message", "A submodule")
+    assert effects(repository, "HEAD~1..HEAD")["prod/one"][0] == ["gone"]
+
+
+@pytest.mark.usefixtures("helm")
+def test_a_release_without_its_chart_is_not_uninstalled(repository: Repository) -> None:
+    chart_in(repository)
+    repository.write(
+        "flux/release.yaml",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: chart, namespace: prod}\n"
+        "spec:\n  chart:\n    spec:\n      chart: ./chart\n"
+        "      sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}\n",
+    )
+    repository.commit("With it")
+    repository.git("rm", "-r", "--quiet", "chart")
+    repository.commit("Without it")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/chart"]
+    assert effect == ["unrenderable"]
+    assert reason.startswith("flux/release.yaml:7:7 of ")
+    assert reason.endswith("HelmRelease prod/chart: invalid chart reference: chart")
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

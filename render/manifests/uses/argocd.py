@@ -114,10 +114,17 @@ class _Application(NamedTuple):
         if not self.home.is_read(folder):
             return None
         try:
+            self._demand(folder, (*path, "path"))
             return self._use_of(folder, path, source, assumptions)
         except UnevaluatedError as error:
             error.use = (folder, self.title)
             raise
+
+    def _demand(self, folder: str, place: FieldPath) -> None:
+        """Raise AbsentError unless *folder*, which the field at *place* names, is there: see util/app/path/path.go."""
+        is_written_so = self.body is self.document.body
+        written = place if is_written_so else ("spec", "template", *place)
+        self.home.demand(folder, written, "app path does not exist")
 
     def _use_of(
         self, folder: str, path: FieldPath, source: Mapping[str, Any], assumptions: tuple[str, ...]

@@ -88,6 +88,17 @@ class UnevaluatedError(Exception):
         self.use = ("", "")
 
 
+class AbsentError(UnevaluatedError):
+    """Nothing is in this repository where an object says: nothing of that is applied, and nothing deleted.
+
+    *place*: the field that says so.
+    """
+
+    def __init__(self, reason: str, folder: str, place: FieldPath) -> None:
+        super().__init__(reason, f"{reason}: {folder}")
+        self.place = place
+
+
 class ElsewhereError(Exception):
     """What is used stands in another repository, or nowhere in one."""
 

@@ -171,7 +171,16 @@ class _LoadedSide(NamedTuple):
                 if not loaded.is_one_root
                 for folder in roots.of_files(loaded, layout.roots, namespace).values()
             )
-            return {os.path.relpath(folder, self.path) for folder in folders if folder}
+            # What stood in a folder that is missing here is told apart from what is loose.
+            absent = (
+                folder
+                for loaded in self.inputs
+                for folder, user in loaded.unfilled
+                if not (user or os.path.lexists(folder))
+            )
+            return {
+                os.path.relpath(folder, self.path) for folder in chain(folders, absent) if folder
+            }
 
     def side(self, known: Collection[str], cluster: "ClusterOption") -> Side:
         """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
@@ -225,13 +234,22 @@ class _LoadedSide(NamedTuple):
             is_built = kustomization.find(os.path.join(self.path, name)) is not None
         code = codes.KUSTOMIZE_FAILED if is_built else codes.HELM_FAILED
         faults = [
-            code.at(diagnostic.location, diagnostic.message)
+            diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
             for unfilled, diagnostics in loaded.unfilled.items()
             if _seen_from(self.path, *unfilled) == name
             for diagnostic in diagnostics
         ]
         return refused(*faults) if faults else None
+
+    def failing(self, name: str) -> frozenset[str]:
+        """The objects that would apply the folder *name*, and of which nobody knows what they do."""
+        return frozenset(
+            user
+            for loaded in self.inputs
+            for folder, user in loaded.unfilled
+            if user and _called(folder, self.path) == name
+        )
 
 
 def _seen_from(path: str, folder: str, user: str) -> str:
@@ -444,7 +462,10 @@ def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
     for name in other.keys() - side.keys():
         fault = loaded_side.unfilled(name, other[name].user)
         if fault is not None:
-            side[name] = NamedState(loaded_side.name, [], other[name].settings, Sources(), fault)
+            side[name] = NamedState(
+                loaded_side.name, [], other[name].settings, Sources(), fault,
+                appliers=loaded_side.failing(name),
+            )  # fmt: skip
 
 
 def _name_deleted(before: Side, after: Side) -> None:
