@@ -408,6 +408,27 @@ def test_a_release_without_its_chart_is_not_uninstalled(repository: Repository) 
     assert reason.endswith("HelmRelease prod/chart: invalid chart reference: chart")
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["exclude: 'sub/*'", "exclude: '{x,s?b/*}'", "include: vm.yaml", "include: '{vm*,*.json}'"],
+)
+def test_an_application_lets_go_of_files_that_its_directory_leaves_out(
+    options: str, repository: Repository
+) -> None:
+    """What stays is in the namespace in which it was, and what comes back is new."""
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("vms/one/sub/vm.yaml", manifests.vm("sub", memory="1Gi"))
+    for directory in ("{recurse: true}", "{recurse: false}", f"{{recurse: true, {options}}}"):
+        repository.write("deploy/one.yaml", of_folder("Application", f", directory: {directory}"))
+        repository.commit(directory)
+    reason = "vms/one/sub/vm.yaml is still there, and Application argocd/one applies it no more"
+    others: dict[str, Any] = {name: (["same"], []) for name in (*NAMES, "prod/one")}
+    for old, new in (("HEAD~2", "HEAD~1"), ("HEAD~2", "HEAD")):
+        expected = {**others, "prod/sub": (["gone"], [reason])}
+        assert effects(repository, f"{old}..{new}") == expected
+        assert effects(repository, f"{new}..{old}") == {**others, "prod/sub": (["new"], [])}
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

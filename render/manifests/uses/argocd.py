@@ -11,6 +11,7 @@ from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import kustomize_edit, values
 from render.manifests.uses.kustomize_edit import KustomizationEdit
+from render.manifests.uses.patterns import DirectoryPatterns
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
@@ -159,12 +160,13 @@ class _Application(NamedTuple):
         directory = source.get("directory")
         if kustomization.find(use.folder):
             return None if directory or source.get("helm") else use
-        if self.home.is_part(use.folder) and (
-            get(directory, "include") or get(directory, "exclude")
-        ):
-            raise UnevaluatedError("Application of a directory with patterns", use.folder)
+        patterns = DirectoryPatterns(text_at(directory, "include"), text_at(directory, "exclude"))
+        if not patterns.is_known:
+            if self.home.is_part(use.folder):
+                raise UnevaluatedError("Application of a directory with patterns", use.folder)
+            patterns = DirectoryPatterns()
         is_deep = bool(source.get("plugin")) or get(directory, "recurse") is True
-        return None if source.get("helm") else use._replace(is_deep=is_deep)
+        return None if source.get("helm") else use._replace(is_deep=is_deep, patterns=patterns)
 
     def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
         """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""

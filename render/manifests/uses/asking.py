@@ -220,7 +220,8 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    return repr((release, variables, use.is_complete, use.edit, use.is_deep, use.namespace))
+    applied = use.is_deep, use.patterns, use.namespace
+    return repr((release, variables, use.is_complete, use.edit, applied))
 
 
 class _AskingFiles:

@@ -793,13 +793,20 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
 
 def _bodies(loaded: Documents) -> list[Tree]:
     """What *loaded* holds, in the namespace in which it is applied; a lock knows VMs by what they are called here."""
-    bodies = [document.body for document in loaded.documents]
-    if not loaded.namespace or locks.counts_for(loaded):
-        return bodies
+    if locks.counts_for(loaded):
+        return [document.body for document in loaded.documents]
     return [
-        body if index in loaded.borrowed else in_namespace(body, loaded.namespace)
-        for index, body in enumerate(bodies)
+        document.body
+        if index in loaded.borrowed
+        else in_namespace(document.body, _namespace_of(document, loaded))
+        for index, document in enumerate(loaded.documents)
     ]
+
+
+def _namespace_of(document: Document, loaded: Documents) -> str:
+    """That in which *document* is applied if it names none: of *loaded*, else of its own file."""
+    known = loaded.destinations.get(document.origin.file)
+    return loaded.namespace or (known.namespace if known else "")
 
 
 def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> NamedState:
