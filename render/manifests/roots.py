@@ -71,6 +71,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     for part in parts.values():
         part.namespace, part.users = _namespace(part, loose), loose.users
+        part.destinations = loose.destinations
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen = loose.passed, loose.unseen
     first.has_appliers = loose.has_appliers

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 from render.model.named_tuple import NamedTuple
 from render.system import git, processes
+from render.system.files import repository
 from render.system.git import GitError
 
 _LINK, _EXECUTABLE = b"120000", b"100755"
@@ -100,6 +101,26 @@ def absent(tree: str) -> list[str]:
 def changed(tree: str) -> list[str]:
     """The texts of the checkout *tree* that git may write otherwise than it stores them, by their attributes."""
     return _names(tree, _CHANGED)
+
+
+def holds(top: str, path: str) -> bool:
+    """Whether anything is at *path* in the repository *top*, or in the commit of which that is a checkout.
+
+    Nobody knows what is in a submodule that is not here: then the answer is yes.
+    """
+    around = os.path.join(top, path)
+    if os.path.lexists(around):
+        return True
+    while not os.path.lexists(around):
+        around = os.path.dirname(around)
+    if around != top and (not os.listdir(around) or repository(around) != top):
+        return True
+    try:
+        with open(os.path.join(os.path.dirname(top), _LISTING), "rb") as listing:
+            listed = listing.read() if not os.listdir(os.path.join(top, ".git")) else b""
+    except OSError:
+        return False
+    return b"\t%s/" % os.fsencode(path) in listed
 
 
 def _names(tree: str, listing: str) -> list[str]:

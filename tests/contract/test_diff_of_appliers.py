@@ -298,6 +298,137 @@ def test_an_object_that_turns_to_an_overlay_takes_its_vms_along(repository: Repo
         assert len(found) == len(NAMES) + 1
 
 
+def of_folder(kind: str, options: str = "") -> str:
+    """The object *kind* that applies the folder vms/one in prod; *options* of its source or spec begin with a comma."""
+    if kind == "Kustomization":
+        text = KUSTOMIZATION.replace("apps/NAME/app", "vms/NAME").replace("NAME", "one")
+        return f"{text}  targetNamespace: prod\n"
+    if kind == "Application":
+        return deployed("one", "vms/one").replace("vms/one}", f"vms/one{options}}}")
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all, namespace: argocd}\n"
+        "spec:\n  generators: [{list: {elements: [{name: one}]}}]\n  template:\n    metadata: {name: '{{name}}'}\n"
+        f"    spec: {{destination: {{namespace: prod}}, source: {{repoURL: {HERE}, path: 'vms/{{{{name}}}}'}}}}\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["Application", "ApplicationSet", "Kustomization"])
+@pytest.mark.parametrize("refers", [True, False])
+def test_a_folder_is_applied_with_a_kustomization_and_without(
+    kind: str, repository: Repository, *, refers: bool
+) -> None:
+    """Argo CD takes all manifests of a folder without one, and Flux writes one that lists them."""
+    vm = manifests.vm("one", instancetype="small") if refers else manifests.vm("one", memory="1Gi")
+    repository.write("vms/one/vm.yaml", vm)
+    repository.write("vms/one/other.yaml", manifests.vm("other", memory="1Gi"))
+    repository.write("types/small.yaml", manifests.instancetype("small"))
+    repository.write("deploy/one.yaml", of_folder(kind))
+    repository.commit("Without")
+    repository.write("vms/one/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.commit("With")
+    forth, back = effects(repository, "HEAD~1..HEAD"), effects(repository, "HEAD..HEAD~1")
+    assert forth["prod/one"] == back["prod/one"] == (["same"], [])
+    assert (forth["prod/other"][0], back["prod/other"][0]) == (["gone"], ["new"])
+    assert len(forth) == len(back) == len(NAMES) + 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("Application", "Application argocd/one: app path does not exist: vms/one"),
+        (
+            "ApplicationSet",
+            "Application one of ApplicationSet argocd/all: app path does not exist: vms/one",
+        ),
+        (
+            "Kustomization",
+            "Kustomization flux-system/one: kustomization path not found: vms/one",
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_built", [True, False])
+def test_where_a_folder_is_gone_and_its_object_is_not_nothing_is_pruned(
+    kind: str, words: str, repository: Repository, *, is_built: bool
+) -> None:
+    """Argo CD compares nothing then, and Flux does not reconcile. With the object, its VMs go."""
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    if is_built:
+        repository.write("vms/one/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("deploy/one.yaml", of_folder(kind))
+    repository.commit("It is there")
+    repository.git("mv", "vms/one", "vms/moved")
+    repository.commit("It is elsewhere")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/one"]
+    assert effect == ["unrenderable"]
+    assert reason.startswith("deploy/one.yaml:")
+    assert reason.endswith(words)
+    assert repository.run("diff", "HEAD~1..HEAD").returncode == 1
+    assert effects(repository, "HEAD..HEAD~1")["prod/one"][0] == ["repaired"]
+    (repository.folder / "deploy/one.yaml").unlink()
+    repository.commit("Without the object")
+    assert effects(repository, "HEAD~2..HEAD")["prod/one"][0] == ["gone"]
+
+
+def test_a_folder_in_which_other_files_are_left_is_there(repository: Repository) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("vms/one/README.md", "Nobody reads this\n")
+    repository.write("deploy/one.yaml", of_folder("Application"))
+    repository.commit("With it")
+    (repository.folder / "vms/one/vm.yaml").unlink()
+    repository.commit("Without it")
+    assert effects(repository, "HEAD~1..HEAD")["prod/one"][0] == ["gone"]
+
+
+def test_what_stands_in_a_submodule_is_not_known_to_be_missing(repository: Repository) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("deploy/one.yaml", of_folder("Application"))
+    head = repository.commit("A folder")
+    (repository.folder / "vms/one/vm.yaml").unlink()
+    repository.git("rm", "-r", "--quiet", "--cached", "vms")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{head},vms")
+    repository.git("commit", "--quiet", "--message", "A submodule")
+    assert effects(repository, "HEAD~1..HEAD")["prod/one"][0] == ["gone"]
+
+
+@pytest.mark.usefixtures("helm")
+def test_a_release_without_its_chart_is_not_uninstalled(repository: Repository) -> None:
+    chart_in(repository)
+    repository.write(
+        "flux/release.yaml",
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: chart, namespace: prod}\n"
+        "spec:\n  chart:\n    spec:\n      chart: ./chart\n"
+        "      sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}\n",
+    )
+    repository.commit("With it")
+    repository.git("rm", "-r", "--quiet", "chart")
+    repository.commit("Without it")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/chart"]
+    assert effect == ["unrenderable"]
+    assert reason.startswith("flux/release.yaml:7:7 of ")
+    assert reason.endswith("HelmRelease prod/chart: invalid chart reference: chart")
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["exclude: 'sub/*'", "exclude: '{x,s?b/*}'", "include: vm.yaml", "include: '{vm*,*.json}'"],
+)
+def test_an_application_lets_go_of_files_that_its_directory_leaves_out(
+    options: str, repository: Repository
+) -> None:
+    """What stays is in the namespace in which it was, and what comes back is new."""
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("vms/one/sub/vm.yaml", manifests.vm("sub", memory="1Gi"))
+    for directory in ("{recurse: true}", "{recurse: false}", f"{{recurse: true, {options}}}"):
+        repository.write("deploy/one.yaml", of_folder("Application", f", directory: {directory}"))
+        repository.commit(directory)
+    reason = "vms/one/sub/vm.yaml is still there, and Application argocd/one applies it no more"
+    others: dict[str, Any] = {name: (["same"], []) for name in (*NAMES, "prod/one")}
+    for old, new in (("HEAD~2", "HEAD~1"), ("HEAD~2", "HEAD")):
+        expected = {**others, "prod/sub": (["gone"], [reason])}
+        assert effects(repository, f"{old}..{new}") == expected
+        assert effects(repository, f"{new}..{old}") == {**others, "prod/sub": (["new"], [])}
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

@@ -535,7 +535,9 @@ def test_what_one_application_edits_another_applies_as_it_is(helm: str, kustomiz
         ("", {"base: /vm"}),
         (", directory: {recurse: true}", {"base: /vm", "base: /old"}),
         (", plugin: {name: virt-render}", {"base: /vm", "base: /old"}),
-        (", directory: {include: v*}", set()),
+        (", directory: {include: v*}", {"base: /vm"}),
+        (", directory: {recurse: true, exclude: '{old/*,x}'}", {"base: /vm"}),
+        (", directory: {include: '[v]*'}", set()),
     ],
 )
 def test_files_of_a_kustomization_that_are_applied_by_themselves(
@@ -554,7 +556,7 @@ def test_files_of_a_kustomization_that_are_applied_by_themselves(
     listed = "VM file that no kustomization lists"
     assert unseen(inputs).get(listed, 0) == ("base: /old" not in names)
     reason = "Application of a directory with patterns"
-    assert unseen(inputs).get(reason, 0) == ("include" in options)
+    assert unseen(inputs).get(reason, 0) == ("[v]" in options)
 
 
 def test_a_patch_has_no_path_but_the_one_that_is_looked_at(helm: str, kustomize: str) -> None:

@@ -13,6 +13,7 @@ from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import kustomize_edit, values
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.kustomize_edit import KustomizationEdit
+from render.manifests.uses.patterns import DirectoryPatterns
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
@@ -125,10 +126,17 @@ class _Application(NamedTuple):
         if not self.home.is_read(folder):
             return None
         try:
+            self._demand(folder, (*path, "path"))
             return self._use_of(folder, path, source, assumptions)
         except UnevaluatedError as error:
             error.use = (folder, self.title)
             raise
+
+    def _demand(self, folder: str, place: FieldPath) -> None:
+        """Raise AbsentError unless *folder*, which the field at *place* names, is there: see util/app/path/path.go."""
+        is_written_so = self.body is self.document.body
+        written = place if is_written_so else ("spec", "template", *place)
+        self.home.demand(folder, written, "app path does not exist")
 
     def _use_of(
         self, folder: str, path: FieldPath, source: Mapping[str, Any], assumptions: tuple[str, ...]
@@ -163,12 +171,13 @@ class _Application(NamedTuple):
         directory = source.get("directory")
         if kustomization.find(use.folder):
             return None if directory or source.get("helm") else use
-        if self.home.is_part(use.folder) and (
-            get(directory, "include") or get(directory, "exclude")
-        ):
-            raise UnevaluatedError("Application of a directory with patterns", use.folder)
+        patterns = DirectoryPatterns(text_at(directory, "include"), text_at(directory, "exclude"))
+        if not patterns.is_known:
+            if self.home.is_part(use.folder):
+                raise UnevaluatedError("Application of a directory with patterns", use.folder)
+            patterns = DirectoryPatterns()
         is_deep = bool(source.get("plugin")) or get(directory, "recurse") is True
-        return None if source.get("helm") else use._replace(is_deep=is_deep)
+        return None if source.get("helm") else use._replace(is_deep=is_deep, patterns=patterns)
 
     def _edit(self, source: Mapping[str, Any], folder: str) -> KustomizationEdit | None:
         """What *source* edits in the kustomization of *folder* before it is built; None for nothing."""

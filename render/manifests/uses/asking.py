@@ -15,11 +15,12 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import FolderUse, UnevaluatedError, named
+from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import get
 from render.system import files
+from render.yaml import positions
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
 
@@ -160,6 +161,11 @@ class _Evaluation:
                     if isinstance(use, FolderUse):
                         known = uses.setdefault((use.folder, use.title), {})
                         known.setdefault(top or document.origin.file, use)
+                    elif isinstance(use, AbsentError):
+                        notes.append(_note(document, use))
+                        fault = _fault(document, use, self._limits)
+                        for title in ("", use.use[1]):
+                            unfilled.setdefault((use.use[0], title), []).append(fault)
                     else:
                         unseen[use.reason] += 1
                         notes.append(_note(document, use))
@@ -214,7 +220,8 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    return repr((release, variables, use.is_complete, use.edit, use.is_deep, use.namespace))
+    applied = use.is_deep, use.patterns, use.namespace
+    return repr((release, variables, use.is_complete, use.edit, applied))
 
 
 class _AskingFiles:
@@ -307,3 +314,14 @@ def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
     place = Location(file=document.origin.file, line=document.origin.line, column=1)
     message = f"{named(document)} is not evaluated: {error}"
     return codes.FILE_SKIPPED.at(place, message)
+
+
+def _fault(document: Document, error: AbsentError, limits: Limits) -> Diagnostic:
+    """What is wrong where *document* names what is not there."""
+    file, line, column = document.origin.file, document.origin.line, 1
+    data = files.read(file, file, limits.file_bytes)
+    if isinstance(data, bytes):
+        line, column = positions.locate(data, document.origin, error.place)
+    place = Location(file=file, line=line, column=column)
+    help_ = f"correct the path, or delete what names it too: {error.use[1]}"
+    return codes.UNREADABLE.at(place, f"{error.use[1]}: {error}", help=help_)

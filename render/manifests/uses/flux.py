@@ -40,6 +40,9 @@ SOURCE_GROUP = "source.toolkit.fluxcd.io"
 _BOOTSTRAP = "flux-system"
 """What ``flux bootstrap`` calls the repository that it is told of."""
 _KEEP = "keep the ConfigMap, which is deleted where the sync prunes, or make the reference optional"
+_PATH = ("spec", "path")
+_NO_FOLDER = "kustomization path not found"
+"""What kustomize-controller says of a path that is not there (internal/controller/kustomization_controller.go)."""
 #: What changes a build in ways of its own.
 _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadata")
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
@@ -131,7 +134,10 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         return _plain(document, home, around)
     assumptions = _claimed(document, get(spec, "sourceRef"), home, around)
     folder = _folder(home, text_at(spec, "path"))
-    if not home.is_read(folder) or not home.is_built_of_machines(folder, _edits(spec)):
+    if not home.is_read(folder):
+        return None
+    home.demand(folder, _PATH, _NO_FOLDER)
+    if not home.is_built_of_machines(folder, _edits(spec)):
         return None
     if kustomization.find(folder) is None:
         raise UnevaluatedError("Flux Kustomization of a folder without a kustomization", folder)
@@ -179,6 +185,7 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
     folder = _folder(home, text_at(spec, "path"))
     if not home.is_read(folder):
         return None
+    home.demand(folder, _PATH, _NO_FOLDER)
     namespace, edit = text_at(spec, "targetNamespace"), None
     is_changed = bool(namespace or _changes(spec))
     if (is_changed or get(spec, "images")) and home.is_built_of_machines(folder, _edits(spec)):
@@ -231,9 +238,12 @@ def _release(
         return None
     assumptions = _claimed(document, chart.get("sourceRef"), home, around)
     folder = _folder(home, text_at(chart, "chart"))
+    if not home.is_read(folder):
+        return None
+    home.demand(folder, ("spec", "chart", "spec", "chart"), "invalid chart reference")
     rendered_after = get(spec, "postRenderers")
     stated = values.may_hold_machines(get(spec, "values")) or values.may_hold(rendered_after)
-    if not home.is_read(folder) or not home.is_chart_with(folder, stated):
+    if not home.is_chart_with(folder, stated):
         return None
     if rendered_after:
         raise UnevaluatedError("HelmRelease with postRenderers")

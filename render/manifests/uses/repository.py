@@ -11,7 +11,8 @@ from render.manifests import discover, kustomization
 from render.manifests.discover import boundary, inside, join, tidy
 from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
-from render.manifests.uses.use import ElsewhereError, UnevaluatedError, texts
+from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedError, texts
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.system import checkout
 from render.yaml.budget import Limits
@@ -63,6 +64,11 @@ class Home:
     def folder(self, path: str) -> str:
         """The folder *path* of the repository, as it is shown. Raises UnevaluatedError where it is not below."""
         return self._path_inside(path, self.top)
+
+    def demand(self, folder: str, place: FieldPath, reason: str) -> None:
+        """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there."""
+        if not checkout.holds(self.top, os.path.relpath(os.path.realpath(folder), self.top)):
+            raise AbsentError(reason, folder, place)
 
     def file(self, path: str, around: str) -> str:
         """The file *path*, seen from the folder *around*, or from the top where it begins with a slash."""

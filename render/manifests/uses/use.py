@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import HelmRelease
+from render.manifests.uses.patterns import DirectoryPatterns
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, text_at
@@ -49,6 +50,7 @@ class FolderUse(NamedTuple):
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
+    *patterns*: which of the files count, where nothing builds the folder.
     """
 
     title: str
@@ -62,13 +64,19 @@ class FolderUse(NamedTuple):
     is_deep: bool = False
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
+    patterns: DirectoryPatterns = DirectoryPatterns()
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""
         around = os.path.realpath(self.folder)
-        if self.is_deep:
-            return lambda real: files.is_below(real, around)
-        return lambda real: os.path.dirname(real) == around
+
+        def applies(real: str) -> bool:
+            is_in = (
+                files.is_below(real, around) if self.is_deep else os.path.dirname(real) == around
+            )
+            return is_in and self.patterns.select(os.path.relpath(real, around))
+
+        return applies
 
     @property
     def is_plain(self) -> bool:
@@ -86,6 +94,17 @@ class UnevaluatedError(Exception):
         super().__init__(detail or reason)
         self.reason = reason
         self.use = ("", "")
+
+
+class AbsentError(UnevaluatedError):
+    """Nothing is in this repository where an object says: nothing of that is applied, and nothing deleted.
+
+    *place*: the field that says so.
+    """
+
+    def __init__(self, reason: str, folder: str, place: FieldPath) -> None:
+        super().__init__(reason, f"{reason}: {folder}")
+        self.place = place
 
 
 class ElsewhereError(Exception):

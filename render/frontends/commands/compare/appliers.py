@@ -29,7 +29,7 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
     goes_on = _goes_on(before, after)
     titles = _titles(before)
     first = {
-        name: state
+        name: _without_taken_up(state, after.get(name), titles)
         for name, state in before.items()
         if not _is_filled_alone(state, filled_after)
         and name not in parts_before
@@ -47,7 +47,7 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
 
 def _is_unapplied(state: NamedState) -> bool:
     """Whether *state* has a folder that nobody is known to apply."""
-    return bool(state.folder) and not state.user and not state.appliers
+    return bool(state.folder) and not state.is_applied
 
 
 def _filled(side: Side) -> frozenset[str]:
@@ -63,15 +63,34 @@ def _is_filled_alone(state: NamedState, filled: Collection[str]) -> bool:
 
 def _is_let_go(state: NamedState, before: NamedState | None) -> bool:
     """Whether objects applied what *state* has *before*, and nobody does now."""
-    return before is not None and bool(before.appliers) and not (state.appliers or state.user)
+    return before is not None and bool(before.appliers) and not state.is_applied
 
 
 def _without_let_go(state: NamedState, before: NamedState | None) -> NamedState:
-    """*state* without what stands in loose files that objects applied *before*, and that nobody does now."""
-    let_go = before.users.keys() - state.users.keys() if before is not None else frozenset()
-    if let_go.isdisjoint(state.files):
+    """*state* without what stands in loose files that objects applied *before*, and that nobody does now.
+
+    A kustomization or chart that objects apply is no loose file.
+    """
+    if before is None or state.appliers or state.user:
         return state
-    return state.of([index for index, file in enumerate(state.files) if file not in let_go])
+    return _without_files(state, before.users.keys() - state.users.keys())
+
+
+def _without_taken_up(
+    state: NamedState, after: NamedState | None, titles: frozenset[str]
+) -> NamedState:
+    """*state* without what stands in loose files that only objects apply *after* that applied something else before."""
+    if after is None or state.appliers or state.user:
+        return state
+    later = {file for file, users in after.users.items() if users <= titles}
+    return _without_files(state, later - state.users.keys())
+
+
+def _without_files(state: NamedState, left_out: Collection[str]) -> NamedState:
+    """*state* without what stands in the files *left_out*."""
+    if not any(file in left_out for file in state.files):
+        return state
+    return state.of([index for index, file in enumerate(state.files) if file not in left_out])
 
 
 def _titles(side: Side) -> frozenset[str]:

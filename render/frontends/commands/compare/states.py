@@ -113,6 +113,12 @@ class NamedState(NamedTuple):
         """Whether nothing but single files of it cannot be read."""
         return self.fault is None or bool(self.unread)
 
+    @property
+    def is_applied(self) -> bool:
+        """Whether objects are known to fill it in, or to apply it as it is written, if only a file of it."""
+        is_file_applied = not self.users.keys().isdisjoint(self.files)
+        return bool(self.user or self.appliers) or is_file_applied
+
     def of(self, positions: Sequence[int]) -> "NamedState":
         """The state with those of its objects alone that have these *positions*."""
         known = self.positions
@@ -165,7 +171,16 @@ class _LoadedSide(NamedTuple):
                 if not loaded.is_one_root
                 for folder in roots.of_files(loaded, layout.roots, namespace).values()
             )
-            return {os.path.relpath(folder, self.path) for folder in folders if folder}
+            # What stood in a folder that is missing here is told apart from what is loose.
+            absent = (
+                folder
+                for loaded in self.inputs
+                for folder, user in loaded.unfilled
+                if not (user or os.path.lexists(folder))
+            )
+            return {
+                os.path.relpath(folder, self.path) for folder in chain(folders, absent) if folder
+            }
 
     def side(self, known: Collection[str], cluster: "ClusterOption") -> Side:
         """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
@@ -219,13 +234,22 @@ class _LoadedSide(NamedTuple):
             is_built = kustomization.find(os.path.join(self.path, name)) is not None
         code = codes.KUSTOMIZE_FAILED if is_built else codes.HELM_FAILED
         faults = [
-            code.at(diagnostic.location, diagnostic.message)
+            diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
             for unfilled, diagnostics in loaded.unfilled.items()
             if _seen_from(self.path, *unfilled) == name
             for diagnostic in diagnostics
         ]
         return refused(*faults) if faults else None
+
+    def failing(self, name: str) -> frozenset[str]:
+        """The objects that would apply the folder *name*, and of which nobody knows what they do."""
+        return frozenset(
+            user
+            for loaded in self.inputs
+            for folder, user in loaded.unfilled
+            if user and _called(folder, self.path) == name
+        )
 
 
 def _seen_from(path: str, folder: str, user: str) -> str:
@@ -438,7 +462,10 @@ def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
     for name in other.keys() - side.keys():
         fault = loaded_side.unfilled(name, other[name].user)
         if fault is not None:
-            side[name] = NamedState(loaded_side.name, [], other[name].settings, Sources(), fault)
+            side[name] = NamedState(
+                loaded_side.name, [], other[name].settings, Sources(), fault,
+                appliers=loaded_side.failing(name),
+            )  # fmt: skip
 
 
 def _name_deleted(before: Side, after: Side) -> None:
@@ -768,13 +795,20 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
 
 def _bodies(loaded: Documents) -> list[Tree]:
     """What *loaded* holds, in the namespace in which it is applied; a lock knows VMs by what they are called here."""
-    bodies = [document.body for document in loaded.documents]
-    if not loaded.namespace or locks.counts_for(loaded):
-        return bodies
+    if locks.counts_for(loaded):
+        return [document.body for document in loaded.documents]
     return [
-        body if index in loaded.borrowed else in_namespace(body, loaded.namespace)
-        for index, body in enumerate(bodies)
+        document.body
+        if index in loaded.borrowed
+        else in_namespace(document.body, _namespace_of(document, loaded))
+        for index, document in enumerate(loaded.documents)
     ]
+
+
+def _namespace_of(document: Document, loaded: Documents) -> str:
+    """That in which *document* is applied if it names none: of *loaded*, else of its own file."""
+    known = loaded.destinations.get(document.origin.file)
+    return loaded.namespace or (known.namespace if known else "")
 
 
 def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> NamedState:
