@@ -224,6 +224,52 @@ def test_a_vm_that_can_be_read_now_may_be_refused(gathered: Path) -> None:
     assert message.startswith("Running and RunStrategy are mutually exclusive.")
 
 
+def test_a_base_that_lost_its_kustomization_breaks_its_overlays(repository: Path) -> None:
+    """kustomize refuses the folder; its VM stands loose now, but nobody has deleted those of the overlays."""
+    (repository / "base/kustomization.yaml").unlink()
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("3 VMs: 2 unrenderable, 1 new\n")
+    done = run(repository, "check", ".")
+    assert done.returncode == Exit.UNREADABLE
+    for name in ("prod", "test"):
+        assert f"{name}: error VR116 kustomize-failed" in done.stdout
+
+
+def test_what_takes_a_folder_without_vms_and_without_kustomization_has_lost_them(
+    repository: Path,
+) -> None:
+    (repository / "base/kustomization.yaml").unlink()
+    put(repository / "base/notes.yaml", "a: b\n")
+    (repository / "base/vm.yaml").unlink()
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("2 VMs: 2 unrenderable\n")
+    assert "it lists base, which has no kustomization" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_error"),
+    [
+        ("notes.yaml", "a: b\n", False),  # others may add what it lists
+        (LOCK, "", True),
+        ("patch.yaml", "kind: VirtualMachine\nmetadata: {name: web}\n", True),
+    ],
+)
+def test_what_lists_a_base_that_is_not_there_is_an_error_where_it_held_vms(
+    file: str, text: str, tmp_path: Path, *, is_error: bool
+) -> None:
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    put(
+        tmp_path / "prod/kustomization.yaml",
+        "resources: [../gone]\npatches: [{path: patch.yaml}]\n",
+    )
+    put(tmp_path / "prod" / file, text)
+    done = run(tmp_path, "check", ".")
+    assert ("prod: error VR116" in done.stdout) == is_error
+    assert ("1 kustomization with missing resources" in done.stdout + done.stderr) != is_error
+
+
 @pytest.mark.parametrize("state", ["before", "after"])
 def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
     state: str, tmp_path: Path

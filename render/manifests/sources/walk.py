@@ -479,16 +479,34 @@ def _is_reached(
     )
     if is_reached or (_is_unreadable(intake, top) and intake.texts.anywhere(top)):
         return True
+    gone = [file for file in reach.resources if not os.path.lexists(file)]
+    if (gone or reach.bare) and _held_machines(intake, top, reach):
+        return True
     if reach.inflates:
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
-    gone = [file for file in reach.resources if not os.path.lexists(file)]
-    if gone:
+    faults = [f"{', '.join(gone)}, which is not there"] if gone else []
+    faults += [f"{folder}, which has no kustomization" for folder in reach.bare]
+    if faults:
         into.unseen["kustomization with missing resources"] += 1
-        into.unfilled[top, ""] = [skipped(top, f"it lists {', '.join(gone)}, which is not there")]
+        into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
         into.diagnostics += into.unfilled[top, ""]
     return False
+
+
+def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -> bool:
+    """Whether the kustomization in *top*, which lists what is not there, was made for objects of KubeVirt's.
+
+    It has a lock, or patches VMs; or such objects stand in a folder that it lists, and that lost its kustomization.
+    """
+    edits = (*reach.kustomizations, *reach.others)
+    is_locked = os.path.lexists(os.path.join(top, LOCK))
+    return (
+        is_locked
+        or intake.texts.any_of_machines(edits)
+        or any(map(intake.texts.anywhere, reach.bare))
+    )
 
 
 def _is_unreadable(intake: SourceIntake, top: str) -> bool:
