@@ -98,6 +98,44 @@ def test_a_broken_file_hides_nothing_that_it_does_not_mention(tmp_path: Path) ->
             assert ("vm.yaml:8:5: error VR201" in printed) == is_said, words
 
 
+@pytest.mark.parametrize("target", ["nowhere.yaml", "/dev/null", "/etc"])
+def test_what_a_change_makes_a_link_that_cannot_be_followed_is_not_gone(
+    target: str, repository: Path
+) -> None:
+    """Nobody has deleted the VMs of the file, of a folder, and of a kustomization."""
+    put(repository / "loose/web.yaml", vm(name="loose", memory="1Gi"))
+    put(repository / "lists/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(repository / "lists/vm.yaml", vm(name="listed", memory="1Gi"))
+    commit(repository)
+    changed = [repository / "lists/vm.yaml", repository / "loose/web.yaml"]
+    if target == "/etc":
+        (repository / "loose/web.yaml").unlink()
+        (repository / "loose").rmdir()
+        changed[1] = repository / "loose"
+    for path in changed:
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+    commit(repository)
+    done = run(repository, "diff", "HEAD~1..HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("4 VMs: 2 unrenderable, 2 same\n")
+    listed = json.loads(run(repository, "diff", "HEAD~1..HEAD", "--format", "json").stdout)
+    assert len(listed["errors"]["new"]) == 2
+    done = run(repository, "diff", "HEAD..HEAD~1")
+    assert done.returncode == Exit.OK
+    assert done.stdout.startswith("4 VMs: 2 repaired, 2 same\n")
+
+
+def test_a_link_to_nothing_that_no_vm_stood_in_is_no_error(repository: Path) -> None:
+    put(repository / "loose/web.yaml", vm(name="loose", memory="1Gi"))
+    commit(repository)
+    (repository / "loose/notes.yaml").symlink_to("nowhere.yaml")
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.OK
+    assert "not looked at: 1 path that cannot be read" in done.stdout
+    assert done.stdout.startswith("3 VMs: 3 same\n")
+
+
 def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
     done = run(repository, "diff", "HEAD", "infra")
     assert done.returncode == Exit.FINDINGS
@@ -335,6 +373,33 @@ def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
     assert checked.returncode == Exit.FINDINGS
     assert "VR122" in checked.stderr
     assert "VR606" not in checked.stderr
+
+
+def test_pin_writes_the_lock_of_what_stands_beside_a_link_to_nothing(tmp_path: Path) -> None:
+    """All but a VM that misses what may stand there; what was pinned there stays."""
+    put(tmp_path / "vms/web.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "vms/small.yaml", instance("one", "small"))
+    put(tmp_path / "vms/known.yaml", instance("two", "known"))
+    put(tmp_path / "vms/definition.yaml", KNOWN)
+    put(tmp_path / "vms/old.yaml", vm(name="old", memory="1Gi"))
+    (tmp_path / "vms/small.yaml").rename(tmp_path / "vms/small")
+    assert run(tmp_path, "pin", ".").returncode == Exit.OK
+    (tmp_path / "vms/small").rename(tmp_path / "vms/small.yaml")
+    (tmp_path / "vms/old.yaml").unlink()
+    (tmp_path / "vms/old.yaml").symlink_to("nowhere.yaml")
+    done = run(tmp_path, "pin", ".")
+    assert done.returncode == Exit.UNREADABLE
+    assert done.stdout.splitlines()[:2] == [
+        "not pinned: vms/old.yaml (VR110)",
+        "not pinned: one, whose definitions may stand in what cannot be read",
+    ]
+    lock = (tmp_path / LOCK).read_text(encoding="utf-8")
+    assert [name in lock for name in ("  web:", "  two:", "  old:", "  one:")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:

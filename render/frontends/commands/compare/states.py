@@ -189,6 +189,14 @@ class _LoadedSide(NamedTuple):
                 for part in parts
             }
 
+    def files(self) -> set[str]:
+        """The files of all objects, seen from the path."""
+        return {
+            os.path.relpath(document.origin.file, self.path)
+            for loaded in self.inputs
+            for document in loaded.documents
+        }
+
     def gatherers(self, loaded: Documents) -> frozenset[str]:
         """The folders of the kustomizations that make up *loaded* and but gather others, seen from the path.
 
@@ -312,6 +320,8 @@ def sides_of(
 ) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
     read, torn = _read_both(_placed(request, clusters, trees))
+    for loaded_side, other_side in (read, read[::-1]):
+        _name_unopened(loaded_side, other_side.files())
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     loaded = [
@@ -431,6 +441,24 @@ def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
                 continue
             state = known or NamedState(other.name, [], other.settings, Sources())
             side[name] = state._replace(apart=faults)
+
+
+def _name_unopened(side: _LoadedSide, known: Collection[str]) -> None:
+    """Say in *side* that it cannot open what it has of the files *known*, in which the other side has objects.
+
+    Nobody has deleted these; of what else cannot be opened nobody knows that it is of any concern.
+    """
+    unopened = {
+        os.path.relpath(path, side.path): fault
+        for loaded in side.inputs
+        for path, fault in loaded.unopened.items()
+    }
+    for file in sorted(known) if unopened else ():
+        fault = next((unopened[at] for at in unopened if f"{file}/".startswith(f"{at}/")), None)
+        if fault is not None:
+            name = os.path.normpath(os.path.join(side.path, file))
+            place = fault.location._replace(file=name)
+            _loose(side.path, side.inputs).diagnostics.append(fault._replace(location=place))
 
 
 def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
