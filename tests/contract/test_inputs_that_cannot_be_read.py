@@ -637,6 +637,55 @@ def test_explain_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) ->
         assert "VR102" in done.stderr
 
 
+def test_explain_answers_beside_a_broken_vm_of_the_same_definitions(loose: Path) -> None:
+    """What defines nothing has no other definition of that name; where it does, that is said."""
+    put(loose / "vms/other.yaml", instance("other", "small") + "kind: VirtualMachine\n")
+    done = run(loose, "explain", "one", "memory.guest")
+    assert done.returncode == Exit.OK
+    assert "1Gi  vms/definition.yaml:4:34 VirtualMachineInstancetype small" in done.stdout
+    assert "not read: vms/other.yaml (VR102)" in done.stderr
+    put(loose / "vms/other.yaml", f"{instance('other', 'small')}---\n{BROKEN}")
+    done = run(loose, "explain", "one")
+    assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
+    assert "what decides one may stand in vms/other.yaml (VR102)" in done.stderr
+
+
+def test_what_explain_does_not_find_may_stand_in_what_cannot_be_read(tmp_path: Path) -> None:
+    put(tmp_path / "prod/kustomization.yaml", "namespace: prod\nresources: [vm.yaml]\n")
+    put(tmp_path / "prod/vm.yaml", instance("web", "small"))
+    put(tmp_path / "defs/small.yaml", BROKEN)
+    done = run(tmp_path, "explain", "prod/web")
+    assert done.returncode == Exit.FINDINGS
+    assert "help: mend defs/small.yaml (VR102), which cannot be read first" in done.stderr
+    (tmp_path / "defs/more.yaml").symlink_to("nowhere.yaml")
+    (tmp_path / "defs/small.yaml").unlink()
+    done = run(tmp_path, "explain", "wob")
+    assert done.returncode == Exit.USAGE
+    assert "no VirtualMachine wob in what can be read" in done.stderr
+    assert "did you mean web?" in done.stderr
+    assert "cannot read defs/more.yaml: No such file or directory" in done.stderr
+
+
+def test_explain_names_the_chart_that_came_to_nothing(tmp_path: Path, helm: str) -> None:
+    put(tmp_path / "chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    put(tmp_path / "chart/templates/vm.yaml", vm(name="web", memory="1Gi") + '{{ fail "no" }}\n')
+    done = process.run("explain", "web", cwd=tmp_path, VIRT_RENDER_HELM=helm)
+    assert done.returncode == Exit.USAGE
+    assert "chart skipped: helm template chart: Error" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("used-by", "small", "."), ("report", ".", "-o", "page.html")])
+def test_a_list_of_vms_names_what_cannot_be_read(words: tuple[str, ...], loose: Path) -> None:
+    put(loose / "vms/web.yaml", vm(name="web", memory="1Gi") + "kind: VirtualMachine\n")
+    done = run(loose, *words)
+    assert done.returncode == Exit.OK
+    assert "not read: vms/web.yaml (VR102); virt-render check says why\n" in done.stderr
+    put(loose / "vms/definition.yaml", BROKEN)
+    done = run(loose, "used-by", "tall", ".")
+    assert done.returncode == Exit.USAGE
+    assert "vms/definition.yaml (VR102), vms/web.yaml (VR102) cannot be read" in done.stderr
+
+
 def test_factor_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:
     put(loose / "vms/definition.yaml", BROKEN)
     put(loose / "vms/known.yaml", KNOWN)

@@ -15,7 +15,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, infos_shown
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, render_part
+from render.frontends.session import fleet, render_part, unread
 from render.machine import Machine
 from render.manifests.discover import tidy
 from render.manifests.uses.destinations import applied_as
@@ -57,7 +57,12 @@ def report(request: Request, work: Work) -> Answer:
     written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
     found = merge(every)
     tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
-    return Answer([written], ours, Exit.OK, tally=tally)
+    return Answer([written], ours, Exit.OK, tally=tally, unread=_unread(work))
+
+
+def _unread(work: Work) -> list[str]:
+    """What of the input cannot be read, each with the codes that say why."""
+    return [reason for part in work.parts if (reason := unread(part))]
 
 
 def used_by(request: Request, work: Work) -> Answer:
@@ -78,15 +83,17 @@ def used_by(request: Request, work: Work) -> Answer:
         if definitions.is_definition(resource)
     }
     if not users and name not in defined:
-        message = f"no instancetype or preference {name} is here, and no VM uses one"
+        missing = _unread(work)
+        hidden = f"; {', '.join(missing)} cannot be read" if missing else ""
+        message = f"no instancetype or preference {name} is here, and no VM uses one{hidden}"
         cure = did_you_mean(name, sorted(names | defined))
         return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
     if request.own["format"] == "json":
         from render.report.fleet import data
 
-        return Answer([data.users_as_json(name, users)], (), Exit.OK)
+        return Answer([data.users_as_json(name, users)], (), Exit.OK, unread=_unread(work))
     lines = _users(users) if users else [f"no VM uses {printable(name)}\n"]
-    return Answer(lines, (), Exit.OK, for_people=True)
+    return Answer(lines, (), Exit.OK, unread=_unread(work), for_people=True)
 
 
 def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
