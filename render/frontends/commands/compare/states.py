@@ -131,7 +131,7 @@ class _PlacedSide(NamedTuple):
     """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
     *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*, and
-    *changed* those that git writes otherwise than it stores them.
+    *changed* those that git writes otherwise than it stores them. *top*: the repository in which it is a revision.
     """
 
     name: str
@@ -141,12 +141,13 @@ class _PlacedSide(NamedTuple):
     exists: bool = True
     absent: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    top: str = ""
 
 
 class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
-    None of *inputs* is divided yet.
+    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to.
     """
 
     name: str
@@ -154,6 +155,7 @@ class _LoadedSide(NamedTuple):
     path: str
     request: Request
     inputs: list[Documents]
+    around: Sequence[Documents] = ()
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -181,7 +183,7 @@ class _LoadedSide(NamedTuple):
                 )
             ]
             leave_out_rendered(parts, self.request.settings.namespace)
-            neighbours = Neighbours(parts, self.request.reading.layout.shared)
+            neighbours = Neighbours([*parts, *self.around], self.request.reading.layout.shared)
             for part in parts:
                 include(part, self.request, neighbours)
             return {
@@ -320,8 +322,6 @@ def sides_of(
 ) -> tuple[Side, Side]:
     """Both sides, as the words of the command line name them; what is checked out for them belongs to *trees*."""
     read, torn = _read_both(_placed(request, clusters, trees))
-    for loaded_side, other_side in (read, read[::-1]):
-        _name_unopened(loaded_side, other_side.files())
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     loaded = [
@@ -394,7 +394,10 @@ def _read_both(
     if torn:
         apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
         read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
-    return read, torn
+    for loaded_side, other_side in (read, read[::-1]):
+        _name_unopened(loaded_side, other_side.files())
+    beside = map(_around, placed)
+    return [each._replace(around=next(beside)) for each in read], torn
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -644,7 +647,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     *beside* is the commit that it is compared with.
     """
     if not revision:
-        return _here(request, path, "the working tree")
+        return _here(request, path, "the working tree")._replace(top=top)
     inside = within(path, top)
     looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
     scope = CheckoutScope(other, looked_at, beside)
@@ -653,7 +656,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
         here = _here(request, inside, revision[:10])
-        return here._replace(absent=tuple(absent(tree)), changed=tuple(changed(tree)))
+        return here._replace(absent=(*absent(tree),), changed=(*changed(tree),), top=tree)
 
 
 def _id(top: str, revision: str) -> str:
@@ -697,7 +700,7 @@ def _read(
     gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
     kustomizations, seen from the path, that are not built themselves.
     """
-    name, folder, path, request, exists, lacking, rewritten = side
+    name, folder, path, request, exists, lacking, rewritten, _ = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
@@ -720,6 +723,24 @@ def _read(
         loaded = loading.load((path,), how, whole=True)
         loaded.unseen += Counter({_REWRITTEN: len(_below(path, rewritten))})
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
+
+
+def _around(side: _PlacedSide) -> list[Documents]:
+    """What stands beside the path of *side* in its repository: VMs below the path may refer to it."""
+    with contextlib.chdir(side.folder):
+        top, path = os.path.realpath(side.top), os.path.realpath(side.path)
+        if not side.exists or not side.top or top == path:
+            return []
+        layout = side.request.reading.layout
+        scope = Scope(layout.exclude, shared=layout.shared, has_submodules=False)
+        how = reading(side.request, standard_input())._replace(scope=scope)
+        around = loading.load_all((os.path.relpath(top),), how, whole=True)
+        for loaded in around:
+            inside = [] if loaded.is_one_root else [*loaded.documents]
+            for document in inside:
+                if files.is_below(os.path.realpath(document.origin.file), path):
+                    loaded.remove(document)
+        return [each for each in around if not files.is_below(os.path.realpath(each.folder), path)]
 
 
 def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> list[str]:
