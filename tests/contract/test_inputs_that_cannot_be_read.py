@@ -66,6 +66,21 @@ def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
     done = run(repository, "diff", "HEAD")
     assert done.returncode == Exit.FINDINGS
     assert "1 unrenderable" in done.stdout
+    assert done.stdout.splitlines()[1].endswith("; not compared: infra (VR122)")
+    listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
+    assert listed["uncompared"] == [
+        {"name": "infra", "codes": ["VR122"], "before": False, "after": True}
+    ]
+
+
+def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(
+    repository: Path,
+) -> None:
+    put(repository / "definitions/small.yaml", BROKEN)
+    commit(repository)
+    put(repository / "base/vm.yaml", vm(name="web", memory="2Gi"))
+    second = run(repository, "diff", "HEAD").stdout.splitlines()[1]
+    assert second.endswith("; not compared: definitions/small.yaml (VR102), infra (VR122)")
 
 
 def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
