@@ -88,6 +88,18 @@ def test_what_vms_of_a_path_refer_to_is_found_in_the_repository(
     assert diff(path, "--format", "json", revisions="HEAD~1").effects == {"web": ("restart",)}
 
 
+def test_a_link_below_a_path_may_lead_to_anything_in_the_repository(
+    repository: Repository, diff: Run
+) -> None:
+    repository.write("vms/web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("shared/web.yaml", vm(memory="2Gi"))
+    (repository.folder / "vms/web.yaml").unlink()
+    (repository.folder / "vms/web.yaml").symlink_to("../shared/web.yaml")
+    repository.commit("The same VM, shared")
+    assert diff("vms", "--format", "json").effects == {"web": ("restart",)}
+
+
 def test_a_moved_folder_holds_the_same_vms(repository: Repository, diff: Run) -> None:
     """E2: ``git mv vms machines``, with a kustomization in it."""
     repository.write("vms/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")

@@ -700,7 +700,7 @@ def _read(
     gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
     kustomizations, seen from the path, that are not built themselves.
     """
-    name, folder, path, request, exists, lacking, rewritten, _ = side
+    name, folder, path, request, exists, lacking, rewritten, top = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
@@ -714,6 +714,7 @@ def _read(
                 shared=layout.shared,
                 has_submodules=False,
                 apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
+                repository=os.path.realpath(top) if top else "",
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _name_lacking(_below(path, lacking, exclude), path, inputs)
