@@ -129,11 +129,18 @@ _OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
 
 
 def unread_texts(loaded: Documents) -> tuple[bytes, ...]:
-    """What the files say that alone cannot be read, as far as only some VMs may depend on them; else nothing."""
-    texts = [loaded.data.get(file, b"") for file in loaded.unread_files]
-    if not all(texts) or any(word in text for text in texts for word in _OF_ALL):
+    """What the files say that alone cannot be read, as far as only some VMs may depend on them; else nothing.
+
+    Of one that cannot be opened that is nothing: a VM depends on it that misses something.
+    """
+    files_ = loaded.unread_files
+    texts = {file: loaded.data.get(file, b"") for file in files_}
+    unknown = (files_[file] for file, text in texts.items() if not text)
+    if any(numbers != (codes.UNREADABLE.number,) for numbers in unknown):
         return ()
-    return tuple(texts)
+    if any(word in text for text in texts.values() for word in _OF_ALL):
+        return ()
+    return tuple(texts.values())
 
 
 def _noted(part: FleetPart, work: Work) -> FleetPart:

@@ -36,13 +36,15 @@ class Documents:
     counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions of
     objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file. *unseen* counts what may
     hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
-    a chart, a use of one or a kustomization came to nothing, by folder and user. *unread_holder*: which other input
-    cannot be read and may hold the object of a name, in words, ``""`` for none. *user*: the object that says how the
-    folder is filled in, if one does. *copies*: VMs that were taken out again, since their stamp says that they are
-    rendered from others which are read. *left_out*: where VMs stand in what kustomize read, of which it printed
-    nothing. *namespace* is that of what names none, ``""`` where that is the one of the run; *destinations* say it of
-    loose files. *appliers* are the objects that apply the folder as it is written; *has_appliers*, of loose files: some
-    object applies some folder, and *users* says which of them. *references* are those of the *user*.
+    a chart, a use of one or a kustomization came to nothing, by folder and user. *unopened*: why a file or folder
+    cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
+    *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
+    *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out again,
+    since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
+    kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
+    the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
+    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *references* are
+    those of the *user*.
     """
 
     __slots__ = (
@@ -69,6 +71,7 @@ class Documents:
         "substituted",
         "unbuilt",
         "unfilled",
+        "unopened",
         "unread_holder",
         "unseen",
         "user",
@@ -100,6 +103,7 @@ class Documents:
         self.remotes: dict[str, list[str]] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
+        self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], str] = lambda _: ""
         self.unseen: Counter[str] = Counter()
         self.data = Contents(whole=whole)

@@ -66,13 +66,14 @@ class Reach:
 
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
-    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere. *edited* is the kustomization
-    of the folder as others edit it, *patches* those of them that they add.
+    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere. *bare*: folders that it lists, and
+    in which there is no kustomization: kustomize refuses these (its api/internal/target/kusttarget.go). *edited* is the
+    kustomization of the folder as others edit it, *patches* those of them that they add.
     """
 
     __slots__ = (
-        "diagnostics", "edited", "folders", "inflates", "kustomizations", "others", "patches", "prefixes", "remotes",
-        "resources", "suffixes",
+        "bare", "diagnostics", "edited", "folders", "inflates", "kustomizations", "others", "patches", "prefixes",
+        "remotes", "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -80,6 +81,7 @@ class Reach:
         self.resources: list[str] = []
         self.others: list[str] = []
         self.folders: set[str] = set()
+        self.bare: list[str] = []
         self.prefixes: list[str] = []
         self.suffixes: list[str] = []
         self.diagnostics: list[Diagnostic] = []
@@ -394,7 +396,10 @@ class _KustomizationWalk:
             folder = self.pending.pop(0)
             real = self.known.resolve(folder)
             file = find(folder)
-            if file is None or real in reach.folders:
+            if file is None:
+                reach.bare.append(folder)
+                continue
+            if real in reach.folders:
                 continue
             reach.folders.add(real)
             reach.kustomizations.append(file)

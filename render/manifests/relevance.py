@@ -187,6 +187,7 @@ class Scope(NamedTuple):
     *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
     other objects in a file that counts nothing is known afterwards. *has_submodules*: what stands in one counts too.
     *apart*: the resolved folders of kustomizations that are not built; what they gather is read by itself.
+    *repository*: the resolved folder to anything in which links may lead, ``""`` where that is what is read alone.
     """
 
     exclude: Globs = Globs()
@@ -195,6 +196,7 @@ class Scope(NamedTuple):
     shared: Globs = Globs()
     has_submodules: bool = True
     apart: frozenset[str] = frozenset()
+    repository: str = ""
 
 
 def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:

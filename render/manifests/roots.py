@@ -73,7 +73,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         part.namespace, part.users = _namespace(part, loose), loose.users
         part.destinations = loose.destinations
     first, *others = (parts[folder] for folder in sorted(parts))
-    first.passed, first.unseen = loose.passed, loose.unseen
+    first.passed, first.unseen, first.unopened = loose.passed, loose.unseen, loose.unopened
     first.has_appliers = loose.has_appliers
     return [first, *others]
 

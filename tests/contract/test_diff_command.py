@@ -240,7 +240,7 @@ def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository,
     assert "3 VMs: " in repository.run("diff", name, "--", "vms").stdout
     assert "is the name of" not in repository.run("diff", "HEAD", f"./{name}").stderr
     repository.commit("Late")
-    assert "3 VMs: 3 unrenderable" in repository.run("diff", "--", "vms").stdout
+    assert "3 VMs: 3 same" in repository.run("diff", "--", "vms").stdout
     assert "3 VMs: 3 " in repository.run("diff", "--", "instancetypes", "vms").stdout
 
 

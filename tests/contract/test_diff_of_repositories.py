@@ -69,6 +69,37 @@ def vm(name: str = "web", **options: str) -> str:
     return manifests.vm(name, **{"namespace": "prod", "memory": "1Gi", **options})
 
 
+@pytest.mark.parametrize("path", ["apps/prod", "apps/base", "apps/base/web.yaml"])
+def test_what_vms_of_a_path_refer_to_is_found_in_the_repository(
+    path: str, repository: Repository, diff: Run
+) -> None:
+    """Definitions and the cluster's settings stand beside it; nothing is said of the VMs there."""
+    web = manifests.vm("web", instancetype="small")
+    repository.write("apps/base/web.yaml", web)
+    repository.write("apps/base/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("apps/prod/kustomization.yaml", "namespace: prod\nresources: [../base]\n")
+    repository.write("platform/small.yaml", manifests.instancetype("small"))
+    repository.write("other/db.yaml", vm("db"))
+    repository.commit("Two VMs")
+    repository.write("apps/base/web.yaml", web.replace("devices: {}", "devices: {rng: {}}"))
+    repository.write("other/db.yaml", vm("db", memory="2Gi"))
+    repository.commit("Another image")
+    assert diff(path, "--format", "json").effects == {"web": ("restart",)}
+    assert diff(path, "--format", "json", revisions="HEAD~1").effects == {"web": ("restart",)}
+
+
+def test_a_link_below_a_path_may_lead_to_anything_in_the_repository(
+    repository: Repository, diff: Run
+) -> None:
+    repository.write("vms/web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("shared/web.yaml", vm(memory="2Gi"))
+    (repository.folder / "vms/web.yaml").unlink()
+    (repository.folder / "vms/web.yaml").symlink_to("../shared/web.yaml")
+    repository.commit("The same VM, shared")
+    assert diff("vms", "--format", "json").effects == {"web": ("restart",)}
+
+
 def test_a_moved_folder_holds_the_same_vms(repository: Repository, diff: Run) -> None:
     """E2: ``git mv vms machines``, with a kustomization in it."""
     repository.write("vms/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")

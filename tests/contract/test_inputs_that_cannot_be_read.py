@@ -66,6 +66,21 @@ def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
     done = run(repository, "diff", "HEAD")
     assert done.returncode == Exit.FINDINGS
     assert "1 unrenderable" in done.stdout
+    assert done.stdout.splitlines()[1].endswith("; not compared: infra (VR122)")
+    listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
+    assert listed["uncompared"] == [
+        {"name": "infra", "codes": ["VR122"], "before": False, "after": True}
+    ]
+
+
+def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(
+    repository: Path,
+) -> None:
+    put(repository / "definitions/small.yaml", BROKEN)
+    commit(repository)
+    put(repository / "base/vm.yaml", vm(name="web", memory="2Gi"))
+    second = run(repository, "diff", "HEAD").stdout.splitlines()[1]
+    assert second.endswith("; not compared: definitions/small.yaml (VR102), infra (VR122)")
 
 
 def test_diff_compares_the_files_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
@@ -96,6 +111,44 @@ def test_a_broken_file_hides_nothing_that_it_does_not_mention(tmp_path: Path) ->
         for words in (("check", "."), ("check", "vm.yaml", "--root", ".")):
             printed = run(tmp_path, *words).stdout
             assert ("vm.yaml:8:5: error VR201" in printed) == is_said, words
+
+
+@pytest.mark.parametrize("target", ["nowhere.yaml", "/dev/null", "/etc"])
+def test_what_a_change_makes_a_link_that_cannot_be_followed_is_not_gone(
+    target: str, repository: Path
+) -> None:
+    """Nobody has deleted the VMs of the file, of a folder, and of a kustomization."""
+    put(repository / "loose/web.yaml", vm(name="loose", memory="1Gi"))
+    put(repository / "lists/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(repository / "lists/vm.yaml", vm(name="listed", memory="1Gi"))
+    commit(repository)
+    changed = [repository / "lists/vm.yaml", repository / "loose/web.yaml"]
+    if target == "/etc":
+        (repository / "loose/web.yaml").unlink()
+        (repository / "loose").rmdir()
+        changed[1] = repository / "loose"
+    for path in changed:
+        path.unlink(missing_ok=True)
+        path.symlink_to(target)
+    commit(repository)
+    done = run(repository, "diff", "HEAD~1..HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("4 VMs: 2 unrenderable, 2 same\n")
+    listed = json.loads(run(repository, "diff", "HEAD~1..HEAD", "--format", "json").stdout)
+    assert len(listed["errors"]["new"]) == 2
+    done = run(repository, "diff", "HEAD..HEAD~1")
+    assert done.returncode == Exit.OK
+    assert done.stdout.startswith("4 VMs: 2 repaired, 2 same\n")
+
+
+def test_a_link_to_nothing_that_no_vm_stood_in_is_no_error(repository: Path) -> None:
+    put(repository / "loose/web.yaml", vm(name="loose", memory="1Gi"))
+    commit(repository)
+    (repository / "loose/notes.yaml").symlink_to("nowhere.yaml")
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.OK
+    assert "not looked at: 1 path that cannot be read" in done.stdout
+    assert done.stdout.startswith("3 VMs: 3 same\n")
 
 
 def test_where_nothing_can_be_compared_diff_says_why(repository: Path) -> None:
@@ -224,6 +277,52 @@ def test_a_vm_that_can_be_read_now_may_be_refused(gathered: Path) -> None:
     assert message.startswith("Running and RunStrategy are mutually exclusive.")
 
 
+def test_a_base_that_lost_its_kustomization_breaks_its_overlays(repository: Path) -> None:
+    """kustomize refuses the folder; its VM stands loose now, but nobody has deleted those of the overlays."""
+    (repository / "base/kustomization.yaml").unlink()
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("3 VMs: 2 unrenderable, 1 new\n")
+    done = run(repository, "check", ".")
+    assert done.returncode == Exit.UNREADABLE
+    for name in ("prod", "test"):
+        assert f"{name}: error VR116 kustomize-failed" in done.stdout
+
+
+def test_what_takes_a_folder_without_vms_and_without_kustomization_has_lost_them(
+    repository: Path,
+) -> None:
+    (repository / "base/kustomization.yaml").unlink()
+    put(repository / "base/notes.yaml", "a: b\n")
+    (repository / "base/vm.yaml").unlink()
+    done = run(repository, "diff", "HEAD")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("2 VMs: 2 unrenderable\n")
+    assert "it lists base, which has no kustomization" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_error"),
+    [
+        ("notes.yaml", "a: b\n", False),  # others may add what it lists
+        (LOCK, "", True),
+        ("patch.yaml", "kind: VirtualMachine\nmetadata: {name: web}\n", True),
+    ],
+)
+def test_what_lists_a_base_that_is_not_there_is_an_error_where_it_held_vms(
+    file: str, text: str, tmp_path: Path, *, is_error: bool
+) -> None:
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    put(
+        tmp_path / "prod/kustomization.yaml",
+        "resources: [../gone]\npatches: [{path: patch.yaml}]\n",
+    )
+    put(tmp_path / "prod" / file, text)
+    done = run(tmp_path, "check", ".")
+    assert ("prod: error VR116" in done.stdout) == is_error
+    assert ("1 kustomization with missing resources" in done.stdout + done.stderr) != is_error
+
+
 @pytest.mark.parametrize("state", ["before", "after"])
 def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
     state: str, tmp_path: Path
@@ -289,6 +388,33 @@ def test_pin_writes_the_locks_of_the_others(repository: Path) -> None:
     assert checked.returncode == Exit.FINDINGS
     assert "VR122" in checked.stderr
     assert "VR606" not in checked.stderr
+
+
+def test_pin_writes_the_lock_of_what_stands_beside_a_link_to_nothing(tmp_path: Path) -> None:
+    """All but a VM that misses what may stand there; what was pinned there stays."""
+    put(tmp_path / "vms/web.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "vms/small.yaml", instance("one", "small"))
+    put(tmp_path / "vms/known.yaml", instance("two", "known"))
+    put(tmp_path / "vms/definition.yaml", KNOWN)
+    put(tmp_path / "vms/old.yaml", vm(name="old", memory="1Gi"))
+    (tmp_path / "vms/small.yaml").rename(tmp_path / "vms/small")
+    assert run(tmp_path, "pin", ".").returncode == Exit.OK
+    (tmp_path / "vms/small").rename(tmp_path / "vms/small.yaml")
+    (tmp_path / "vms/old.yaml").unlink()
+    (tmp_path / "vms/old.yaml").symlink_to("nowhere.yaml")
+    done = run(tmp_path, "pin", ".")
+    assert done.returncode == Exit.UNREADABLE
+    assert done.stdout.splitlines()[:2] == [
+        "not pinned: vms/old.yaml (VR110)",
+        "not pinned: one, whose definitions may stand in what cannot be read",
+    ]
+    lock = (tmp_path / LOCK).read_text(encoding="utf-8")
+    assert [name in lock for name in ("  web:", "  two:", "  old:", "  one:")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
@@ -533,6 +659,55 @@ def test_explain_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) ->
         done = run(loose, "explain", *words)
         assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
         assert "VR102" in done.stderr
+
+
+def test_explain_answers_beside_a_broken_vm_of_the_same_definitions(loose: Path) -> None:
+    """What defines nothing has no other definition of that name; where it does, that is said."""
+    put(loose / "vms/other.yaml", instance("other", "small") + "kind: VirtualMachine\n")
+    done = run(loose, "explain", "one", "memory.guest")
+    assert done.returncode == Exit.OK
+    assert "1Gi  vms/definition.yaml:4:34 VirtualMachineInstancetype small" in done.stdout
+    assert "not read: vms/other.yaml (VR102)" in done.stderr
+    put(loose / "vms/other.yaml", f"{instance('other', 'small')}---\n{BROKEN}")
+    done = run(loose, "explain", "one")
+    assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
+    assert "what decides one may stand in vms/other.yaml (VR102)" in done.stderr
+
+
+def test_what_explain_does_not_find_may_stand_in_what_cannot_be_read(tmp_path: Path) -> None:
+    put(tmp_path / "prod/kustomization.yaml", "namespace: prod\nresources: [vm.yaml]\n")
+    put(tmp_path / "prod/vm.yaml", instance("web", "small"))
+    put(tmp_path / "defs/small.yaml", BROKEN)
+    done = run(tmp_path, "explain", "prod/web")
+    assert done.returncode == Exit.FINDINGS
+    assert "help: mend defs/small.yaml (VR102), which cannot be read first" in done.stderr
+    (tmp_path / "defs/more.yaml").symlink_to("nowhere.yaml")
+    (tmp_path / "defs/small.yaml").unlink()
+    done = run(tmp_path, "explain", "wob")
+    assert done.returncode == Exit.USAGE
+    assert "no VirtualMachine wob in what can be read" in done.stderr
+    assert "did you mean web?" in done.stderr
+    assert "cannot read defs/more.yaml: No such file or directory" in done.stderr
+
+
+def test_explain_names_the_chart_that_came_to_nothing(tmp_path: Path, helm: str) -> None:
+    put(tmp_path / "chart/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    put(tmp_path / "chart/templates/vm.yaml", vm(name="web", memory="1Gi") + '{{ fail "no" }}\n')
+    done = process.run("explain", "web", cwd=tmp_path, VIRT_RENDER_HELM=helm)
+    assert done.returncode == Exit.USAGE
+    assert "chart skipped: helm template chart: Error" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("used-by", "small", "."), ("report", ".", "-o", "page.html")])
+def test_a_list_of_vms_names_what_cannot_be_read(words: tuple[str, ...], loose: Path) -> None:
+    put(loose / "vms/web.yaml", vm(name="web", memory="1Gi") + "kind: VirtualMachine\n")
+    done = run(loose, *words)
+    assert done.returncode == Exit.OK
+    assert "not read: vms/web.yaml (VR102); virt-render check says why\n" in done.stderr
+    put(loose / "vms/definition.yaml", BROKEN)
+    done = run(loose, "used-by", "tall", ".")
+    assert done.returncode == Exit.USAGE
+    assert "vms/definition.yaml (VR102), vms/web.yaml (VR102) cannot be read" in done.stderr
 
 
 def test_factor_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:

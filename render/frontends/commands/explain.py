@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -18,7 +19,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import parts, rendering, unread, unread_texts
+from render.frontends.session import parts, rendering, unless_unread, unread, unread_texts
 from render.manifests.relevance import may_limit
 from render.manifests.uses.destinations import applied_as
 from render.model import fieldpath
@@ -41,7 +42,7 @@ from render.report.deciders import (
     trace,
     words,
 )
-from render.report.findings import merge
+from render.report.findings import Finding, merge
 from render.report.text import printable
 from render.system.streams import STDOUT
 
@@ -50,6 +51,8 @@ _USAGE = ("[FIELD]", "[PATH]")
 #: The first step of a field of the pod.
 _POD = "pod"
 _FEW = 5
+#: What stands in a text that defines what VMs name, and not in one that only has such VMs.
+_DEFINING = (b"instancetype.kubevirt.io", b"flavor.kubevirt.io", b"ControllerRevision")
 _STEPS = re.compile(r"[.\[]")
 
 
@@ -150,10 +153,20 @@ def _found(
         message, cure = elsewhere_too("explain", names[0], [candidate for candidate, _ in several])
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     if _may_depend(chosen, unread_texts(part.loaded), pods=pods):
-        raise RefusedError(merge(findings_of(part.loaded, part.loaded.diagnostics, part.request)))
+        message = f"what decides {names[0]} may stand in {unread(part)}"
+        why = codes.USAGE.at(Location(), message, severity=Severity.WARNING)
+        diagnostics = [*part.loaded.diagnostics, why]
+        raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
     if not chosen.decisions:
-        raise RefusedError(merge(findings_of(part.loaded, chosen.diagnostics, part.request)))
+        diagnostics = [_naming_holder(each, part) for each in chosen.diagnostics]
+        raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
     return part, chosen
+
+
+def _naming_holder(diagnostic: Diagnostic, part: FleetPart) -> Diagnostic:
+    """*diagnostic* with what cannot be read and may hold what it misses; without that there is nothing to tell."""
+    named = unless_unread(diagnostic, part.loaded, part.resources)
+    return named._replace(severity=diagnostic.severity)
 
 
 def _may_depend(explained: Explained, unread: Sequence[bytes], *, pods: bool) -> bool:
@@ -168,7 +181,11 @@ def _may_depend(explained: Explained, unread: Sequence[bytes], *, pods: bool) ->
         for decider in deciders
         if decider.source is not None and decider.source != explained.resource
     }
-    return any((pods and may_limit(text)) or any(name in text for name in names) for text in unread)
+    return any(
+        (pods and may_limit(text))
+        or (any(name in text for name in names) and any(word in text for word in _DEFINING))
+        for text in unread
+    )
 
 
 def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
@@ -186,11 +203,23 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     ):  # it is there, and these say why nothing more can be told of it
         return RefusedError(merge(findings))
     cure = _of_template(name, parts_) or did_you_mean(name, spellings(names), _some(sorted(names)))
+    beside = [*_beside(parts_)]
+    message = f"no VirtualMachine {name}{' in what can be read' if findings or beside else ''}"
+    if beside and not findings:
+        known = codes.USAGE.at(Location(), message, help=cure)
+        return RefusedError(merge([*refused(known).findings, *beside]))
     if findings:
-        message = f"no VirtualMachine {name} in what can be read"
         known = codes.USAGE.at(Location(), message, severity=Severity.WARNING, help=cure)
         return RefusedError(merge([*findings, *(refused(known).findings if names else ())]))
-    return refused(codes.USAGE.at(Location(), f"no VirtualMachine {name}", help=cure))
+    return refused(codes.USAGE.at(Location(), message, help=cure))
+
+
+def _beside(parts_: Iterable[FleetPart]) -> Iterator[Finding]:
+    """What could not be opened or filled in, and that is no error since nobody says that a VM stands in it."""
+    for part in parts_:
+        faults = [*part.loaded.unopened.values(), *chain(*part.loaded.unfilled.values())]
+        noted = [fault._replace(severity=Severity.WARNING) for fault in faults]
+        yield from findings_of(part.loaded, noted, part.request)
 
 
 def _of_template(name: str, parts_: Iterable[FleetPart]) -> str:

@@ -15,7 +15,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, infos_shown
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, render_part
+from render.frontends.session import fleet, render_part, unread
 from render.machine import Machine
 from render.manifests.discover import tidy
 from render.manifests.uses.destinations import applied_as
@@ -60,7 +60,12 @@ def report(request: Request, work: Work) -> Answer:
     written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
     found = merge(every)
     tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
-    return Answer([written], ours, Exit.OK, tally=tally)
+    return Answer([written], ours, Exit.OK, tally=tally, unread=_unread(work))
+
+
+def _unread(work: Work) -> list[str]:
+    """What of the input cannot be read, each with the codes that say why."""
+    return [reason for part in work.parts if (reason := unread(part))]
 
 
 def used_by(request: Request, work: Work) -> Answer:
@@ -82,18 +87,18 @@ def used_by(request: Request, work: Work) -> Answer:
     }
     if not users and name not in defined:
         count = sum(_names(resource, name) for part in work.parts for resource in part.resources)
-        message = f"no instancetype or preference {name} is here"
-        message += (
-            f", and {counted(count, 'VM')} would need it" if count else ", and no VM uses one"
-        )
+        who = f"and {counted(count, 'VM')} would need it" if count else "and no VM uses one"
+        missing = _unread(work)
+        hidden = f"; {', '.join(missing)} cannot be read" if missing else ""
+        message = f"no instancetype or preference {name} is here, {who}{hidden}"
         cure = did_you_mean(name, sorted(names | defined))
         return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
     if request.own["format"] == "json":
         from render.report.fleet import data
 
-        return Answer([data.users_as_json(name, users)], (), Exit.OK)
+        return Answer([data.users_as_json(name, users)], (), Exit.OK, unread=_unread(work))
     lines = _users(users) if users else [f"no VM uses {printable(name)}\n"]
-    return Answer(lines, (), Exit.OK, for_people=True)
+    return Answer(lines, (), Exit.OK, unread=_unread(work), for_people=True)
 
 
 def _names(resource: Resource, name: str) -> bool:

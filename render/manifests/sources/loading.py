@@ -77,6 +77,8 @@ def load_all(
     loose = _watched(watch, Documents(folder=_folder_of(paths), whole=whole))
     paths = _within(paths, loose)
     allowed = _allowed(paths)
+    if reading.scope and reading.scope.repository:
+        allowed.append(reading.scope.repository)
     inputs: list[Documents] = []
     for path in paths:
         if _is_chart(path, reading):

@@ -203,6 +203,9 @@ def _name_unread(intake: SourceIntake, discovered: Discovery, into: Documents) -
     """Say in *into* what the walk left out, and could not look into."""
     into.diagnostics.extend(map(intake.met, discovered.diagnostics))
     if intake.is_lenient:
+        into.unopened |= {
+            found.location.file: found for found in discovered.diagnostics if found.is_error
+        }
         faults = sum(found.is_error for found in discovered.diagnostics)
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
@@ -479,16 +482,42 @@ def _is_reached(
     )
     if is_reached or (_is_unreadable(intake, top) and intake.texts.anywhere(top)):
         return True
+    gone = [file for file in reach.resources if not os.path.lexists(file)]
+    unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
+    if (gone or reach.bare) and _held_machines(intake, top, reach):
+        return True
     if reach.inflates:
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
-    gone = [file for file in reach.resources if not os.path.lexists(file)]
-    if gone:
+    faults = [f"{', '.join(gone)}, which is not there"] if gone else []
+    faults += [f"{folder}, which has no kustomization" for folder in reach.bare]
+    faults += [f"{', '.join(unopened)}, which cannot be read"] if unopened else []
+    if faults:
         into.unseen["kustomization with missing resources"] += 1
-        into.unfilled[top, ""] = [skipped(top, f"it lists {', '.join(gone)}, which is not there")]
+        into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
         into.diagnostics += into.unfilled[top, ""]
     return False
+
+
+def _is_opened(file: str) -> bool:
+    """Whether what the resource *file* says can be read: no link leads out of the repository, or to nothing."""
+    is_led_out = os.path.islink(file) and discover.leads_out(file)
+    return not is_led_out and os.access(file, os.R_OK)
+
+
+def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -> bool:
+    """Whether the kustomization in *top*, which lists what is not there, was made for objects of KubeVirt's.
+
+    It has a lock, or patches VMs; or such objects stand in a folder that it lists, and that lost its kustomization.
+    """
+    edits = (*reach.kustomizations, *reach.others)
+    is_locked = os.path.lexists(os.path.join(top, LOCK))
+    return (
+        is_locked
+        or intake.texts.any_of_machines(edits)
+        or any(map(intake.texts.anywhere, reach.bare))
+    )
 
 
 def _is_unreadable(intake: SourceIntake, top: str) -> bool:
@@ -515,7 +544,9 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         data = intake.reading.buffers.read(file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(intake.met(data))
-            into.unseen += Counter({"path that cannot be read": int(intake.is_lenient)})
+            if intake.is_lenient:
+                into.unopened[file] = data
+                into.unseen["path that cannot be read"] += 1
             continue
         if relevance.may_ask(data):
             asking.append(file)

@@ -279,10 +279,10 @@ class UncomparedInput(NamedTuple):
 class Review(NamedTuple):
     """A comparison of the states *before* and *after*, synced with *emit*; *otherwise*: the other way to sync.
 
-    *uncompared* are the inputs that could not be read, and of which no VM is known; *settings* those of the repository
-    itself that change. *locked*: which inputs are synced rendered, since they have a lock; *unseen* counts what of the
-    second state was not looked at, and *unseen_before* what the first had more of that. *releases*: for which KubeVirt
-    release VMs are rendered and why, in words, where nobody asked for one.
+    *uncompared* are the inputs that could not be read, in the first state only where no VM of them is known; *settings*
+    those of the repository itself that change. *locked*: which inputs are synced rendered, since they have a lock;
+    *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
+    *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one.
     """
 
     before: ReviewedState

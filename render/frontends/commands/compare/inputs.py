@@ -129,8 +129,8 @@ class _InputComparison:
                 self._uncompared.append(_uncompared(title, old, new))
         else:
             impact = _lost(old, new)
-            if not impact.machines:
-                self._uncompared.append(_uncompared(title, old, new))
+            if not impact.machines or new.fault:
+                self._uncompared += _uncompared_files(old, new) or (_uncompared(title, old, new),)
         self._is_anything_known |= not (old.fault and new.fault)
         namespaces = (old.settings.namespace, new.settings.namespace)
         self._inputs.append(ComparedInput(name, impact, namespaces, old.fault is not None))
@@ -204,13 +204,7 @@ def _but_for_files(
     if not any(unread) or not is_parted or not (old.objects or new.objects):
         return old, new, _UnreadableFiles()
     both = old.unread.keys() & new.unread.keys()
-    uncompared = tuple(
-        UncomparedInput(
-            file, {**old.unread, **new.unread}[file], file in old.unread, file in new.unread
-        )
-        for file in sorted({*old.unread, *new.unread})
-        if file in new.unread or not _holds_machines_alone(new, file)
-    )
+    uncompared = _uncompared_files(old, new)
     first, second = _parted(old, new, unread[1]), _parted(new, old, unread[0])
     lost = [_lost(*(_broken(state, state.unread.keys() - both) for state in (old, new)))]
     if new.fault and new.unread.keys() - both:
@@ -223,6 +217,18 @@ def _but_for_files(
         _with_objects_of(second.others, first.rest),
         _with_objects_of(first.others, second.rest),
         _UnreadableFiles(uncompared, tuple(lost)),
+    )
+
+
+def _uncompared_files(old: NamedState, new: NamedState) -> tuple[UncomparedInput, ...]:
+    """The single files that one of both states cannot read, where these alone are at fault."""
+    if not (old.is_read_but_for_files and new.is_read_but_for_files):
+        return ()
+    codes = {**old.unread, **new.unread}
+    return tuple(
+        UncomparedInput(file, codes[file], file in old.unread, file in new.unread)
+        for file in sorted(codes)
+        if file in new.unread or not _holds_machines_alone(new, file)
     )
 
 

@@ -137,7 +137,7 @@ class _PlacedSide(NamedTuple):
     """Where one side stands: called *name*, at *path* seen from *folder*, and how *request* asks to read it.
 
     *exists*: whether anything stands there. *absent*: the texts that the repository lacks, seen from *folder*, and
-    *changed* those that git writes otherwise than it stores them.
+    *changed* those that git writes otherwise than it stores them. *top*: the repository in which it is a revision.
     """
 
     name: str
@@ -147,12 +147,13 @@ class _PlacedSide(NamedTuple):
     exists: bool = True
     absent: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    top: str = ""
 
 
 class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
-    None of *inputs* is divided yet.
+    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to.
     """
 
     name: str
@@ -160,6 +161,7 @@ class _LoadedSide(NamedTuple):
     path: str
     request: Request
     inputs: list[Documents]
+    around: Sequence[Documents] = ()
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -196,13 +198,21 @@ class _LoadedSide(NamedTuple):
                 )
             ]
             leave_out_rendered(parts, self.request.settings.namespace)
-            neighbours = Neighbours(parts, self.request.reading.layout.shared)
+            neighbours = Neighbours([*parts, *self.around], self.request.reading.layout.shared)
             for part in parts:
                 include(part, self.request, neighbours)
             return {
                 _seen_from(self.path, part.folder, part.user): _state(self, part, cluster)
                 for part in parts
             }
+
+    def files(self) -> set[str]:
+        """The files of all objects, seen from the path."""
+        return {
+            os.path.relpath(document.origin.file, self.path)
+            for loaded in self.inputs
+            for document in loaded.documents
+        }
 
     def gatherers(self, loaded: Documents) -> frozenset[str]:
         """The folders of the kustomizations that make up *loaded* and but gather others, seen from the path.
@@ -408,7 +418,10 @@ def _read_both(
     if torn:
         apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
         read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
-    return read, torn
+    for loaded_side, other_side in (read, read[::-1]):
+        _name_unopened(loaded_side, other_side.files())
+    beside = map(_around, placed)
+    return [each._replace(around=next(beside)) for each in read], torn
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -455,6 +468,24 @@ def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
                 continue
             state = known or NamedState(other.name, [], other.settings, Sources())
             side[name] = state._replace(apart=faults)
+
+
+def _name_unopened(side: _LoadedSide, known: Collection[str]) -> None:
+    """Say in *side* that it cannot open what it has of the files *known*, in which the other side has objects.
+
+    Nobody has deleted these; of what else cannot be opened nobody knows that it is of any concern.
+    """
+    unopened = {
+        os.path.relpath(path, side.path): fault
+        for loaded in side.inputs
+        for path, fault in loaded.unopened.items()
+    }
+    for file in sorted(known) if unopened else ():
+        fault = next((unopened[at] for at in unopened if f"{file}/".startswith(f"{at}/")), None)
+        if fault is not None:
+            name = os.path.normpath(os.path.join(side.path, file))
+            place = fault.location._replace(file=name)
+            _loose(side.path, side.inputs).diagnostics.append(fault._replace(location=place))
 
 
 def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
@@ -645,7 +676,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     *beside* is the commit that it is compared with.
     """
     if not revision:
-        return _here(request, path, "the working tree")
+        return _here(request, path, "the working tree")._replace(top=top)
     inside = within(path, top)
     looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
     scope = CheckoutScope(other, looked_at, beside)
@@ -654,7 +685,7 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
         return _PlacedSide(revision[:10], tree, inside, request, exists=False)
     with contextlib.chdir(tree):
         here = _here(request, inside, revision[:10])
-        return here._replace(absent=tuple(absent(tree)), changed=tuple(changed(tree)))
+        return here._replace(absent=(*absent(tree),), changed=(*changed(tree),), top=tree)
 
 
 def _id(top: str, revision: str) -> str:
@@ -698,7 +729,7 @@ def _read(
     gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
     kustomizations, seen from the path, that are not built themselves.
     """
-    name, folder, path, request, exists, lacking, rewritten = side
+    name, folder, path, request, exists, lacking, rewritten, top = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
@@ -712,6 +743,7 @@ def _read(
                 shared=layout.shared,
                 has_submodules=False,
                 apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
+                repository=os.path.realpath(top) if top else "",
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _name_lacking(_below(path, lacking, exclude), path, inputs)
@@ -721,6 +753,24 @@ def _read(
         loaded = loading.load((path,), how, whole=True)
         loaded.unseen += Counter({_REWRITTEN: len(_below(path, rewritten))})
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
+
+
+def _around(side: _PlacedSide) -> list[Documents]:
+    """What stands beside the path of *side* in its repository: VMs below the path may refer to it."""
+    with contextlib.chdir(side.folder):
+        top, path = os.path.realpath(side.top), os.path.realpath(side.path)
+        if not side.exists or not side.top or top == path:
+            return []
+        layout = side.request.reading.layout
+        scope = Scope(layout.exclude, shared=layout.shared, has_submodules=False)
+        how = reading(side.request, standard_input())._replace(scope=scope)
+        around = loading.load_all((os.path.relpath(top),), how, whole=True)
+        for loaded in around:
+            inside = [] if loaded.is_one_root else [*loaded.documents]
+            for document in inside:
+                if files.is_below(os.path.realpath(document.origin.file), path):
+                    loaded.remove(document)
+        return [each for each in around if not files.is_below(os.path.realpath(each.folder), path)]
 
 
 def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> list[str]:
