@@ -136,6 +136,19 @@ def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> No
     assert "1 gone" in repository.fine("diff", "HEAD~1", *words)
 
 
+def test_a_vm_that_cannot_be_rendered_for_another_reason_has_that_one(
+    repository: Repository,
+) -> None:
+    repository.write("shop/vm.yaml", manifests.vm("shop", namespace="shop", instancetype="nowhere"))
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
+    repository.commit("One mistake")
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml]\n")
+    told = repository.run("diff", "HEAD").stdout
+    reason = told.partition("already before; after:")[2].partition("assumed:")[0]
+    assert '"nowhere" not found' in reason
+    assert "gone.yaml" not in reason
+
+
 @pytest.mark.parametrize(
     ("file", "text", "word"),
     [
