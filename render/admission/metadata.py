@@ -19,9 +19,9 @@ from render.model.tree import Tree
 _MOST_ANNOTATIONS = 256 << 10
 _CHECK = METADATA_REFUSED.slug
 #: What Helm, Jinja, envsubst and Flux fill in before an API server sees it. An opening inside of another ends the
-#: search for its closing, lest a text of nothing else takes ages.
+#: search for its closing, lest a text of nothing else takes ages. Backstage's has a ``$`` before it.
 PLACEHOLDER = (
-    r"\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*+)(?::[=-](?:(?!\$\{)[^}])*+)?\}"
+    r"\$?\{\{(?:(?!\{\{|\}\}).)*+\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*+)(?::[=-](?:(?!\$\{)[^}])*+)?\}"
 )
 #: What others fill in where a name stands, in which no API server takes such characters.
 PLACEHOLDER_OF_NAME = (

@@ -291,4 +291,5 @@ def example(use: Use, number: int, release: Version) -> str | None:
         return _EXAMPLES[use.type][number]
     if use.type.startswith(("[]", "map[")) or types.is_struct(use.type):
         return None
-    return re.sub(r"[^a-z0-9]+", "-", use.name.lower()).strip("-") or "x"
+    name = re.sub(r"[^a-z0-9]+", "-", use.name.lower()).strip("-") or "x"
+    return f"{name}-{number}" if number else name  # what quotes one is not certain

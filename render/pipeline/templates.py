@@ -192,12 +192,19 @@ def check_unfilled(
 
 
 def _certain(variants: Sequence[Sequence[Diagnostic]], parts: Parts) -> list[Diagnostic]:
-    """Of the findings in all *variants*, one an example, those that hold with each, and depend on none."""
-    return [
-        diagnostic
-        for diagnostic in variants[0]
-        if diagnostic in variants[-1] and not _is_open(diagnostic, parts)
-    ]
+    """Of the findings in all *variants*, one an example, those that hold with each, and depend on and quote none."""
+    last = {
+        (each.code, each.location, each.message): each
+        for each in (relocated(diagnostic, parts) for diagnostic in variants[-1])
+    }
+    certain = []
+    for diagnostic in variants[0]:
+        each = relocated(diagnostic, parts)
+        other = last.get((each.code, each.location, each.message))
+        if other is not None and not _is_open(diagnostic, parts):
+            is_same = (each.help, each.fixes) == (other.help, other.fixes)
+            certain.append(diagnostic if is_same else diagnostic._replace(help="", fixes=()))
+    return certain
 
 
 def _attempt(

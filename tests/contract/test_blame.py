@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,33 @@ def test_what_no_patch_wrote_is_the_base_s(repository: Path) -> None:
     entry = "resources: [../base]\npatches: [{path: p.yaml}]\n"
     manifests.put(repository / "prod/kustomization.yaml", entry)
     assert place(repository) == ("base/vm.yaml", 14)
+
+
+@pytest.mark.parametrize(
+    ("entry", "field"),
+    [
+        ("labels: [{pairs: {tier: %s}}]", "metadata.labels.tier"),
+        ("commonLabels: {tier: %s}", "metadata.labels.tier"),
+        ("commonAnnotations: {tier: %s}", "metadata.annotations.tier"),
+    ],
+)
+def test_what_a_kustomization_gives_all_its_objects_is_its_own(
+    repository: Path, entry: str, field: str
+) -> None:
+    folders = [repository.parent / f"{repository.name}-{value}" for value in ("a", "b", "none")]
+    for folder in folders:
+        value = folder.name.rpartition("-")[2]
+        text = "resources: [../base]\n" + (f"{entry % value}\n" if value != "none" else "")
+        shutil.copytree(repository, folder)
+        manifests.put(folder / "prod/kustomization.yaml", text)
+    for before in (0, 2):
+        words = ("diff", str(folders[before]), str(folders[1]), "--format", "json")
+        listed = json.loads(process.run(*words, cwd=repository).stdout)
+        (change,) = listed["machines"][0]["changes"]
+        cause = change["cause"]
+        assert field.startswith(change["field"])
+        place = os.path.relpath(cause["file"], folders[1]), cause["line"]
+        assert place == ("prod/kustomization.yaml", 2)
 
 
 def test_overlays_are_named(repository: Path) -> None:

@@ -94,6 +94,28 @@ def test_a_vm_that_does_not_render_is_part_of_the_answer(repository: Repository)
     assert '"nowhere" not found' in done.stdout
 
 
+def test_a_vm_that_build_refuses_for_its_preference_is_not_synced(repository: Repository) -> None:
+    """What would be printed of it has no preference any more, and the cluster would take that."""
+    preference = (
+        "apiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachineClusterPreference\n"
+        "metadata: {name: linux}\nspec: {requirements: {cpu: {guest: %d}}}\n"
+    )
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    chosen = text.replace("  template:", "  preference: {name: linux}\n  template:", 1)
+    repository.write("vms/web.yaml", chosen)
+    repository.write("linux.yaml", preference % 2)
+    repository.commit("A preference")
+    repository.write("linux.yaml", preference % 4)
+    done = repository.run("diff", "HEAD", "--emit", "vm")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "2 VMs: 1 unrenderable, 1 same")
+    assert "preference requires 4 vCPU" in done.stdout
+    repository.commit("More than there is")
+    assert "2 VMs: 1 repaired, 1 same" in repository.fine("diff", "HEAD..HEAD~1", "--emit", "vm")
+    assert "unrenderable  VirtualMachine" not in repository.fine("diff", "--emit", "vm")
+    anew = repository.run("diff", "HEAD~1..HEAD").stdout
+    assert "made anew, the VM would not run: failure checking preference requirements" in anew
+
+
 @pytest.mark.parametrize(("limit", "status"), [("error", 0), ("gone", 1), ("restart", 1)])
 def test_a_vm_that_goes_can_fail_the_command(
     repository: Repository, limit: str, status: int
@@ -135,6 +157,19 @@ def test_a_chart_that_fails_is_not_gone(repository: Repository, helm: str) -> No
     for file in (repository.folder / "chart").rglob("*.yaml"):
         file.unlink()
     assert "1 gone" in repository.fine("diff", "HEAD~1", *words)
+
+
+def test_a_vm_that_cannot_be_rendered_for_another_reason_has_that_one(
+    repository: Repository,
+) -> None:
+    repository.write("shop/vm.yaml", manifests.vm("shop", namespace="shop", instancetype="nowhere"))
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
+    repository.commit("One mistake")
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml]\n")
+    told = repository.run("diff", "HEAD").stdout
+    reason = told.partition("already before; after:")[2].partition("assumed:")[0]
+    assert '"nowhere" not found' in reason
+    assert "gone.yaml" not in reason
 
 
 @pytest.mark.parametrize(

@@ -1187,6 +1187,21 @@ def test_vms_that_settings_of_the_cluster_touch_are_named_with_that(
     assert f"{reason}  KubeVirt kubevirt/kubevirt spec  kubevirt.yaml:4:1\n" in diff().text
 
 
+@pytest.mark.parametrize("emit", ["source", "vm"])
+def test_a_definition_that_only_says_a_zero_is_named_and_no_setting(
+    repository: Repository, diff: Run, emit: str
+) -> None:
+    """What is written otherwise was edited, though what is stored of it is the same."""
+    repository.write("web.yaml", manifests.vm("web", namespace="prod", instancetype="small"))
+    repository.write("small.yaml", manifests.instancetype())
+    repository.commit("A VM")
+    repository.write("small.yaml", f"{manifests.instancetype()}    overcommitPercent: 0\n")
+    repository.commit("A zero")
+    text = diff("--emit", emit).text
+    assert "VirtualMachineClusterInstancetype small: what they run is the same" in text
+    assert "settings of the cluster" not in text
+
+
 def test_a_new_pin_is_blamed_on_the_edit_that_it_brings(repository: Repository, diff: Run) -> None:
     """Where the change has both; else on the pin, of which each VM has its own."""
     for name in ("a", "b"):

@@ -56,7 +56,7 @@ def test_diff_compares_the_others(repository: Path) -> None:
     ]
     assert [machine["resource"]["namespace"] for machine in listed["machines"]] == ["prod", "test"]
     markdown = run(repository, "diff", "HEAD", "--format", "markdown").stdout
-    assert "not compared: infra (VR122)" in markdown.splitlines()[2]
+    assert "not compared: infra (VR122)" in markdown.splitlines()[4]
 
 
 def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
@@ -429,6 +429,42 @@ def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     done = run(repository, "pin", ".")
     assert done.returncode == Exit.FINDINGS
     assert "not pinned: infra (VR122)" in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("more", "is_read"),
+    [
+        ("", True),
+        ("namespace: kubevirt\nlabels: [{pairs: {a: b}}]\n", True),
+        ("patches: [{target: {kind: CDI}, patch: '[]'}]\n", False),
+    ],
+)
+def test_settings_beside_a_remote_base_count(repository: Path, more: str, *, is_read: bool) -> None:
+    """What a kustomization hands over as it is needs no remote base to be known."""
+    remote = "https://example.invalid/cdi-cr.yaml"
+    put(repository / "infra/kustomization.yaml", f"resources: [cr.yaml, '{remote}']\n{more}")
+    cluster = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\nspec:\n"
+    gates = "configuration: {developerConfiguration: {featureGates: [%s]}}"
+    put(repository / "infra/cr.yaml", f"{cluster}  {gates % 'HostDevices'}\n")
+    device = "devices: {hostDevices: [{name: usb, deviceName: example.com/usb}]}"
+    put(repository / "base/vm.yaml", vm(name="web", memory="1Gi").replace("devices: {}", device))
+    commit(repository)
+    done = run(repository, "check", ".")
+    assert done.returncode == Exit.OK
+    assert ("VR431" in done.stdout) is not is_read
+    assert "1 kustomization of a remote base without VMs" in done.stderr
+    put(repository / "infra/cr.yaml", f"{cluster}  {gates % 'Snapshot'}\n")
+    refused = run(repository, "check", ".")
+    assert (refused.returncode == Exit.FINDINGS) is is_read
+
+
+def test_definitions_beside_a_remote_base_are_found(repository: Path) -> None:
+    remote = "https://example.invalid/cdi-cr.yaml"
+    put(repository / "infra/kustomization.yaml", f"resources: [it.yaml, '{remote}']\n")
+    put(repository / "infra/it.yaml", instancetype(name="small"))
+    put(repository / "base/vm.yaml", vm(name="web", instancetype="small"))
+    done = run(repository, "check", ".")
+    assert done.returncode == Exit.OK, done.stdout
 
 
 def test_what_is_filled_in_later_is_left_aside(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Odd input through the library: each a clear finding, never a traceback, never a quiet wrong answer."""
 
+import re
 from typing import Any
 
 import pytest
@@ -262,6 +263,29 @@ def test_of_a_vm_with_placeholders_the_rest_is_checked() -> None:
     assert {diagnostic.code for diagnostic in render([volumes], Settings()).diagnostics} == {
         "VR115"
     }
+
+
+@pytest.mark.parametrize("text", ["${{ values.space }}", "Team_{{ space }}"])
+def test_no_finding_shows_what_stands_in_for_a_placeholder(text: str) -> None:
+    """A namespace is what CDI's own objects get, and where others are looked for; a cure may name a disk."""
+    body = vm(
+        {"name": "web", "namespace": text},
+        {
+            "domain": {
+                "devices": {"disks": [{"name": "data", "disk": {}}]},
+                "memory": {"guest": "1Gi"},
+            },
+            "volumes": [{"name": "a-${{ values.disk }}", "dataVolume": {"name": "root"}}],
+        },
+    )
+    storage = {"storage": {"resources": {"requests": {"storage": "1Gi"}}}, "source": {"blank": {}}}
+    body["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "root"}, "spec": storage}]
+    found = render([body], Settings()).diagnostics
+    assert {diagnostic.code for diagnostic in found} == {"VR115", "VR420"}
+    words = f"{text[text.index('{') - text.startswith('$') :]} is not filled in"
+    assert [d.message for d in found if d.field == "metadata.namespace"] == [words]
+    sentences = " ".join(f"{diagnostic.message} {diagnostic.help}" for diagnostic in found)
+    assert not re.search(r"values-|-space|team_|a-x", sentences)
 
 
 @pytest.mark.parametrize("kind", ["labels", "annotations"])

@@ -77,9 +77,42 @@ def blame(
             place = _written(patch, operations, body, path, value)
             if place is not None:
                 return patch.at(place)
-        return None
+        return _paired(reach, path, value, limits)
 
     return of
+
+
+def _paired(reach: Reach, path: FieldPath, value: Any, limits: Limits) -> Position | None:
+    """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
+
+    (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
+    """
+    from render.yaml import positions
+
+    for file in reach.kustomizations if path[:1] == ("metadata",) else ():
+        loaded = kustomization.load(file, limits)
+        for document in loaded.documents:
+            for place, pairs in _pairs(document.body, path[1:2]):
+                if path[2:3] and pairs.get(str(path[2]), _NOTHING) == value:
+                    place = (*place, path[2])  # noqa: PLW2901 - the same place, one step further
+                elif path[2:3] or not pairs or not pairs.items() <= value.items():
+                    continue
+                return file, *positions.locate(loaded.data, document.origin, place)
+    return None
+
+
+def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
+    """What the kustomization *body* adds to labels or annotations (*of* says to which), each with its place."""
+    found: list[tuple[FieldPath, Any]] = []
+    if of == ("labels",):
+        entries = body.get("labels")
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            pairs = entry.get("pairs") if isinstance(entry, dict) else None
+            found.append((("labels", index, "pairs"), pairs))
+        found.append((("commonLabels",), body.get("commonLabels")))
+    elif of == ("annotations",):
+        found.append((("commonAnnotations",), body.get("commonAnnotations")))
+    yield from ((place, pairs) for place, pairs in found if isinstance(pairs, dict))
 
 
 class _Blame:

@@ -11,7 +11,7 @@ from render.manifests import kustomize
 from render.manifests.blame import origins, patches
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
-from render.manifests.kustomization import LOCK, AddedPatch, Reach, find, load, reach
+from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
@@ -20,6 +20,7 @@ from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitE
 from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse, mappings
+from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files
 from render.yaml import writer
@@ -29,6 +30,17 @@ from render.yaml.reader import Document, read
 if TYPE_CHECKING:
     from render.system.processes import Steps
 
+_OF_METADATA = frozenset(
+    {
+        "namespace",
+        "nameprefix",
+        "namesuffix",
+        "labels",
+        "commonlabels",
+        "commonannotations",
+        "buildmetadata",
+    }
+)
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _SEPARATOR = "\n---\n"
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
@@ -130,6 +142,34 @@ def is_of_elsewhere(intake: SourceIntake, tried: Documents) -> bool:
     """Whether the kustomization *tried* only wants for a remote base, and no file of its own has a VM."""
     is_remote = {fault.code for fault in tried.unbuilt} == {codes.REMOTE_BASE.number}
     return is_remote and _is_without_vms(intake, tried)
+
+
+def read_without_remotes(intake: SourceIntake, tried: Documents) -> None:
+    """Read into *tried*, which wants for a remote base, the files of its own that it hands over as they are.
+
+    Those with settings of the cluster are, too, where it says more of metadata: nobody looks for them by that. What an
+    object of Argo CD or Flux fills in is left alone.
+    """
+    reached = reach(tried.folder, intake.limits, allow_remote=True, known=intake.kustomizations)
+    fields = {
+        field.casefold()
+        for file in reached.kustomizations
+        for document in intake.kustomizations.load(file, intake.limits).documents
+        for field in document.body
+    }
+    if tried.user or not fields <= GATHERING | _OF_METADATA:
+        return
+    local = Documents()
+    for file in reached.resources:
+        if intake.texts.any([file]):
+            intake.file(file, local, named=False)
+    tried.documents += (
+        document
+        for document in local.documents
+        if fields <= GATHERING or tells_release(from_body(document.body, 0))
+    )
+    if tried.documents:
+        tried.diagnostics, tried.unbuilt = [], []
 
 
 def _is_without_vms(intake: SourceIntake, tried: Documents) -> bool:

@@ -221,7 +221,8 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
     if built.is_of_elsewhere(intake, tried):
         loose.unseen["kustomization of a remote base without VMs"] += 1
         loose.diagnostics.append(skipped(tried.folder, tried.unbuilt[0].message))
-        return False
+        built.read_without_remotes(intake, tried)
+        return bool(tried.documents)
     if built.is_for_helm(intake, tried):
         loose.unseen["helmCharts kustomization"] += 1
         why = "kustomize would have to run helm for it"

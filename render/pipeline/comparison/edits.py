@@ -72,7 +72,7 @@ def names_used(machines: Iterable[Machine]) -> Iterator[str]:
 
 def _edited(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
     for key in before.definitions.keys() & after.definitions.keys():
-        if not _is_same_content(before.definitions[key].content, after.definitions[key].content):
+        if not _is_alike(before.definitions[key], after.definitions[key]):
             yield key
 
 
@@ -92,8 +92,12 @@ def _deleted(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
             yield key
 
 
-def _is_same_content(spec: Tree, other: Tree) -> bool:
-    return spec == other or hashes.content(spec) == hashes.content(other)
+def _is_alike(definition: Definition, other: Definition) -> bool:
+    """Whether nobody has edited it: as it is written, where both are in the input, and be it by a zero."""
+    if definition.resource and other.resource:
+        return definition.resource.spec == other.resource.spec
+    spec, other_spec = definition.content, other.content
+    return spec == other_spec or hashes.content(spec) == hashes.content(other_spec)
 
 
 def edits_without_effect(

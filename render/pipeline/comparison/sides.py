@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff.source import ChangeSource, SideName
 from render.legacy import machines
@@ -29,6 +30,8 @@ from render.room.figures import ClusterCapacity
 from render.settings import Settings
 
 KINDS = (VM, VMI)
+#: What KubeVirt refuses of a VM with an instancetype and a preference alone.
+_UNEXPANDED = frozenset(code.number for code in (codes.REQUIREMENT_UNMET, codes.SPREAD_INDIVISIBLE))
 _CLUSTERS = ("KubeVirt", "HyperConverged")
 Key = tuple[str, str, str]
 
@@ -204,8 +207,11 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
         emit="source", stored=False, defaults="manifest", firmware_uuid="none", pins="ignore",
         lock=None,
     )  # fmt: skip
+    refused = _refused_unexpanded(synced, settings)
     left = [
-        body for body in synced.resources if _key(from_body(body, 0), settings) not in synced_alike
+        body
+        for body in synced.resources
+        if (key := _key(from_body(body, 0), settings)) not in synced_alike and key not in refused
     ]
     side = _started_side(state, library.parse(left), plain, first)
     return side._replace(
@@ -217,6 +223,20 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
             rendered=rendered,
             copied=attribution.copies(synced, places),
         ),
+    )
+
+
+def _refused_unexpanded(synced: Rendered, settings: Settings) -> frozenset[Key]:
+    """The VMs of which a rendering is printed by nobody for what the cluster would not see in it any more.
+
+    It refuses a VM with its instancetype and preference for it, and ``build`` in its place.
+    """
+    refs = {found.resource for found in synced.diagnostics if found.code in _UNEXPANDED}
+    return frozenset(
+        (kind, ref.namespace or settings.namespace, ref.name)
+        for ref in refs
+        if ref is not None and ref.kind in KINDS
+        for kind in KINDS
     )
 
 

@@ -33,6 +33,8 @@ _OF_DEFINITIONS = _OF_SIZES | _numbers(
 )  # fmt: skip
 #: What refers to an entry of a list by its name.
 _OF_NAMES = _numbers(codes.NETWORK, codes.DISKS, codes.VOLUMES, codes.CLAIMS, codes.CREDENTIALS)
+#: What is looked up, or made, in the namespace of the VM.
+_OF_NAMESPACE = _numbers(codes.DATA_VOLUME_TEMPLATES, codes.IMPORT_REFUSED, codes.REFERENCE)
 _MATCHERS: tuple[FieldPath, ...] = tuple(("spec", kind.word) for kind in KIND_CLASSES)
 #: By what presets select.
 _SELECTED: tuple[FieldPath, ...] = (
@@ -72,6 +74,8 @@ def _comes_of(
 ) -> bool:
     if "domain" in open_path and not _SIZES.isdisjoint(open_path):
         return found.code in _OF_SIZES
+    if open_path == ("metadata", "namespace"):
+        return found.code in _OF_NAMESPACE
     if open_path[-1] not in _NAMES or not any(isinstance(step, int) for step in open_path):
         return False
     if found.code == codes.DATA_VOLUME_TEMPLATES.number:

@@ -139,6 +139,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         _named(route, change, change.after, new)
         or _decided(route, change, change.after, new, whole=True)
         or _derived(route, change)
+        or _partner(route, change.of_rendered())
         or _written((*_TEMPLATE, *route), change)
         or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
@@ -171,6 +172,30 @@ def _computed(route: Route, change: Transition, *, around: bool = True) -> Chang
                 if origin:
                     return origin
     return _written(route, change) if around and route[:1] == ("metadata",) else None
+
+
+def _partner(route: Route, change: Transition) -> ChangeSource | None:
+    """The volume of a disk, or the network of an interface, that only one manifest has: KubeVirt adds the other to it.
+
+    What a preference says of it is no news then.
+    """
+    for place, sources in _COMPUTED:
+        if route[: len(place)] != place or not _is_item(route, place):
+            continue
+        own = (*_TEMPLATE, *route[: len(place) + 1])
+        if any(_has(manifest, own) for manifest in change.manifests):
+            return None
+        for source in sources:
+            partner = (*_TEMPLATE, *source, own[-1])
+            if len({_has(manifest, partner) for manifest in change.manifests}) > 1:
+                return _written(partner, change)
+    return None
+
+
+def _has(manifest: Tree, route: Route) -> bool:
+    """Whether *manifest* has the item of a list at the end of *route*."""
+    path = path_of(route, manifest)
+    return len(path) == len(route) and tree.get(manifest, *path) is not None
 
 
 def _derived(route: Route, change: Transition) -> ChangeSource | None:

@@ -258,6 +258,31 @@ def test_a_removed_field_is_blamed_on_where_it_was() -> None:
     )
 
 
+@pytest.mark.parametrize("emit", ["source", "vm"])
+@pytest.mark.parametrize("is_added", [True, False])
+def test_a_disk_that_kubevirt_adds_is_blamed_on_its_volume(emit: Any, *, is_added: bool) -> None:
+    """And not on the preference that has chosen the bus of all disks before."""
+    preference = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "linux"},
+        "spec": {"devices": {"preferredDiskBus": "virtio"}},
+    }
+    least = edited(VM, {"name": "linux"}, "spec", "preference")
+    volumes = least["spec"]["template"]["spec"]["volumes"]
+    more = edited(
+        least,
+        [*volumes, {"name": "data", "containerDisk": {"image": "x"}}],
+        *("spec", "template", "spec", "volumes"),
+    )
+    states = [least, more] if is_added else [more, least]
+    before, after = ([SMALL, preference, vm] for vm in states)
+    found = only(before, after, Settings(emit=emit))
+    cause = change(found, "spec.domain.devices.disks[data]").cause
+    assert cause is not None
+    assert (cause.field, cause.index) == ("spec.template.spec.volumes[1]", 2)
+
+
 def test_a_setting_of_the_cluster_is_a_cause() -> None:
     found = only([VM, SMALL], [VM, SMALL, cluster(cpuModel="Haswell")])
     assert found.effects == ("next",)

@@ -425,7 +425,8 @@ def _read_again(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpac
     sizes = (None, machine.sizes[1])
     if machine.unrendered:
         both: tuple[SideName, SideName] = ("before", "after")
-        return MachineImpact(machine.resource, _LOST, faults, unrendered=both, sizes=sizes)
+        now = machine.messages or faults
+        return MachineImpact(machine.resource, _LOST, now, unrendered=both, sizes=sizes)
     wrong = tuple(effect for effect in machine.effects if effect != "new")
     if wrong:
         return MachineImpact(machine.resource, wrong, machine.messages, sizes=sizes)
