@@ -42,6 +42,8 @@ REFUSED_AS_READ = frozenset(
         codes.INVALID_VALUE,
     )
 )
+#: In the words of a VM whose input cannot be read, between that and why.
+UNREAD = " cannot be read"
 _MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
 

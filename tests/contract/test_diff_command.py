@@ -172,6 +172,31 @@ def test_a_vm_that_cannot_be_rendered_for_another_reason_has_that_one(
     assert "gone.yaml" not in reason
 
 
+def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Repository) -> None:
+    repository.write("shop/vm.yaml", manifests.vm("shop", namespace="shop", memory="1Gi"))
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.commit("A kustomization")
+    repository.write("shop/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
+    told = repository.run("diff", "HEAD", "--format", "markdown").stdout.splitlines()
+    (row,) = (line for line in told if line.startswith("| `VirtualMachine shop/shop`"))
+    assert row.endswith("after: `shop of the working tree cannot be read` |")
+    assert any(line.startswith("- `shop`") and "gone.yaml" in line for line in told)
+
+
+def test_the_vm_of_a_deleted_chart_stood_in_its_template(repository: Repository, helm: str) -> None:
+    """Whatever the folder in which somebody asks holds."""
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "name: shop\n")
+    template = manifests.vm("CHOSEN", namespace="shop", memory="1Gi")
+    repository.write("chart/templates/vm.yaml", template.replace("CHOSEN", "{{ .Values.name }}"))
+    repository.commit("A chart")
+    repository.git("rm", "--quiet", "-r", "chart")
+    repository.commit("None")
+    repository.git("checkout", "--quiet", "HEAD~1")
+    told = repository.fine("diff", "HEAD..main", "--helm", helm)
+    assert "gone  VirtualMachine shop/shop  chart/templates/vm.yaml:1:1" in told
+
+
 @pytest.mark.parametrize(
     ("file", "text", "word"),
     [

@@ -7,7 +7,7 @@ character that could mean something is a reference.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from render.diff.impact import FieldChange
+from render.diff.impact import UNREAD, FieldChange
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
@@ -302,7 +302,10 @@ def _why(entry: MachineEntry) -> str:
     differences = changes(machine)
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)
-        text = code(machine.messages[0], cell=True)
+        message = machine.messages[0]
+        if "after" in machine.unrendered and UNREAD in message:
+            message = message[: message.index(UNREAD) + len(UNREAD)]  # why stands above
+        text = code(message, cell=True)
         return f"{reason}: {text}" if reason else text
     if not differences:
         amounts_ = "; ".join(

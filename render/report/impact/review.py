@@ -815,9 +815,14 @@ def _pin(name: str, pin: str) -> str:
 
 
 def without_rest(machines: Iterable[MachineImpact]) -> str:
-    """That the sums lack the VMs that cannot be rendered, if they do."""
-    lost = sum(1 for machine in machines if machine.unrendered)
-    return f" (without {lost:,} that cannot be rendered)" if lost else ""
+    """That the sums lack the VMs that cannot be rendered, or could not before, if they do."""
+    lost = [machine.unrendered for machine in machines if machine.unrendered]
+    if all("after" in states for states in lost):
+        why = "cannot be rendered"
+    else:
+        is_all = all(states == ("before",) for states in lost)
+        why = "could not be rendered before" if is_all else "one state cannot render"
+    return f" (without {len(lost):,} that {why})" if lost else ""
 
 
 class ChangeCause(NamedTuple):

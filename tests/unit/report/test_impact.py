@@ -27,6 +27,7 @@ from render.report.impact.review import (
     causes,
     entries,
     total,
+    without_rest,
 )
 from render.report.places import Place
 from tests.support import pages
@@ -429,8 +430,8 @@ def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
 
     machine = using("web")
     machine["spec"]["preference"] = {"name": "small"}
-    states = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
-    text = written("markdown", review(*states))
+    before, after = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
+    text = written("markdown", review(before, after))
     assert text.startswith("### 1 new error: Nothing changes for any VM\n")
 
 
@@ -718,3 +719,19 @@ def test_what_restarts_in_any_case_names_no_rollout_strategy(field: str) -> None
     before, after = ([vm(**{field: value})] for value in values)
     (machine,) = compare(before, after, Settings(kubevirt="1.5")).machines
     assert (machine.rollout is None) == (field == "hostname")
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([()], ""),
+        ([("after",), ("before", "after")], " (without 2 that cannot be rendered)"),
+        ([("before",), ()], " (without 1 that could not be rendered before)"),
+        ([("before",), ("after",)], " (without 2 that one state cannot render)"),
+    ],
+)
+def test_sums_say_which_vms_they_lack(states: Any, expected: str) -> None:
+    """One that can be rendered now was repaired, and is not among those that cannot."""
+    ref = ResourceRef("VirtualMachine", "prod", "web")
+    found = [MachineImpact(ref, ("same",), unrendered=unrendered) for unrendered in states]
+    assert without_rest(found) == expected

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
-from render.diff.impact import Impact, MachineImpact
+from render.diff.impact import UNREAD, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
@@ -400,7 +400,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     known = compare([], read.objects, read.settings)
     faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(
-        f"{_place_in(broken, finding.place)} cannot be read: {finding.text}"
+        f"{_place_in(broken, finding.place)}{UNREAD}: {finding.text}"
         for finding in broken.fault.findings
         if finding.diagnostic.is_error
     )
@@ -495,7 +495,7 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         place, value = state.places.place(location), state.places.value(location)
         is_filled = bool(state.chart) and index is not None
         edit = values.at(value.file, value.line) if is_filled else None
-        if edit is not None:
+        if edit is not None and (cause.path or not is_edited(place.file)):
             return edit
         if is_edited(place.file):
             return place
@@ -516,10 +516,11 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
 
 
 def _nothing(side: Side, request: Request) -> NamedState:
-    """A kustomization that one side does not have."""
+    """A kustomization that one side does not have: its files are looked for where the others of the side are."""
     other = next(iter(side.values()), None)
-    name, settings = (other.name, other.settings) if other else ("nothing", request.settings)
-    return NamedState(name, [], settings, Sources())
+    if other is None:
+        return NamedState("nothing", [], request.settings, Sources())
+    return NamedState(other.name, [], other.settings, other.places)
 
 
 def other_emit(emitted: str) -> Literal["vm", "source"]:
