@@ -429,8 +429,8 @@ def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
 
     machine = using("web")
     machine["spec"]["preference"] = {"name": "small"}
-    states = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
-    text = written("markdown", review(*states))
+    before, after = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
+    text = written("markdown", review(before, after))
     assert text.startswith("### 1 new error: Nothing changes for any VM\n")
 
 
