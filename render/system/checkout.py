@@ -113,9 +113,9 @@ def holds(top: str, path: str) -> bool:
         return True
     while not os.path.lexists(around):
         around = os.path.dirname(around)
-    if around != top and (not os.listdir(around) or repository(around) != top):
-        return True
     try:
+        if around != top and ((repository(around) or top) != top or not os.listdir(around)):
+            return True
         with open(os.path.join(os.path.dirname(top), _LISTING), "rb") as listing:
             listed = listing.read() if not os.listdir(os.path.join(top, ".git")) else b""
     except OSError:

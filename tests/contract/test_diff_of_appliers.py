@@ -369,6 +369,19 @@ def test_where_a_folder_is_gone_and_its_object_is_not_nothing_is_pruned(
     assert effects(repository, "HEAD~2..HEAD")["prod/one"][0] == ["gone"]
 
 
+@pytest.mark.parametrize("path", ["vms/none", "vms/one/vm.yaml/none", "README.md/none"])
+def test_a_path_that_was_never_there_is_no_matter(path: str, repository: Repository) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("README.md", "A file\n")
+    repository.write("deploy/one.yaml", deployed("one", path))
+    repository.commit("It is not there")
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="2Gi"))
+    assert effects(repository)["one"][0] == ["restart"]
+    checked = repository.run("check", ".", "-v")
+    assert checked.returncode == 0
+    assert f"not evaluated: app path does not exist: {path}" in checked.stdout
+
+
 def test_a_folder_in_which_other_files_are_left_is_there(repository: Repository) -> None:
     repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
     repository.write("vms/one/README.md", "Nobody reads this\n")

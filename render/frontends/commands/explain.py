@@ -153,14 +153,19 @@ def _found(
         message, cure = elsewhere_too("explain", names[0], [candidate for candidate, _ in several])
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     if _may_depend(chosen, unread_texts(part.loaded), pods=pods):
-        message = f"what decides {names[0]} may stand in {unread(part)}"
-        why = codes.USAGE.at(Location(), message, severity=Severity.WARNING)
-        diagnostics = [*part.loaded.diagnostics, why]
-        raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
+        raise _undecided(names[0], part)
     if not chosen.decisions:
         diagnostics = [_naming_holder(each, part) for each in chosen.diagnostics]
         raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
     return part, chosen
+
+
+def _undecided(name: str, part: FleetPart) -> RefusedError:
+    """That what decides the VM *name* may stand in what of *part* cannot be read, and why that cannot be."""
+    message = f"what decides {name} may stand in {unread(part)}"
+    why = codes.USAGE.at(Location(), message, severity=Severity.WARNING)
+    diagnostics = [*part.loaded.diagnostics, why]
+    return RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
 
 
 def _naming_holder(diagnostic: Diagnostic, part: FleetPart) -> Diagnostic:
