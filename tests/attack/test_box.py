@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests import boxed
 from render.manifests import kustomize as module
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import Reach
 from render.system import box as walls_of
-from render.system import processes
+from render.system import processes, processors
 from render.system.box import Allowance, Boxes, Wall, Walls
 from render.system.processes import run as run_program
 from render.yaml.budget import Limits
@@ -85,7 +84,7 @@ def test_the_environment_has_names_only(tmp_path: Path, monkeypatch: pytest.Monk
 def test_too_much_memory_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kustomize: str
 ) -> None:
-    monkeypatch.setattr(boxed, "MEMORY", 8 << 20)
+    monkeypatch.setattr(processors, "memory", lambda: 8 << 20)
     put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
     found = processes.finish(

@@ -906,7 +906,7 @@ ELSEWHERE = "https://github.com/kubevirt/kubevirt/releases/download/v1.6.0/kubev
 
 @pytest.mark.parametrize(
     ("text", "codes"),
-    [("apiVersion: kubevirt.io/v1\nkind: KubeVirt\n", []), (BASE, ["VR122"])],
+    [("apiVersion: kubevirt.io/v1\nkind: KubeVirt\nspec: {}\n", []), (BASE, ["VR122"])],
     ids=["operator", "vm"],
 )
 def test_an_operator_from_elsewhere_is_no_error(

@@ -105,7 +105,7 @@ def test_what_nobody_knows_is_refused(say: Say) -> None:
     assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)
     wrong = say("history", "--since", "yesterday", exit_=Exit.FINDINGS)
     assert "unknown revision yesterday" in wrong
-    assert "help: --since takes a day (2026-01-31), or a commit; " in wrong
+    assert "; --since takes a day (2026-01-31), or a commit" in wrong
     assert "cannot tell" in say("history", "a", "b", "c", exit_=Exit.USAGE)
 
 

@@ -162,7 +162,7 @@ def _since(since: str, top: str, commits: Sequence[Commit]) -> frozenset[str]:
         first = git.commit(top, since)
     except GitError as error:
         cure = "--since takes a day (2026-01-31), or a commit"
-        raise GitError(str(error), "; ".join(filter(None, (cure, error.cure)))) from error
+        raise GitError(str(error), "; ".join(filter(None, (error.cure, cure)))) from error
     later = git.later(top, first.id)
     return frozenset(commit.id for commit in commits if commit.id in later)
 

@@ -431,7 +431,9 @@ def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
     machine = using("web")
     machine["spec"]["preference"] = {"name": "small"}
     before, after = ([instancetype(2), preference(cpus), machine] for cpus in (1, 4))
-    text = written("markdown", review(before, after))
+    part = ReviewPart("", compare(before, after, Settings(emit="source")), lambda _: Place("a", 1))
+    ends = ReviewedState("main"), ReviewedState("HEAD")
+    text = written("markdown", Review(*ends, "source", (part,)))
     assert text.startswith("### 1 new error: Nothing changes for any VM\n")
 
 
