@@ -17,9 +17,8 @@ from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
-from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.substituted import SubstitutedBuild
-from render.manifests.uses.use import FolderUse, mappings
+from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files

@@ -12,13 +12,13 @@ from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import kustomize_edit, values
 from render.manifests.uses.applicationset import GeneratedApplication
-from render.manifests.uses.kustomize_edit import KustomizationEdit
 from render.manifests.uses.patterns import DirectoryPatterns
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
     ElsewhereError,
     FolderUse,
+    KustomizationEdit,
     UnevaluatedError,
     mappings,
     named,

@@ -14,13 +14,14 @@ from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.roots import distance
 from render.manifests.uses import values
-from render.manifests.uses.kustomize_edit import KustomizationEdit, edit_of_flux
+from render.manifests.uses.kustomize_edit import edit_of_flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
     DemandedConfigMap,
     ElsewhereError,
     FolderUse,
+    KustomizationEdit,
     UnevaluatedError,
     VariablePlace,
     Variables,

@@ -10,16 +10,13 @@ from typing import Any
 
 from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import UnevaluatedError, mappings, texts
-from render.model.fieldpath import FieldPath
-from render.model.named_tuple import NamedTuple
+from render.manifests.uses.use import AFFIXES, KustomizationEdit, UnevaluatedError, mappings, texts
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 
 #: What makes a path a pattern for ``kustomize edit``.
 _PATTERN = frozenset("*?[")
-_AFFIXES = ("namePrefix", "nameSuffix")
-_TEXTS = (*_AFFIXES, "namespace")
+_TEXTS = (*AFFIXES, "namespace")
 #: What is added to maps of the kustomization, and the option by which it may replace what is there.
 _ADDED = {"commonLabels": "forceCommonLabels", "commonAnnotations": "forceCommonAnnotations"}
 #: What reaches no object of KubeVirt's: kustomize knows images and replicas of other kinds alone, unless it is told of
@@ -28,24 +25,6 @@ _WITHOUT_EFFECT = frozenset(
     {"images", "replicas", "version", "kubeVersion", "apiVersions", "commonAnnotationsEnvsubst",
      "labelWithoutSelector", "labelIncludeTemplates", "ignoreMissingComponents", *_ADDED.values()}
 )  # fmt: skip
-
-
-class KustomizationEdit(NamedTuple):
-    """What an Application or a Kustomization of Flux edits in a kustomization: its *options*.
-
-    *files* are those that its patches stand in, *components* are the folders that it adds. *place* is the
-    path of what has its patches in the object that says so, empty where that is not known.
-    """
-
-    options: Mapping[str, Any]
-    files: tuple[str, ...] = ()
-    components: tuple[str, ...] = ()
-    place: FieldPath = ()
-
-    def affixes(self) -> tuple[str, str]:
-        """What is put before and behind names."""
-        before, after = (text_at(self.options, key) for key in _AFFIXES)
-        return before, after
 
 
 def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
@@ -84,7 +63,7 @@ def edit_of_flux(spec: Any, folder: str, home: Home) -> KustomizationEdit | None
     Its images reach no object of KubeVirt's, unless kustomize is told so. Raises UnevaluatedError.
     """
     _refuse_images(spec, folder, home)
-    options: Tree = {key: text_at(spec, key) for key in _AFFIXES if text_at(spec, key)}
+    options: Tree = {key: text_at(spec, key) for key in AFFIXES if text_at(spec, key)}
     if text_at(spec, "targetNamespace"):
         options["namespace"] = text_at(spec, "targetNamespace")
     # That which Flux adds when kustomize and substitution are done ends up on the same objects, and wins as here.

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import HelmRelease
@@ -15,8 +15,8 @@ from render.model.tree import get
 from render.system import files
 from render.yaml.reader import Document
 
-if TYPE_CHECKING:
-    from render.manifests.uses.kustomize_edit import KustomizationEdit
+#: What kustomize puts before and behind names.
+AFFIXES = ("namePrefix", "nameSuffix")
 
 
 class VariablePlace(NamedTuple):
@@ -44,6 +44,24 @@ class DemandedConfigMap(NamedTuple):
     fault: Diagnostic
 
 
+class KustomizationEdit(NamedTuple):
+    """What an Application or a Kustomization of Flux edits in a kustomization: its *options*.
+
+    *files* are those that its patches stand in, *components* are the folders that it adds. *place* is the
+    path of what has its patches in the object that says so, empty where that is not known.
+    """
+
+    options: Mapping[str, Any]
+    files: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
+    place: FieldPath = ()
+
+    def affixes(self) -> tuple[str, str]:
+        """What is put before and behind names."""
+        before, after = (text_at(self.options, key) for key in AFFIXES)
+        return before, after
+
+
 class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
@@ -60,7 +78,7 @@ class FolderUse(NamedTuple):
     variables: Variables | None = None
     is_complete: bool = True
     assumptions: tuple[str, ...] = ()
-    edit: "KustomizationEdit | None" = None
+    edit: KustomizationEdit | None = None
     is_deep: bool = False
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
