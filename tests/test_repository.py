@@ -6,11 +6,12 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+import grimp
 import pytest
 
 import render
@@ -284,24 +285,6 @@ def test_functions_fit_on_a_screen() -> None:
     assert sizes == {}
 
 
-def imports(path: Path, modules: Collection[str]) -> set[str]:
-    """The *modules* that the one at *path* imports, first or later, but not for its types alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
-    named = [
-        (node.module, alias.name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    ]
-    found = {
-        f"{module}.{name}" if f"{module}.{name}" in modules else module for module, name in named
-    }
-    return found.intersection(modules)
-
-
 #: Words that say nothing of what they name.
 EMPTY_WORDS = {"asked", "given", "mine", "one", "said", "shown", "theirs", "there"}
 
@@ -365,13 +348,12 @@ def test_names_say_what_they_hold(folder: str) -> None:
 
 
 def test_no_module_imports_what_imports_it() -> None:
-    """Not even in a function, where Python would not mind."""
-    modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in (ROOT / "render").rglob("*.py")
-    }
-    del modules["render"]  # the names that it hands out
-    TopologicalSorter({name: imports(path, modules) for name, path in modules.items()}).prepare()
+    """Not even in a function or for its types alone, where Python would not mind."""
+    graph = grimp.build_graph("render", cache_dir=None)
+    modules = graph.modules - {"render"}  # the names that it hands out
+    TopologicalSorter(
+        {name: graph.find_modules_directly_imported_by(name) & modules for name in modules}
+    ).prepare()
 
 
 def test_a_class_shares_its_name_with_no_other() -> None:
