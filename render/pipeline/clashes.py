@@ -9,6 +9,7 @@ pkg/virt-controller/watch/replicaset/replicaset.go.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from render.defaults.network import add_default
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
 from render.machine import ExclusiveUse, Machine
@@ -288,8 +289,6 @@ def _as_written(machine: Machine, spec: Tree) -> Tree:
 
 def _networked(machine: Machine, spec: Tree, started: Tree, config: ClusterConfig) -> Tree:
     """The VMI *started*, with the network that *config* gives it where its author named none in *spec*."""
-    from render.defaults.network import add_default
-
     draft = Draft(started)
     is_open = not spec.get("networks") and not tree.get(spec, "domain", "devices", "interfaces")
     if is_open:

@@ -12,7 +12,7 @@ from render.model import tree
 from render.model.resource import CDI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import order, outcomes
-from render.pipeline.input import definitions
+from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
 from render.pipeline.outcomes import Verdict
@@ -407,7 +407,6 @@ def _check_import(resource: Resource, context: Context) -> list[Diagnostic]:
     if resource.group != CDI or not order.asks_admission(context.settings):
         return []
     from render.kubevirt import importer
-    from render.pipeline.input import placeholders
 
     return [] if any(placeholders.find(resource)) else importer.check(resource, context)
 
@@ -431,7 +430,6 @@ def _check_unfilled(
     if not faults or resource.older or any(diagnostic.code not in _OPEN for diagnostic in faults):
         return []
     from render.pipeline import templates
-    from render.pipeline.input import placeholders
 
     mistyped = [
         diagnostic.location.path

@@ -8,6 +8,7 @@ from typing import Any
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests.discover import SETTINGS_FILE, boundary, inside
+from render.manifests.sources.reading import Reading
 from render.model import resource
 from render.model.globs import Globs
 from render.model.globs import unmatched as matching_nothing
@@ -313,7 +314,6 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     if not paths:
         return ObjectFiles()
     from render.manifests.sources.loading import load as read_all
-    from render.manifests.sources.reading import Reading
 
     inputs = read_all(paths, Reading(limits, kustomize="never"))
     faults = tuple(diagnostic for diagnostic in inputs.diagnostics if diagnostic.is_error)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.codes import CODES, POOL_UNUSABLE, REQUIREMENT_UNMET, SPREAD_INDIVISIBLE
 from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.suppression import suppress
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.apimachinery.dns1123 import subdomain_faults
@@ -88,7 +89,6 @@ def _is_refused(machine: Machine) -> bool:
     """Whether KubeVirt's webhooks refuse *machine*, which comes to no pod then; what is silenced does not count."""
     if not any(_refuses(diagnostic) for diagnostic in machine.diagnostics):
         return False
-    from render.diagnostics.suppression import suppress
 
     return any(
         _refuses(diagnostic)
