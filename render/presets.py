@@ -4,6 +4,7 @@ Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/preset.go. KubeVirt ta
 order; here they are taken by name.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -263,8 +264,6 @@ def conflicts(
 
 def _parts(preset: Preset) -> Iterator[tuple[str, Any]]:
     """What *preset* says, by its parts, as values of which two are equal only where `differences` finds none."""
-    import json
-
     for key, value in preset.requests.items():
         parsed = quantity.parse(value)
         yield f"request {key}", (parsed if parsed.small else object())

@@ -5,6 +5,7 @@ pkg/instancetype/compatibility/compatibility.go. The JSON of the three versions 
 the older ones lack: the API server rewrote the version of an object and kept the rest.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -91,7 +92,6 @@ def unwrap(data: Tree) -> Any:
     if not data.keys() <= {"apiVersion", "spec"} or not isinstance(wrapped, str):
         return None
     import base64
-    import json
 
     try:
         # As Go does: line breaks count for nothing.

@@ -182,11 +182,15 @@ class Impact(NamedTuple):
 
     @property
     def repaired_errors(self) -> tuple[Diagnostic, ...]:
-        """The errors of the first state that the second has no longer.
+        """The errors of the first state that the second has no longer."""
+        return self.repaired_beside(())
+
+    def repaired_beside(self, others: Iterable["Impact"]) -> tuple[Diagnostic, ...]:
+        """The errors of the first state that the second has no longer; *others* have what has moved from here.
 
         Not those of VMs that the second cannot render any more: whether they are still there cannot be seen.
         """
-        unseen = self.lost | {
+        unseen = self.lost.union(*(other.lost for other in others)) | {
             error.resource
             for error in self.new_errors
             if error.resource is not None and CODES[error.code].withholds

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
@@ -16,7 +17,10 @@ from render.frontends.answer import Answer, Files, RefusedError
 from render.frontends.progress import Work, in_words, isolation
 from render.frontends.request.commands import COMMANDS, Call
 from render.frontends.request.request import Request, request
+from render.model.counting import counted
+from render.report import summary, terminal
 from render.system import signals
+from render.system.files import reason
 from render.system.streams import STDERR, STDOUT, emit, emit_all
 
 if TYPE_CHECKING:
@@ -54,8 +58,6 @@ def _in_time(function: _Function, request: Request, work: Work) -> Exit:
                 answer = _answered(function, request, work)
             return _deliver(answer, request, work)
     except signals.OverdueError:
-        from render.diagnostics import codes
-
         message = f"the deadline of {request.called.deadline} s has passed while {work.doing}"
         overdue = codes.DEADLINE.at(Location(), message, help="raise --deadline")
         return _deliver(Answer(findings=(), faults=[overdue]), request, work)
@@ -82,7 +84,6 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     exit_ = Exit.OK
     if _has_report(request) or worth_saying(diagnostics):
         from render.frontends import reporting
-        from render.model.counting import counted
 
         work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
         refused = reporting.refused_reports(work.inputs, request)
@@ -103,7 +104,6 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     if answer.unread:
         lines.insert(0, f"not read: {', '.join(answer.unread)}; virt-render check says why")
     if lines:
-        from render.report import terminal
         from render.report.text import printable
 
         notes = "".join(f"{printable(line)}\n" for line in lines)
@@ -165,7 +165,6 @@ def _summarize(tally: "Tally | None", request: Request, work: Work) -> None:
     how = request.reporting
     if tally is None or how.quiet or (how.format != "text" and how.stream == STDERR):
         return
-    from render.report import summary, terminal
 
     text = f"{summary.line(tally, colour=terminal.is_coloured(STDERR))}\n"
     emit(terminal.fold(text, terminal.width(STDERR)), STDERR)
@@ -190,7 +189,6 @@ def _folded(answer: Answer) -> tuple[str | bytes, ...]:
     """The output of *answer*, of which text for people is as wide as their terminal."""
     if not (answer.for_people and os.isatty(STDOUT)):
         return tuple(answer.output)
-    from render.report import terminal
 
     columns = terminal.width(STDOUT)
     return tuple(
@@ -213,9 +211,6 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        from render.diagnostics import codes
-        from render.system.files import reason
-
         what, done = (
             ("the table ", f"; {answer.files.done}")
             if answer.files and answer.files.done

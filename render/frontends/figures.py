@@ -10,7 +10,7 @@ from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.release import minor
-from render.model.resource import KUBEVIRT, VM, VMI, from_body, tells_release, text_at
+from render.model.resource import KUBEVIRT, VM, VMI, text_at
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
@@ -63,8 +63,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         made += _made(documents)
         kustomizations += loaded.is_built and number > 0
         if number and part.is_rendered:
-            every = (from_body(document.body, 0) for document in loaded.documents)
-            target = releases.target([*filter(tells_release, every)], settings)
+            target = releases.target_of((document.body for document in loaded.documents), settings)
             if target.reason:
                 reasons[minor(target.release)] = target.reason
     silent = sum(ignoring(part.loaded) for part in parts)

@@ -1,5 +1,6 @@
 """What every command that renders shares: its input, the rendering, and what is to be written."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -554,8 +555,6 @@ def _unambiguous(path: FieldPath, reading: str, other: str) -> tuple[Fix, ...]:
 
     Of a key nobody knows whether its author meant this reading or the *other*.
     """
-    import json
-
     try:
         value = json.loads(reading)
         if path and value == path[-1]:

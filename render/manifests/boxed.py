@@ -3,11 +3,13 @@
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Sequence
+from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Final
 
 from render.diagnostics import secrets
 from render.manifests.kustomization import Reach
 from render.model.named_tuple import NamedTuple
+from render.system.box import Boxes, MissingWallError
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
@@ -53,10 +55,6 @@ class UnfinishedError(Exception):
 @contextlib.contextmanager
 def explained(program: str) -> Iterator[None]:
     """Say in one way why *program* did not start, or did not end in time. Raises UnfinishedError."""
-    from subprocess import TimeoutExpired
-
-    from render.system.box import MissingWallError
-
     try:
         yield
     except MissingWallError:
@@ -79,7 +77,6 @@ def opened(
 
     *seen*: the files and folders that it sees, and those that are empty to it.
     """
-    from render.system.box import Boxes
     from render.system.processors import memory
 
     visible, hidden = seen

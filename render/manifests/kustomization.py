@@ -14,7 +14,7 @@ from render.model.resource import Origin
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document, locate, read
 from render.yaml.stream import as_utf8
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
@@ -581,9 +581,7 @@ class _Here(NamedTuple):
 
     def at(self, path: FieldPath) -> Location:
         """The place of *path*."""
-        from render.yaml import positions
-
-        line, column = positions.locate(self.data, self.document.origin, path)
+        line, column = locate(self.data, self.document.origin, path)
         return Location(file=self.file, line=line, column=column)
 
 

@@ -13,7 +13,9 @@ from render.manifests import boxed, discover
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.named_tuple import NamedTuple
-from render.system import files
+from render.system import files, processes
+from render.system.box import Allowance
+from render.system.processes import Task
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -73,8 +75,6 @@ def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
 
     Raises UnfinishedError.
     """
-    from render.system.box import Allowance
-    from render.system.processes import Task
     from render.system.processors import memory
 
     bounds, is_open = build.bounds, build.allow_remote
@@ -110,7 +110,6 @@ def _overlaid(build: KustomizeBuild) -> Iterator[str]:
     if other.isdisjoint(names.values()):
         yield folder
         return
-    from render.system import processes
 
     here = os.path.abspath(folder)
     base = os.path.commonpath([here, *map(os.path.dirname, names)])

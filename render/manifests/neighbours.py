@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from render.diagnostics import codes
+from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
@@ -104,7 +104,6 @@ class Neighbours:
                 )
                 where = f"{', '.join(unread.unread_files) or unread.name} ({', '.join(numbers)})"
                 return f"{where}, which cannot be read"
-        from render.diagnostics import secrets
 
         remotes = (
             f"{secrets.without_credentials(entry)}, which {folder} takes from elsewhere"

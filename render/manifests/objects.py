@@ -11,7 +11,7 @@ from render.model.fieldpath import FieldPath
 from render.model.resource import OWN, text_at
 from render.model.tree import Tree, get
 from render.yaml.budget import MISTAKES, TOO_MANY
-from render.yaml.reader import Document, Read
+from render.yaml.reader import Document, Read, locate
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
@@ -42,9 +42,7 @@ def sift(
             path, message = fault
             line, column = document.origin.line, 1
             if len(diagnostics) < _LOCATED:
-                from render.yaml import positions
-
-                line, column = positions.locate(data, document.origin, path)
+                line, column = locate(data, document.origin, path)
             diagnostics.append(
                 codes.NOT_AN_OBJECT.at(
                     Location(file=file, line=line, column=column),

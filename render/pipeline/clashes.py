@@ -9,9 +9,10 @@ pkg/virt-controller/watch/replicaset/replicaset.go.
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from render.defaults.network import add_default
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
-from render.machine import ExclusiveUse, Machine
+from render.machine import Context, ExclusiveUse, Machine
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
@@ -60,7 +61,8 @@ class _ResourceUse(NamedTuple):
 class Clashes:
     """Collects what VMs use that no two of them may."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: Context, resources: Sequence[Resource]) -> None:
+        self._resources = resources
         self._by_value: dict[tuple[str, str, str], list[_ResourceUse]] = {}
         self._pinned_down: list[tuple[Machine, Tree]] = []
 
@@ -77,7 +79,7 @@ class Clashes:
             use = _ResourceUse(machine.resource, machine.vmi_path, path)
             self._by_value.setdefault((what, scope, value), []).append(use)
 
-    def diagnostics(self, resources: Sequence[Resource]) -> list[Diagnostic]:
+    def diagnostics(self) -> list[Diagnostic]:
         """One warning a use after the first, and one a VM that cannot do what it asks for."""
         diagnostics = [
             diagnostic
@@ -86,7 +88,7 @@ class Clashes:
             for diagnostic in _used_twice(what, value, [use for use in uses if use.replicas])
         ]
         if self._pinned_down:
-            diagnostics += _unable(self._pinned_down, resources)
+            diagnostics += _unable(self._pinned_down, self._resources)
         return diagnostics
 
 
@@ -288,8 +290,6 @@ def _as_written(machine: Machine, spec: Tree) -> Tree:
 
 def _networked(machine: Machine, spec: Tree, started: Tree, config: ClusterConfig) -> Tree:
     """The VMI *started*, with the network that *config* gives it where its author named none in *spec*."""
-    from render.defaults.network import add_default
-
     draft = Draft(started)
     is_open = not spec.get("networks") and not tree.get(spec, "domain", "devices", "interfaces")
     if is_open:

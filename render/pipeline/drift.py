@@ -1,5 +1,7 @@
 """What pins keep from reaching VMs, to be told once an object and not once a VM."""
 
+from collections.abc import Sequence
+
 from render.diagnostics.codes import OBJECT_CHANGED, OBJECT_GONE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.machine import Context, Machine
@@ -15,7 +17,7 @@ _MAX_LISTED = 3
 class PinDrift:
     """Collects what the pins of VMs hold that their objects no longer do."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, _: Sequence[Resource]) -> None:
         self._context = context
         self._hashes: dict[Key, str] = {}
         self._vms: dict[tuple[Key, str], list[Resource]] = {}

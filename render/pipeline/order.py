@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.machine import Machine
@@ -19,16 +20,21 @@ Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
 
 
+def imported(home: str) -> Any:
+    """What ``module:name`` of `render` is, imported now."""
+    module, _, name = home.partition(":")
+    return getattr(import_module(f"render.{module}"), name)
+
+
 def _rare(stage: str, is_wanted: Callable[[Machine], object]) -> Stage:
     """What ``module:function`` of `render` does, for machines by which it *is_wanted*.
 
     It is imported with the first of these: most processes render one VM or two, and few VMs need it.
     """
-    module, _, function = stage.partition(":")
 
     def perform(machine: Machine) -> None:
         if is_wanted(machine):
-            getattr(import_module(f"render.{module}"), function)(machine)
+            imported(stage)(machine)
 
     return perform
 

@@ -1,6 +1,6 @@
 """Which presets reach a machine: what there is to say of each, once for the whole input."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from render import presets
 from render.convert.presets import compact, replacement
@@ -20,8 +20,9 @@ _MAX_LISTED = 3
 class PresetReach:
     """Collects which presets the machines have."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, resources: Sequence[Resource]) -> None:
         self._context = context
+        self._resources = resources
         self._reached: set[int] = set()
         self._flavours: set[int] = set()
         self._is_complete = context.settings.emit != "expand"
@@ -33,27 +34,25 @@ class PresetReach:
         if machine.flavor is not None and machine.flavor.resource is not None:
             self._flavours.add(machine.flavor.resource.index)
 
-    def diagnostics(self, resources: Sequence[Resource]) -> Iterator[Diagnostic]:
-        """That presets of *resources* are deprecated, and which reach none of them."""
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """That presets of the input are deprecated, and which reach none of its machines."""
         for namespace, in_namespace in self._context.presets.items():
             for preset in in_namespace:
-                if preset.resource.index >= len(resources):
+                if preset.resource.index >= len(self._resources):
                     continue  # the cluster has it beside the input
                 era = HISTORIC if preset.resource.kind == HISTORIC.kind else MODERN
                 index = preset.resource.index
                 yield _deprecated(preset, era, is_flavour=index in self._flavours)
                 if self._is_complete and index not in self._reached | self._flavours:
-                    yield from self._unreached(preset, era, namespace, resources)
+                    yield from self._unreached(preset, era, namespace)
 
-    def _unreached(
-        self, preset: Preset, era: Era, namespace: str, resources: Iterable[Resource]
-    ) -> Iterator[Diagnostic]:
+    def _unreached(self, preset: Preset, era: Era, namespace: str) -> Iterator[Diagnostic]:
         selection = presets.index([preset], self._context.release)
-        if selection.invalid is not None or any(map(_has_machines, resources)):
+        if selection.invalid is not None or any(map(_has_machines, self._resources)):
             return  # the one is an error of its own; what has machines inside may have any labels
         near = []
         for resource in (
-            resource.written for resource in resources if definitions.is_machine(resource)
+            resource.written for resource in self._resources if definitions.is_machine(resource)
         ):
             if (resource.namespace or self._context.settings.namespace) != namespace:
                 continue

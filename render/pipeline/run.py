@@ -1,7 +1,7 @@
 """A run: every object of an input on its way, each machine through the stages of its emit mode."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from render.diagnostics import codes, defects, suppression
 from render.diagnostics.codes import MISSING_FIELD
@@ -9,10 +9,11 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
+from render.model.named_tuple import NamedTuple
 from render.model.resource import CDI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import order, outcomes
-from render.pipeline.input import definitions
+from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
 from render.pipeline.outcomes import Verdict
@@ -27,10 +28,7 @@ from render.yaml.budget import Budget, Limits
 
 if TYPE_CHECKING:
     from render.pipeline.capacity.watch import PodWatch
-    from render.pipeline.clashes import Clashes
-    from render.pipeline.drift import PinDrift
     from render.pipeline.input.unchanged import Unchanged
-    from render.pipeline.reach import PresetReach
     from render.room.figures import ClusterCapacity
 
 _TEMPLATES = frozenset(
@@ -174,6 +172,31 @@ class _Observer(Protocol):
     def observe(self, machine: Machine) -> None:
         """Look at *machine*."""
 
+    def diagnostics(self) -> Iterable[Diagnostic]:
+        """What there is to say once all were seen."""
+
+
+class _ObserverRow(NamedTuple):
+    """Who looks at machines (``module:class``, imported where it *is_wanted*), with *of_refused* at all of them."""
+
+    home: str
+    is_wanted: Callable[[Context], object]
+    of_refused: bool = True
+
+
+def _asks_for_clashes(context: Context) -> bool:
+    """Beyond KubeVirt's own words: with its admission, or not at all."""
+    return context.settings.admission != "off" and context.settings.emit != "expand"
+
+
+_PODS = "pipeline.capacity.watch:PodWatch"
+_OBSERVERS = (
+    _ObserverRow("pipeline.drift:PinDrift", lambda context: context.pins),
+    _ObserverRow("pipeline.reach:PresetReach", lambda context: context.presets),
+    _ObserverRow("pipeline.clashes:Clashes", _asks_for_clashes, of_refused=False),
+    _ObserverRow(_PODS, lambda context: order.asks_admission(context.settings), of_refused=False),
+)
+
 
 class _Journey:
     """The objects of an input on their way: what they share, who looks at each of them, and what they become."""
@@ -192,23 +215,24 @@ class _Journey:
         self._output = output
         self._observe = observe
         self._obsolete = Obsolete(context)
-        self._drift = _drift(context)
-        self._reach = _reach(context)
-        self._clashes = _clashes(context.settings)
-        self._pods = _pods(context)
-
-    def _observers(self, *, is_refused: bool) -> Iterator[_Observer]:
-        """Who looks at a machine; of one whose manifest *is_refused* nobody knows what it would use."""
-        yield from filter(None, (self._drift, self._output, self._obsolete, self._reach))
-        if not is_refused:
-            yield from filter(None, (self._clashes, self._pods))
+        self._observers: dict[_ObserverRow, _Observer] = {
+            row: order.imported(row.home)(context, resources)
+            for row in _OBSERVERS
+            if row.is_wanted(context)
+        }
 
     def conclude(
         self, machine: Machine, body: Tree, *, is_refused: bool = False, is_printed: bool = True
     ) -> None:
-        """Tell all that *machine* became *body*, and keep that where it *is_printed*."""
-        for observer in self._observers(is_refused=is_refused):
-            observer.observe(machine)
+        """Tell all that *machine* became *body*, and keep that where it *is_printed*.
+
+        Of one whose manifest *is_refused* nobody knows what it would use.
+        """
+        self._output.observe(machine)
+        self._obsolete.observe(machine)
+        for row, observer in self._observers.items():
+            if row.of_refused or not is_refused:
+                observer.observe(machine)
         if self._observe is not None and not is_refused:
             self._observe(machine, body)
         if not machine.failed and is_printed:
@@ -268,10 +292,7 @@ class _Journey:
                 output.put(resource.body, resource.index)
                 return
         machine, body = _replica(resource, replica, context, diagnostics)
-        for observer in self._observers(is_refused=False):
-            observer.observe(machine)
-        if self._observe is not None:
-            self._observe(machine, body)
+        self.conclude(machine, body, is_printed=False)
         if not machine.failed:
             output.put(_holding(resource, replica, body, settings), resource.index)
 
@@ -280,20 +301,17 @@ class _Journey:
         yield from self._loaded.diagnostics
         yield from self._output.diagnostics
         yield from self._output.left_out()
-        if self._drift:
-            yield from self._drift.diagnostics()
-        if self._reach:
-            yield from self._reach.diagnostics(self._resources)
         yield from self._obsolete.diagnostics()
-        if self._clashes:
-            yield from self._clashes.diagnostics(self._resources)
-        if self._pods:
-            yield from self._pods.diagnostics()
+        for observer in self._observers.values():
+            yield from observer.diagnostics()
         yield from self._output.add_companions(self._context)
 
     def capacity(self) -> "ClusterCapacity | None":
         """What the pods ask for, against what there is, if anything says so."""
-        return self._pods.figures() if self._pods else None
+        for row, observer in self._observers.items():
+            if row.home == _PODS:
+                return cast("PodWatch", observer).figures()
+        return None
 
 
 def _replica(
@@ -337,45 +355,11 @@ def _holding(resource: Resource, replica: Resource, body: Tree, settings: Settin
     return replicas.with_replica(resource, replica, body)
 
 
-def _drift(context: Context) -> "PinDrift | None":
-    if not context.pins:
-        return None
-    from render.pipeline.drift import PinDrift
-
-    return PinDrift(context)
-
-
-def _reach(context: Context) -> "PresetReach | None":
-    if not context.presets:
-        return None
-    from render.pipeline.reach import PresetReach
-
-    return PresetReach(context)
-
-
 def _is_enabled(code: codes.Code, settings: Settings) -> bool:
     """Whether findings of this kind are looked for."""
     if code.of_guest:
         return order.asks_guest(settings)
     return order.asks_admission(settings) or not code.of_admission
-
-
-def _clashes(settings: Settings) -> "Clashes | None":
-    """Beyond KubeVirt's own words: with its admission, or not at all."""
-    if settings.admission == "off" or settings.emit == "expand":
-        return None
-    from render.pipeline.clashes import Clashes
-
-    return Clashes()
-
-
-def _pods(context: Context) -> "PodWatch | None":
-    """Who looks at pods: with KubeVirt's admission, or not at all."""
-    if not order.asks_admission(context.settings):
-        return None
-    from render.pipeline.capacity.watch import PodWatch
-
-    return PodWatch(context)
 
 
 def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:
@@ -407,7 +391,6 @@ def _check_import(resource: Resource, context: Context) -> list[Diagnostic]:
     if resource.group != CDI or not order.asks_admission(context.settings):
         return []
     from render.kubevirt import importer
-    from render.pipeline.input import placeholders
 
     return [] if any(placeholders.find(resource)) else importer.check(resource, context)
 
@@ -431,7 +414,6 @@ def _check_unfilled(
     if not faults or resource.older or any(diagnostic.code not in _OPEN for diagnostic in faults):
         return []
     from render.pipeline import templates
-    from render.pipeline.input import placeholders
 
     mistyped = [
         diagnostic.location.path

@@ -4,10 +4,12 @@ Those of a fleet and of an impact stand here too: all are options, and so read a
 """
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from render.model.named_tuple import NamedTuple
 from render.report.style import Style
+from render.report.summary import Tally
 
 if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet
     from render.report.findings import Finding
@@ -70,7 +72,6 @@ def report(
 ) -> str:
     """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""
     from render.report.findings import Group, groups, worst
-    from render.report.summary import Tally
 
     tally = tally or Tally().counting(findings)
     whole = (
@@ -86,7 +87,6 @@ def report(
 
         return text.report(listed, style, cut=cut)
     firsts = [group.first for group in listed]
-    from importlib import import_module
 
     write = getattr(import_module(row.module), row.function)
     if row.is_document:

@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Location
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
+from render.yaml.reader import locate
 
 if TYPE_CHECKING:
     from render.yaml.excerpts import Excerpts
@@ -127,9 +128,7 @@ class Sources:
         line = column = 0
         data = self._data.get(origin.file)
         if data is not None:
-            from render.yaml import positions
-
-            line, column = positions.locate(data, origin, path, within)
+            line, column = locate(data, origin, path, within)
         return Place(origin.file, line, column, *self._excerpt(origin.file, line, column))
 
     def close(self) -> None:

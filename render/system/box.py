@@ -9,6 +9,9 @@ required: they stand behind the checks of what a repository names.
 import contextlib
 import functools
 import os
+import resource
+import shutil
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Self
@@ -184,8 +187,6 @@ class Boxes:
     @contextlib.contextmanager
     def _stage(self, scene: "_Scene") -> "Iterator[_Stage]":
         """A stage for *scene* that nobody else is on, with an empty home."""
-        import shutil
-
         free = self._free.setdefault(scene, [])
         if free:
             stage = free.pop()
@@ -226,8 +227,6 @@ def fence() -> Callable[[], None] | None:
 
 def _bounding(allowance: Allowance) -> Callable[[], None]:
     """What bounds the memory and the time of a process."""
-    import resource
-
     wanted = {resource.RLIMIT_CPU: int(allowance.seconds) + 1, resource.RLIMIT_CORE: 0}
     if not allowance.is_open:
         wanted[resource.RLIMIT_FSIZE] = _LARGEST_FILE
@@ -469,7 +468,6 @@ def _landlock(home: str, paths: Sequence[str] | None) -> _Ruleset:
 def _allow(system: "ctypes.CDLL", rules: int, path: str, access: int) -> None:
     """Add to *rules* what may be done with *path* and what is below it. Raises OSError."""
     import ctypes
-    import struct
 
     place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:

@@ -3,18 +3,20 @@
 import collections
 import contextlib
 import os
+import resource
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from select import PIPE_BUF  # so much can be written at once without waiting
+from selectors import EVENT_READ, EVENT_WRITE, BaseSelector, DefaultSelector, SelectorKey
+from subprocess import CompletedProcess, Popen, TimeoutExpired
 from types import FrameType, MappingProxyType
-from typing import IO, TYPE_CHECKING, Self, TypeVar
+from typing import IO, Self, TypeVar
 
 from render.model.named_tuple import NamedTuple
 from render.system.signals import STOPS, deferred, signal
-
-if TYPE_CHECKING:
-    from selectors import BaseSelector, SelectorKey
-    from subprocess import CompletedProcess, Popen, TimeoutExpired
 
 _T = TypeVar("_T")
 _AHEAD = 4
@@ -43,8 +45,6 @@ def program(name: str) -> str:
 
     Folders of the PATH that are not absolute, such as ``.``, do not count: they are those of a repository.
     """
-    import shutil
-
     if os.sep in name:
         location = shutil.which(name)
         return os.path.abspath(location) if location else ""
@@ -72,7 +72,7 @@ class Task(NamedTuple):
     spend: Callable[[float], None] | None = None
 
 
-Steps = Generator[Task, "CompletedProcess[bytes]", _T]
+Steps = Generator[Task, CompletedProcess[bytes], _T]
 """Work between whose steps programs run: it yields each, gets what that did, or is raised what `run` raises."""
 
 
@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     most: int = sys.maxsize,
     enter: Callable[[], None] | None = None,
     bounds: Mapping[str, int] = MappingProxyType({}),
-) -> "CompletedProcess[bytes]":
+) -> CompletedProcess[bytes]:
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
     It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
@@ -95,7 +95,7 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     `Task`.
     """
 
-    def steps() -> "Steps[CompletedProcess[bytes]]":
+    def steps() -> Steps[CompletedProcess[bytes]]:
         return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds))
 
     return finish(steps())
@@ -119,7 +119,7 @@ def finish_all(several: Sequence[Steps[_T]], jobs: int) -> Generator[_T]:
             stack.callback(steps.close)
         children = stack.enter_context(_Children())
 
-        def advance(number: int, done: "CompletedProcess[bytes] | Exception | None") -> None:
+        def advance(number: int, done: CompletedProcess[bytes] | Exception | None) -> None:
             steps = several[number]
             try:
                 task = steps.throw(done) if isinstance(done, Exception) else steps.send(done)  # type: ignore[arg-type] # None begins
@@ -145,8 +145,6 @@ class _Children:
     """Programs that run at once, each for a number; all are gone in the end."""
 
     def __init__(self) -> None:
-        from selectors import DefaultSelector
-
         self._running: dict[int, _Child] = {}
         self._stack = contextlib.ExitStack()
         self._waiting = self._stack.enter_context(DefaultSelector())
@@ -170,10 +168,8 @@ class _Children:
 
     def start(self, number: int, task: Task) -> None:
         """Start *task* for *number*. Raises OSError."""
-        import subprocess
-
         with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
-            process = subprocess.Popen(  # noqa: S603 - no shell
+            process = Popen(  # noqa: S603 - no shell
                 task.command, cwd=task.folder, env=task.environ, start_new_session=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                 preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
@@ -183,10 +179,8 @@ class _Children:
             self._running[number] = _Child(task, process)
         self._running[number].listen(self._waiting)
 
-    def wait(self) -> "Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired]]":
+    def wait(self) -> Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired]]:
         """Those that have ended, or taken too long, once there is one."""
-        from subprocess import TimeoutExpired
-
         left = [child.remaining() for child in self._running.values()]
         for key, _ in self._waiting.select(
             min((seconds for seconds in left if seconds is not None), default=None)
@@ -213,17 +207,15 @@ class _Child:
     `Popen.communicate` would keep all of it, however much that is.
     """
 
-    def __init__(self, task: Task, process: "Popen[bytes]") -> None:
+    def __init__(self, task: Task, process: Popen[bytes]) -> None:
         self.process = process
         self._task = task
         self._started = time.monotonic()
         self._output, self._stderr = bytearray(), bytearray()
         self._open: list[IO[bytes]] = []
 
-    def listen(self, waiting: "BaseSelector") -> None:
+    def listen(self, waiting: BaseSelector) -> None:
         """Do what each pipe is ready for, as *waiting* says it."""
-        from selectors import EVENT_READ, EVENT_WRITE
-
         process, task = self.process, self._task
         for stream, event, work in (
             (process.stdin, EVENT_WRITE, _feeding(task.stdin)),
@@ -235,9 +227,9 @@ class _Child:
                 waiting.register(stream, event, self._step(waiting, stream, work))
 
     def _step(
-        self, waiting: "BaseSelector", stream: "IO[bytes]", work: "_Step"
-    ) -> "Callable[[SelectorKey], None]":
-        def step(key: "SelectorKey") -> None:
+        self, waiting: BaseSelector, stream: IO[bytes], work: "_Step"
+    ) -> Callable[[SelectorKey], None]:
+        def step(key: SelectorKey) -> None:
             if not work(key.fd):
                 waiting.unregister(stream)
                 stream.close()
@@ -245,7 +237,7 @@ class _Child:
 
         return step
 
-    def leave(self, waiting: "BaseSelector") -> None:
+    def leave(self, waiting: BaseSelector) -> None:
         """Listen to no pipe any more."""
         for stream in self._open:
             waiting.unregister(stream)
@@ -256,22 +248,20 @@ class _Child:
             return None
         return max(0.0, self._started + self._task.seconds - time.monotonic())
 
-    def done(self) -> "CompletedProcess[bytes] | None":
+    def done(self) -> CompletedProcess[bytes] | None:
         """What it did, if it has ended, or has printed a byte more than it may. Raises TimeoutExpired."""
-        import subprocess
-
         task, left = self._task, self.remaining()
         is_whole = len(self._output) <= task.most
         if is_whole and self._open:
             if left == 0:
-                raise subprocess.TimeoutExpired(task.command, task.seconds or 0)
+                raise TimeoutExpired(task.command, task.seconds or 0)
             return None
         if is_whole:
             _wait_for(self.process, left)
         _kill(self.process)  # what it has started and left there goes with it
         self._reap()
         output, stderr = bytes(self._output), bytes(self._stderr)
-        return subprocess.CompletedProcess(task.command, self.process.returncode, output, stderr)
+        return CompletedProcess(task.command, self.process.returncode, output, stderr)
 
     def end(self) -> None:
         """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes."""
@@ -293,10 +283,8 @@ class _Child:
             self._task.spend(usage.ru_utime + usage.ru_stime)
 
 
-def _wait_for(process: "Popen[bytes]", seconds: float | None) -> None:
+def _wait_for(process: Popen[bytes], seconds: float | None) -> None:
     """Wait until *process* has ended, and leave it there: its number stays its own. Raises TimeoutExpired."""
-    import subprocess
-
     if not hasattr(os, "waitid"):  # macOS with a Python before 3.13
         process.wait(seconds)
         return
@@ -306,15 +294,13 @@ def _wait_for(process: "Popen[bytes]", seconds: float | None) -> None:
         pause = _SHORTEST
         while os.waitid(os.P_PID, process.pid, flags) is None:
             if late is not None and time.monotonic() >= late:
-                raise subprocess.TimeoutExpired(process.args, seconds or 0)
+                raise TimeoutExpired(process.args, seconds or 0)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 
 
 def _bound(number: int, bounds: Mapping[str, int]) -> None:
     """Set *bounds* for the process *number*, where the system lets us do that from outside; none is raised."""
-    import resource
-
     for name, wanted in bounds.items() if hasattr(resource, "prlimit") else ():
         kind: int = getattr(resource, name)
         with contextlib.suppress(OSError, ValueError):  # it has ended, or may have less already
@@ -323,7 +309,7 @@ def _bound(number: int, bounds: Mapping[str, int]) -> None:
             resource.prlimit(number, kind, (most, most))
 
 
-def _kill(process: "Popen[bytes]") -> None:
+def _kill(process: Popen[bytes]) -> None:
     """End *process* and its session, unless it has ended by itself: until we have asked, its number is not reused."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -331,7 +317,7 @@ def _kill(process: "Popen[bytes]") -> None:
 
 
 @contextlib.contextmanager
-def _leaving_takes(started: "Sequence[Popen[bytes]]") -> Iterator[None]:
+def _leaving_takes(started: Sequence[Popen[bytes]]) -> Iterator[None]:
     """Take what was *started* along when the terminal goes: in a session of its own it is not told."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
@@ -358,8 +344,6 @@ _Step = Callable[[int], bool]
 
 
 def _feeding(data: bytes) -> _Step:
-    from select import PIPE_BUF  # so much can be written at once without waiting
-
     unsent = memoryview(data)
 
     def feed(pipe: int) -> bool:

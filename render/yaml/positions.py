@@ -1,5 +1,6 @@
 """Where things stand in the text, looked up only once there is something to report."""
 
+import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -285,6 +286,4 @@ def _key_texts(node: Node) -> tuple[str, str, str] | None:
 
 
 def _json(value: scalars.Value) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree
@@ -65,6 +66,15 @@ def _decoded(data: bytes, file: str, limits: Limits) -> str | Diagnostic:
             f"byte 0x{data[error.start]:02x} is not UTF-8",
             help="save the file as UTF-8",
         )
+
+
+def locate(
+    data: bytes, origin: Origin, path: FieldPath, within: tuple[int, int] = (0, 0)
+) -> tuple[int, int]:
+    """As `positions.locate`, which is imported with the first place: most inputs have nothing to report."""
+    from render.yaml import positions
+
+    return positions.locate(data, origin, path, within)
 
 
 def read(data: bytes, file: str, limits: Limits = _USUAL, aliases: Aliases | None = None) -> Read:
@@ -161,11 +171,7 @@ def _parse(
         text = None if rewritten else chunk.text[: built.end]
         _add_document(contents, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
-        from render.yaml import positions
-
-        line, column = positions.place(chunk)
-        location = Location(file=origin.file, line=line, column=column)
-        contents.diagnostics.append(_no_object(built.body, location))
+        contents.diagnostics.append(_no_object(built.body, chunk, origin))
 
 
 def _add_document(  # noqa: PLR0913 - the parts of a document
@@ -236,19 +242,18 @@ def _unwrap(contents: Read, chunk: Chunk, body: Tree, origin: Origin, *, ambiguo
         if isinstance(item, dict):
             contents.documents.append(Document(item, here, None, ambiguous))
             continue
-        from render.yaml import positions
-
-        line, column = positions.place(chunk, here.route)
-        location = Location(file=origin.file, line=line, column=column)
-        contents.diagnostics.append(_no_object(item, location, f"items[{route[-1]}]"))
+        contents.diagnostics.append(_no_object(item, chunk, here, f"items[{route[-1]}]"))
 
 
-def _no_object(value: Any, location: Location, what: str = "the document") -> Diagnostic:
+def _no_object(value: Any, chunk: Chunk, origin: Origin, what: str = "the document") -> Diagnostic:
+    from render.yaml import positions
+
+    line, column = positions.place(chunk, origin.route)
     name = {list: "a list", str: "text", type(None): "null", bool: "a boolean"}.get(
         type(value), "a number"
     )
     return codes.NOT_AN_OBJECT.at(
-        location,
+        Location(file=origin.file, line=line, column=column),
         f"{what} is {name}, not a Kubernetes object",
         help="write a mapping with apiVersion, kind and metadata",
     )

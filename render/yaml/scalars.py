@@ -5,6 +5,7 @@ booleans of them, and writes dates out as timestamps, where kubectl keeps the te
 recorded answers of both.
 """
 
+import re
 from typing import Final
 
 Value = str | int | float | bool | None
@@ -221,7 +222,6 @@ def _dated(text: str) -> bool:
 
 def timestamp(text: str) -> str:
     """*text* as kustomize writes a timestamp (RFC 3339); ``""`` if it is none."""
-    import re
     from datetime import datetime
 
     clock = r"(\d\d?):(\d\d?):(\d\d?)(?:[.,](\d+))?"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from render.model.named_tuple import NamedTuple
+from render.yaml import scalars
 
 if TYPE_CHECKING:
     from json import JSONDecoder
@@ -131,8 +132,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(text: str) -> Any:
-    from render.yaml import scalars
-
     value = scalars.kubectl(text)
     if isinstance(value, str):  # NaN, Infinity, 1e400
         raise ValueError(text)  # noqa: TRY004 - for the caller it is text that is no JSON

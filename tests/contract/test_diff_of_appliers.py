@@ -369,6 +369,20 @@ def test_where_a_folder_is_gone_and_its_object_is_not_nothing_is_pruned(
     assert effects(repository, "HEAD~2..HEAD")["prod/one"][0] == ["gone"]
 
 
+def test_a_path_that_is_gone_is_named_where_the_list_of_a_set_has_it(
+    repository: Repository,
+) -> None:
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    text = of_folder("ApplicationSet").replace("'vms/{{name}}'", "'{{folder}}'")
+    repository.write("deploy/one.yaml", text.replace("{name: one}", "{name: one, folder: vms/one}"))
+    repository.commit("It is there")
+    repository.git("mv", "vms/one", "vms/moved")
+    repository.commit("It is elsewhere")
+    _, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/one"]
+    assert reason.startswith("deploy/one.yaml:5:")
+    assert reason.endswith("app path does not exist: vms/one")
+
+
 @pytest.mark.parametrize("path", ["vms/none", "vms/one/vm.yaml/none", "README.md/none"])
 def test_a_path_that_was_never_there_is_no_matter(path: str, repository: Repository) -> None:
     repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))

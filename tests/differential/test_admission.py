@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from render import Settings, render
-from tests.support import admission, answers, releases
+from tests.support import admission, answers, checks
 from tests.support.goldens import FAMILIES, cases
 from tests.support.releases import RELEASES
 
@@ -19,6 +19,15 @@ def test_every_verdict_and_every_cause_is_ours(family: str) -> None:
     """No cause is missing, nothing is let through, and nothing is refused that a cluster takes."""
     wrong = [found for found in admission.differences(family) if found.what in admission.WRONG]
     assert not wrong
+
+
+@pytest.mark.parametrize("family", VERDICTS)
+def test_the_table_of_checks_has_the_shortest_of_each(family: str) -> None:
+    missing = []
+    for case in cases(family):
+        found = answers.rendered(case, admission="strict").diagnostics
+        missing += checks.missing(checks.examples_of(family, case, checks.NEWEST, found))
+    assert not missing, checks.CURE
 
 
 _FIELD = re.compile(r"(\S+) in body |(\S+): ")
@@ -81,14 +90,18 @@ def test_nothing_that_only_an_unknown_setting_decides_is_an_error() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_release_refuses_in_its_own_words(release: str) -> None:
-    wrong = []
-    for case in (*releases.cases(release), *releases.cases(release, admission=True)):
+    wrong, missing = [], []
+    for case in checks.recorded_cases("releases", release):
         wrong += [
             found
             for found in admission.differences_of(case, kubevirt=release)
             if found.what in admission.WRONG and not _LOOKS_UP.search(found.answer.message)
         ]
+        rendered = answers.rendered(case, admission="strict", kubevirt=release)
+        found = checks.examples_of("releases", case, release, rendered.diagnostics)
+        missing += checks.missing(found)
     assert not wrong
+    assert not missing, checks.CURE
 
 
 #: The webhook of KubeVirt 1.4 looks for what a DataVolume is cloned from, in namespaces that only the cluster has.

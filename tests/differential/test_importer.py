@@ -6,6 +6,7 @@ from render import Diagnostic, Settings, render
 from render.admission.cdi import order, versions
 from render.model import fieldpath, tree
 from render.schemas import decode
+from tests.support import checks
 from tests.support.goldens import cases
 
 CASES = cases("importer/cdi")
@@ -32,11 +33,12 @@ def matches(answer: Answer, findings: list[Diagnostic], above: str = "") -> bool
 
 
 def test_every_object_is_judged_as_recorded() -> None:
-    wrong, judged = [], 0
+    wrong, missing, judged = [], [], 0
     for case in CASES:
         if case["family"] == "update":
             continue
         found = render(tree.copy(case["objects"]), Settings(admission="strict")).diagnostics
+        missing += checks.missing(checks.examples_of(checks.IMPORTER, case, checks.NEWEST, found))
         indexes = [
             index for index, body in enumerate(case["objects"]) if body["kind"] in order.KINDS
         ]
@@ -49,6 +51,7 @@ def test_every_object_is_judged_as_recorded() -> None:
             if not matches(recorded(want), of_object):
                 wrong.append((case["id"], want, of_object))
     assert (wrong, judged) == ([], 942)
+    assert not missing, checks.CURE
 
 
 def is_refused_before(found: list[Diagnostic], place: str) -> bool:

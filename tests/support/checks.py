@@ -5,7 +5,8 @@
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from render import Diagnostic, Settings, render
@@ -19,8 +20,10 @@ OWN = "own"
 #: VMIs in which a field has whatever value its type takes: examples only of what no other case breaks.
 _FIELDS = "admission-fields"
 #: What CDI was asked, of which there are no other releases.
-_IMPORTER = "importer/cdi"
+IMPORTER = "importer/cdi"
 NEWEST = "v1.9.0"
+#: What to do where a row of the table is missing, or another one should stand there.
+CURE = "python -m tests.support.checks, then make generate"
 Json = dict[str, Any]
 
 
@@ -113,40 +116,71 @@ def recorded_cases(family: str, release: str) -> list[Json]:
     return [*releases.cases(release), *releases.cases(release, admission=True)]
 
 
+def refusals(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What admission refuses among *diagnostics*."""
+    return (found for found in diagnostics if found.is_error and found.check)
+
+
 def findings(case: Json, release: str) -> Iterator[Diagnostic]:
     """What admission refuses of *case* in *release*."""
     settings = Settings(preset_conflicts="override", admission="strict", kubevirt=release)
-    for found in render(tree.copy(case["objects"]), settings).diagnostics:
-        if found.is_error and found.check:
-            yield found
+    return refusals(render(tree.copy(case["objects"]), settings).diagnostics)
+
+
+@cache
+def _places() -> list[tuple[str, str]]:
+    """The families with the releases that were asked, the first first."""
+    families = [name for name in FAMILIES if name not in ("hyperconverged", "update", _FIELDS)]
+    places = [(name, NEWEST) for name in (*families, IMPORTER, OWN, _FIELDS)]
+    places += [(OWN, release) for release in releases.RELEASES]
+    return [*places, *(("releases", release) for release in reversed(releases.RELEASES))]
+
+
+@cache
+def _numbers(family: str, release: str) -> dict[str, int]:
+    return {case["id"]: number for number, case in enumerate(recorded_cases(family, release))}
+
+
+def _rank(example: Example) -> tuple[int, int, int]:
+    """Of two examples of a check, the one with the lower rank stands in the table: see `examples`."""
+    place = example.family, example.release
+    return _places().index(place), len(example.message), _numbers(*place)[example.case]
+
+
+def examples_of(
+    family: str, case: Json, release: str, diagnostics: Iterable[Diagnostic]
+) -> Iterator[Example]:
+    """What checks say among the *diagnostics* of *case*."""
+    for diagnostic in refusals(diagnostics):
+        yield Example(
+            diagnostic.check, diagnostic.code, family, case["id"], release, diagnostic.message, diagnostic.help
+        )  # fmt: skip
 
 
 def examples() -> list[Example]:
     """The shortest message of each check, of the newest release that has one."""
     found: dict[str, Example] = {}
-    families = [name for name in FAMILIES if name not in ("hyperconverged", "update", _FIELDS)]
-    places = [(name, NEWEST) for name in (*families, _IMPORTER, OWN, _FIELDS)]
-    places += [(OWN, release) for release in releases.RELEASES]
-    places += [("releases", release) for release in reversed(releases.RELEASES)]
-    for family, release in places:
-        of_this: dict[str, Example] = {}
+    for family, release in _places():
         for case in recorded_cases(family, release):
-            for diagnostic in findings(case, release):
-                known = of_this.get(diagnostic.check)
-                if diagnostic.check not in found and (
-                    known is None or len(diagnostic.message) < len(known.message)
-                ):
-                    of_this[diagnostic.check] = Example(
-                        diagnostic.check,
-                        diagnostic.code,
-                        family,
-                        case["id"],
-                        release,
-                        diagnostic.message,
-                        diagnostic.help,
-                    )
-        found |= of_this
-    return sorted(found.values(), key=lambda diagnostic: (diagnostic.code, diagnostic.check))
+            for example in examples_of(family, case, release, findings(case, release)):
+                known = found.setdefault(example.check, example)
+                if _rank(example) < _rank(known):
+                    found[example.check] = example
+    return sorted(found.values(), key=lambda example: (example.code, example.check))
+
+
+def missing(found: Iterable[Example]) -> list[Example]:
+    """Which of the examples *found* the table should have, and has not."""
+    return [
+        example
+        for example in found
+        if example.check not in _table() or _rank(example) < _rank(_table()[example.check])
+    ]
+
+
+@cache
+def _table() -> dict[str, Example]:
+    return {example.check: example for example in read()}
 
 
 def read() -> list[Example]:
@@ -157,10 +191,11 @@ def read() -> list[Example]:
 
 def main() -> None:
     """Write the table anew."""
+    found = examples()
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, dialect="excel-tab", lineterminator="\n")
         writer.writerow(Example._fields)
-        writer.writerows(examples())
+        writer.writerows(found)
     sys.stdout.write(f"wrote {TABLE.name}\n")
 
 

@@ -18,7 +18,6 @@ from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.release import minor
-from render.model.resource import SETTINGS_HOLDERS, from_body, tells_release
 from render.pipeline.input import releases
 from render.report import terminal
 from render.report.findings import Finding
@@ -38,8 +37,6 @@ from render.report.impact.review import (
 )
 from render.report.page_origin import PageOrigin
 from render.system.streams import STDOUT
-
-_TELLING_RELEASES = frozenset({*(kind for _, kind in SETTINGS_HOLDERS), "Deployment"})
 
 
 def diff(request: Request, work: Work) -> Answer:
@@ -127,10 +124,7 @@ def _locked(before: Side, after: Side) -> Locked:
 def _releases(side: Side) -> Iterator[str]:
     """For which KubeVirt release the inputs of *side* are rendered, and why, where nobody asked for it."""
     for state in side.values():
-        holders = (
-            from_body(body, 0) for body in state.objects if body.get("kind") in _TELLING_RELEASES
-        )
-        target = releases.target([*filter(tells_release, holders)], state.settings)
+        target = releases.target_of(state.objects, state.settings)
         if state.objects and target.reason:
             yield f"KubeVirt {minor(target.release)}, since {target.reason}"
 

@@ -8,6 +8,7 @@ from typing import Any
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests.discover import SETTINGS_FILE, boundary, inside
+from render.manifests.sources.reading import Reading
 from render.model import resource
 from render.model.globs import Globs
 from render.model.globs import unmatched as matching_nothing
@@ -18,7 +19,7 @@ from render.settings import OPTIONS, Layer, Option, Source, is_name
 from render.system import files
 from render.system.files import repository
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document, locate, read
 
 NAME = SETTINGS_FILE
 _OTHER_ENDING = ".yml"
@@ -150,14 +151,12 @@ def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
         missed = set(matching_nothing(globs, _below(globs.top)))
         if not missed:
             continue
-        from render.yaml import positions  # only where there is something to say
-
         file = os.path.relpath(os.path.join(globs.top, NAME))
         documents, _, data = _documents(file, limits)
         for place, pattern in enumerate(globs.patterns):
             if pattern not in missed:
                 continue
-            line, column = positions.locate(data, documents[0].origin, ("spec", key, place))
+            line, column = locate(data, documents[0].origin, ("spec", key, place))
             found = codes.PATTERN_UNMATCHED.at(
                 Location(file=file, line=line, column=column),
                 f"{key}: {pattern} matches no file and no folder",
@@ -313,7 +312,6 @@ def catalog(paths: Sequence[str], limits: Limits) -> ObjectFiles:
     if not paths:
         return ObjectFiles()
     from render.manifests.sources.loading import load as read_all
-    from render.manifests.sources.reading import Reading
 
     inputs = read_all(paths, Reading(limits, kustomize="never"))
     faults = tuple(diagnostic for diagnostic in inputs.diagnostics if diagnostic.is_error)

@@ -17,7 +17,7 @@ from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document, locate, read
 
 Position = tuple[str, int, int]
 """File, line and column."""
@@ -48,9 +48,7 @@ class _Patch(NamedTuple):
     owner: str = ""
 
     def at(self, path: FieldPath) -> Position:
-        from render.yaml import positions
-
-        line, column = positions.locate(self.text, self.document.origin, path)
+        line, column = locate(self.text, self.document.origin, path)
         return self.file, max(1, line + self.above), max(1, column + self.left)
 
 
@@ -87,8 +85,6 @@ def _paired(reach: Reach, path: FieldPath, value: Any, limits: Limits) -> Positi
 
     (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
     """
-    from render.yaml import positions
-
     for file in reach.kustomizations if path[:1] == ("metadata",) else ():
         loaded = kustomization.load(file, limits)
         for document in loaded.documents:
@@ -97,7 +93,7 @@ def _paired(reach: Reach, path: FieldPath, value: Any, limits: Limits) -> Positi
                     place = (*place, path[2])  # noqa: PLW2901 - the same place, one step further
                 elif path[2:3] or not pairs or not pairs.items() <= value.items():
                     continue
-                return file, *positions.locate(loaded.data, document.origin, place)
+                return file, *locate(loaded.data, document.origin, place)
     return None
 
 
@@ -143,8 +139,6 @@ class _Blame:
 
 def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
     """Every patch that *reach* applies, the one that comes last first: what is built from is patched before."""
-    from render.yaml import positions
-
     for added in reversed(reach.patches):
         yield from _added(added, reach.kustomizations[0], limits)
     for file in reach.kustomizations:
@@ -155,18 +149,16 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
                 for index, entry in reversed(
                     [*enumerate(entries if isinstance(entries, list) else ())]
                 ):
-                    line, _ = positions.locate(loaded.data, document.origin, (key, index))
+                    line, _ = locate(loaded.data, document.origin, (key, index))
                     if isinstance(entry, dict) and "patch" in entry:
                         inner = (key, index, "patch")
-                        line, _ = positions.locate(loaded.data, document.origin, inner)
+                        line, _ = locate(loaded.data, document.origin, inner)
                     for patch in reversed(_entry(loaded.data, file, line, entry, limits)):
                         yield patch._replace(owner=file)
 
 
 def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[_Patch]:
     """The documents of a patch that an object adds to the kustomization *owner*, the last first."""
-    from render.yaml import positions
-
     file, line, data = owner, 1, b""
     if "patch" in added.entry:
         file = added.origin.file
@@ -174,7 +166,7 @@ def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[_Patch]:
         if isinstance(found, Diagnostic):
             return
         data = found
-        line, _ = positions.locate(data, added.origin, (*added.path, "patch"))
+        line, _ = locate(data, added.origin, (*added.path, "patch"))
     for patch in reversed(_entry(data, file, line, added.entry, limits)):
         yield patch._replace(owner=owner)
 

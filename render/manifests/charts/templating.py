@@ -18,7 +18,7 @@ from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document, locate, read
 
 _ACTION = re.compile(r"\{\{.*?\}\}")
 _KEY = re.compile(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
@@ -90,8 +90,6 @@ class FilledChart:
         return document if printed and printed.file == self._display_name else None
 
     def _value(self, keys: Sequence[str]) -> Position | None:
-        from render.yaml import positions
-
         for stated in reversed(self._stated):
             documents = read(stated.text, "", self._limits).documents
             above = tree.get(documents[0].body, *keys[:-1]) if documents else None
@@ -100,14 +98,14 @@ class FilledChart:
                 path = (*stated.path, *(keys if stated.has_places else ()))
                 within = (0, 0)
                 if stated.is_text:
-                    within = positions.locate(stated.text, documents[0].origin, tuple(keys))
-                return stated.origin.file, *positions.locate(data, stated.origin, path, within)
+                    within = locate(stated.text, documents[0].origin, tuple(keys))
+                return stated.origin.file, *locate(data, stated.origin, path, within)
         for file in reversed(self._values):
             data, documents = self._parsed(file)
             for document in documents:
                 above = tree.get(document.body, *keys[:-1])
                 if isinstance(above, dict) and keys[-1] in above:
-                    return file, *positions.locate(data, document.origin, tuple(keys))
+                    return file, *locate(data, document.origin, tuple(keys))
         return None
 
     def _documents(self, file: str) -> tuple[bytes, list[Document]]:
@@ -119,12 +117,10 @@ class FilledChart:
 
     def _line(self, index: int, path: FieldPath) -> tuple[str, int, str] | None:
         """The file, the number and the text of the line of a template that wrote a field."""
-        from render.yaml import positions
-
         document = self._of(index)
         if document is None or document.printed is None:
             return None
-        place, _ = positions.locate(self._output, document.printed, path)
+        place, _ = locate(self._output, document.printed, path)
         start = document.printed.line
         texts, numbers = self._lines(start, document.origin.file)
         number = numbers[place - start] if 0 <= place - start < len(numbers) else 0

@@ -21,7 +21,7 @@ from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
-from render.system import files
+from render.system import files, processes
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
@@ -108,7 +108,6 @@ def built_to(intake: SourceIntake, top: str) -> bytes | None:
     reached = _reach(intake, top)
     if intake.reading.kustomize == "never" or reached.diagnostics:
         return None
-    from render.system import processes
 
     output = processes.finish(_built(intake, top, reached))
     return output if isinstance(output, bytes) else None

@@ -5,6 +5,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.boxed import ProgramBounds
 from render.manifests.sources.intake import SourceIntake, room
 from render.model.named_tuple import NamedTuple
+from render.system import processes
 
 
 class FolderProgram(NamedTuple):
@@ -39,8 +40,6 @@ def bounds(intake: SourceIntake) -> ProgramBounds:
 
 def binary(wanted: FolderProgram, setting: str, folder: str) -> str | Diagnostic:
     """The binary of *wanted* that *setting* (``auto``, a name or a path) means, or that there is none for *folder*."""
-    from render.system import processes
-
     program, where = processes.chosen(wanted.name, setting)
     if program:
         return program

@@ -134,9 +134,7 @@ class _Application(NamedTuple):
 
     def _demand(self, folder: str, place: FieldPath) -> None:
         """Raise AbsentError unless *folder*, which the field at *place* names, is there: see util/app/path/path.go."""
-        is_written_so = self.body is self.document.body
-        written = place if is_written_so else ("spec", "template", *place)
-        self.home.demand(folder, written, "app path does not exist")
+        self.home.demand(folder, self._written(place), "app path does not exist")
 
     def _use_of(
         self, folder: str, path: FieldPath, source: Mapping[str, Any], assumptions: tuple[str, ...]

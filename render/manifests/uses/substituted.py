@@ -12,7 +12,7 @@ from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document, locate, read
 
 #: An escaped dollar, or the beginning of an expression with the name of its variable.
 _NAME = re.compile(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
@@ -40,8 +40,6 @@ class SubstitutedBuild:
 
     def values(self, index: int, path: FieldPath) -> list[Position]:
         """Where the only variable in the field at *path* of the object at *index* has its value; else nothing."""
-        from render.yaml import positions
-
         printed = self._built[index].printed if index < len(self._built) else None
         if printed is None or printed.file != self._display_name:
             return []
@@ -55,7 +53,7 @@ class SubstitutedBuild:
         )
         if place is None or isinstance(data, Diagnostic):
             return []
-        return [(place.origin.file, *positions.locate(data, place.origin, place.path))]
+        return [(place.origin.file, *locate(data, place.origin, place.path))]
 
     def _unsubstituted(self) -> Mapping[tuple[int, tuple[int, ...]], Tree]:
         """What each document was before, by its place in what kustomize printed."""

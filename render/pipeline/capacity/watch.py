@@ -3,14 +3,16 @@
 Nothing that makes or judges a pod is imported before there is one to look at: of most inputs there is none.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.codes import CODES, POOL_UNUSABLE, REQUIREMENT_UNMET, SPREAD_INDIVISIBLE
 from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.suppression import suppress
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.apimachinery.dns1123 import subdomain_faults
+from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.capacity.reasons import is_doubtful, is_limiting
 
@@ -28,7 +30,7 @@ _SETTINGS = (
 class PodWatch:
     """Looks at each machine of a run, and judges its pod where there is a reason to."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, _: Sequence[Resource]) -> None:
         self._context = context
         # What the cluster has beside the input counts as well.
         self._resources = [*context.catalogue.resources]
@@ -88,7 +90,6 @@ def _is_refused(machine: Machine) -> bool:
     """Whether KubeVirt's webhooks refuse *machine*, which comes to no pod then; what is silenced does not count."""
     if not any(_refuses(diagnostic) for diagnostic in machine.diagnostics):
         return False
-    from render.diagnostics.suppression import suppress
 
     return any(
         _refuses(diagnostic)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import inf, log2
 
 from render.admission import requirements
 from render.model import tree
@@ -277,8 +278,6 @@ class MachineSearch:
 
 def _distance(wanted: GuestSize, size: GuestSize) -> float:
     """How far a size is from the wanted one, in doublings, less being farther; infinite for one without a measure."""
-    from math import inf, log2
-
     pairs = tuple(zip(wanted, size, strict=True))
     if not all(min(pair) > 0 for pair in pairs):
         return inf

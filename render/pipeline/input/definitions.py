@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from render import schemas
+from render.admission import metadata as api_server
 from render.admission.definitions import validate_instancetype, validate_preference
 from render.convert import instancetypes
 from render.diagnostics.cause import Cause
@@ -249,10 +250,8 @@ def decode(resource: Resource, loaded: Definitions) -> Tree:
 
 def _refused_metadata(resource: Resource) -> Iterator[Diagnostic]:
     """What the API server refuses of *resource*, or of the pool that makes it, which is sent in its stead."""
-    from render.admission import metadata
-
     sent = resource.written
-    for cause in metadata.refusals(sent.body.get("metadata")):
+    for cause in api_server.refusals(sent.body.get("metadata")):
         yield METADATA_REFUSED.at(
             at(sent, cause.path), f"{sent.ref}: {cause.message}", help=cause.help, fixes=cause.fixes
         )

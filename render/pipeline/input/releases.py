@@ -1,14 +1,17 @@
 """Which KubeVirt release is rendered for: the one that is asked for, the one that the input runs, or the newest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from render.diagnostics.codes import RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, VERSIONS, Version, minor, newest_patch, release_named, tag
-from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, tells_release
+from render.model.resource import SETTINGS_HOLDERS, Resource, from_body, tells_release, text_at
 from render.model.tree import Tree
 from render.settings import Settings
+
+#: Kinds of what may tell a release, among objects of which nothing else is known yet.
+_TELLING = frozenset({*(kind for _, kind in SETTINGS_HOLDERS), "Deployment"})
 
 
 class Target(NamedTuple):
@@ -32,6 +35,13 @@ def precedence(resource: Resource) -> tuple[int, str, str]:
     """The order in which such resources count, if there are several."""
     rank = {"HyperConverged": 0, "KubeVirt": 1}.get(resource.kind, 2)
     return rank, resource.namespace, resource.name
+
+
+def target_of(bodies: Iterable[Tree], settings: Settings) -> Target:
+    """As `target`, of objects as they are written."""
+    return target(
+        [from_body(body, 0) for body in bodies if text_at(body, "kind") in _TELLING], settings
+    )
 
 
 def target(resources: Sequence[Resource], settings: Settings) -> Target:

@@ -187,9 +187,9 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     gone = [
         diagnostic
         for part in listed
-        for lost in (_lost_from(part.name, listed),)
-        for diagnostic in part.impact.repaired_errors
-        if diagnostic.resource not in lost
+        for diagnostic in part.impact.repaired_beside(
+            other.impact for other in listed if other.moved_from == part.name
+        )
     ]
     new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
@@ -212,12 +212,6 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     )
     found = found._replace(new=_but_for(found.new, found.remaining), gone=[*gone_])
     return ErrorsOfChange(*map(findings.merge, found))
-
-
-def _lost_from(name: str, parts: Iterable[ReviewPart]) -> frozenset[ResourceRef]:
-    """The VMs that were in the input *name* before, and that cannot be rendered where they are now."""
-    lost = (part.impact.lost for part in parts if part.moved_from == name)
-    return frozenset().union(*lost)
 
 
 def _but_for(new: Iterable[Finding], remaining: Iterable[Finding]) -> list[Finding]:

@@ -14,7 +14,7 @@ from render.admission.checks import Check
 from render.admission.order import CONCERNS, Again, Concern
 from render.model.release import Windowed
 from tests.conftest import ROOT
-from tests.support import checks
+from tests.support import checks, releases
 
 FOLDER = ROOT / "render/admission"
 #: Modules of checks that are asked in another way: of an update, and of the domain of a preset.
@@ -190,3 +190,15 @@ def test_a_refusal_of_our_own_case_is_what_the_table_has(example: checks.Example
         for diagnostic in checks.findings(cases[example.case], example.release)
     }
     assert (example.check, example.message, example.help) in messages
+
+
+@pytest.mark.parametrize("release", [checks.NEWEST, *releases.RELEASES])
+def test_the_table_has_the_shortest_refusal_of_our_own_cases(release: str) -> None:
+    missing = [
+        example
+        for case in checks.recorded_cases(checks.OWN, release)
+        for example in checks.missing(
+            checks.examples_of(checks.OWN, case, release, checks.findings(case, release))
+        )
+    ]
+    assert not missing, checks.CURE

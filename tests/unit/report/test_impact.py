@@ -11,6 +11,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Location
 from render.diff.impact import DefinitionWithoutEffect, MachineImpact
 from render.diff.source import SideName
 from render.model.resource import ResourceRef
@@ -26,6 +28,7 @@ from render.report.impact.review import (
     by_namespace,
     causes,
     entries,
+    errors,
     total,
     without_rest,
 )
@@ -435,6 +438,23 @@ def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
     ends = ReviewedState("main"), ReviewedState("HEAD")
     text = written("markdown", Review(*ends, "source", (part,)))
     assert text.startswith("### 1 new error: Nothing changes for any VM\n")
+
+
+def test_an_error_of_a_vm_that_moves_and_cannot_be_rendered_is_gone_if_it_would_be_seen() -> None:
+    """What is refused as it is read does not hide behind anything; what only a rendering finds may be there still."""
+    web = ResourceRef("VirtualMachine", "prod", "web")
+    mistyped, lacking, fresh = (
+        code.at(Location(resource=web), "so it is")
+        for code in (codes.WRONG_TYPE, codes.INSTANCETYPE_CONFLICT, codes.INSTANCETYPE_NOT_FOUND)
+    )
+    lost = Impact((MachineImpact(web, ("unrenderable",), unrendered=("after",)),), after=(fresh,))
+    parts = [
+        ReviewPart("a", Impact((), before=(mistyped, lacking))),
+        ReviewPart("b", lost, moved_from="a"),
+    ]
+    found = errors(parts)
+    assert [finding.diagnostic for finding in found.gone] == [mistyped]
+    assert [finding.diagnostic for finding in found.new] == [fresh]
 
 
 @pytest.mark.parametrize("name", ["text", "markdown"])

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
@@ -419,7 +419,8 @@ def _read_both(
         apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
         read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
     for loaded_side, other_side in (read, read[::-1]):
-        _name_unopened(loaded_side, other_side.files())
+        unopened = _unopened(loaded_side, other_side.files())
+        _add_faults(loaded_side.path, loaded_side.inputs, unopened)
     beside = map(_around, placed)
     return [each._replace(around=next(beside)) for each in read], torn
 
@@ -466,12 +467,12 @@ def _name_faults(torn: Mapping[str, _Torn], sides: Sequence[Side]) -> None:
             other = next(iter(side.values()), None)
             if other is None or any(side[base].fault for base in gatherer.bases & side.keys()):
                 continue
-            state = known or NamedState(other.name, [], other.settings, Sources())
-            side[name] = state._replace(apart=faults)
+            empty = NamedState(other.name, [], other.settings, Sources())
+            side[name] = (known or empty)._replace(apart=faults)
 
 
-def _name_unopened(side: _LoadedSide, known: Collection[str]) -> None:
-    """Say in *side* that it cannot open what it has of the files *known*, in which the other side has objects.
+def _unopened(side: _LoadedSide, known: Collection[str]) -> Iterator[Diagnostic]:
+    """Why *side* cannot open what it has of the files *known*, in which the other side has objects.
 
     Nobody has deleted these; of what else cannot be opened nobody knows that it is of any concern.
     """
@@ -485,7 +486,7 @@ def _name_unopened(side: _LoadedSide, known: Collection[str]) -> None:
         if fault is not None:
             name = os.path.normpath(os.path.join(side.path, file))
             place = fault.location._replace(file=name)
-            _loose(side.path, side.inputs).diagnostics.append(fault._replace(location=place))
+            yield fault._replace(location=place)
 
 
 def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
@@ -746,7 +747,7 @@ def _read(
                 repository=os.path.realpath(top) if top else "",
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
-            _name_lacking(_below(path, lacking, exclude), path, inputs)
+            _add_faults(path, inputs, map(_lacking, _below(path, lacking, exclude)))
             if files := _below(path, rewritten, exclude):
                 _loose(path, inputs).unseen[_REWRITTEN] += len(files)
             return _LoadedSide(name, folder, path, request, inputs)
@@ -784,13 +785,15 @@ def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> lis
     ]
 
 
-def _name_lacking(files: Sequence[str], path: str, inputs: list[Documents]) -> None:
-    """Say in *inputs*, read below *path*, that nobody knows what *files* say, which the repository is lacking."""
-    if files:
-        _loose(path, inputs).diagnostics += (
-            codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
-            for file in files
-        )
+def _lacking(file: str) -> Diagnostic:
+    """That nobody knows what *file* says, which the repository is lacking."""
+    return codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
+
+
+def _add_faults(path: str, inputs: list[Documents], faults: Iterable[Diagnostic]) -> None:
+    """Say in *inputs*, read below *path*, why files are missing among what stands loose there."""
+    if listed := [*faults]:
+        _loose(path, inputs).diagnostics += listed
 
 
 def _loose(path: str, inputs: list[Documents]) -> Documents:
