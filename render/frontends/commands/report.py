@@ -50,7 +50,7 @@ def report(request: Request, work: Work) -> Answer:
         PageOrigin() if of_table else origin_of(request)
     )  # a table does not say whence it comes
     fleet_ = _fleet(request, work)
-    work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
+    work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
     every = [
         *fleet_.notes,
         *fleet_.findings,

@@ -527,6 +527,13 @@ def named(number: int, guest: int = 0) -> dict[str, Any]:
     return {**instancetype(guest), "metadata": {"name": f"size-{number:04}"}}
 
 
+def test_a_single_rest_is_in_the_singular() -> None:
+    vms = [named(number) for number in range(11)]
+    before, after = ([named(number, guest) for number in range(11)] for guest in (2, 4))
+    text = written("markdown", review([*before, *vms], [*after, *vms]))
+    assert re.findall(r"<summary>(1 more .*)</summary>", text) == ["1 more cause", "1 more VM"]
+
+
 @pytest.fixture(scope="module")
 def many() -> Review:
     """Two thousand definitions are edited, each of which one VM uses; twenty VMs are there twice."""
