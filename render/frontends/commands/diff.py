@@ -16,6 +16,7 @@ from render.frontends.commands.compare.states import (
 )
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
+from render.frontends.reporting import in_repository
 from render.frontends.request.request import Request
 from render.model.release import minor
 from render.model.resource import SETTINGS_HOLDERS, from_body, tells_release
@@ -139,8 +140,10 @@ def _style(request: Request) -> ImpactStyle:
     most = request.own["max_bytes"]
     origin = origin_of(request) if request.own["format"] == "html" else PageOrigin()
     if request.reporting.output:
-        return ImpactStyle(most=most, origin=origin)
-    return ImpactStyle(terminal.is_coloured(STDOUT), most, terminal.width(STDOUT), origin)
+        return ImpactStyle(most=most, origin=origin, seen_from=in_repository())
+    return ImpactStyle(
+        terminal.is_coloured(STDOUT), most, terminal.width(STDOUT), origin, in_repository()
+    )
 
 
 def _status(review: Review, request: Request) -> Exit:
