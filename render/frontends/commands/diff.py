@@ -55,7 +55,8 @@ def _diff(request: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     work.begin("write", "writing the answer")
     written = formats.report(request.own["format"], review, style)
     worst_fault = status(finding.diagnostic for finding in faults)
-    return Answer([written], faults, worst_fault or _status(review, request))
+    unapplied = [change.key for change in review.settings if not change.applied]
+    return Answer([written], faults, worst_fault or _status(review, request), unapplied=unapplied)
 
 
 def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Review:
