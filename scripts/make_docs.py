@@ -427,7 +427,7 @@ def _property(option: Option) -> dict[str, Any]:
 
 _FIGURES = (
     "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "fixable", "fixableUnsafely",
-    "bundled", "objects", "files",
+    "bundled", "objects", "files", "charts",
 )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """What a command answers: `render.frontends.execute` alone prints, publishes, saves and exits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -35,7 +35,7 @@ class Answer:
     *faults* are about the call itself. *exit*: None for what the findings ask for, and then what makes it another than
     0 withholds output and files. *files* are replaced before anything is printed. *unread* are the inputs that could
     not be read, though all that was asked for could; *notes* are lines beside the output. Output *for_people* is text,
-    whose lines a terminal shows folded.
+    whose lines a terminal shows folded. *unapplied* are settings of the repository by which nothing was waived.
     """
 
     __slots__ = (
@@ -48,6 +48,7 @@ class Answer:
         "objects",
         "output",
         "tally",
+        "unapplied",
         "unread",
     )
 
@@ -64,6 +65,7 @@ class Answer:
         unread: Sequence[str] = (),
         notes: Sequence[str] = (),
         for_people: bool = False,
+        unapplied: Collection[str] = (),
     ) -> None:
         self.output = output
         self.findings = findings
@@ -75,6 +77,7 @@ class Answer:
         self.unread = unread
         self.notes = notes
         self.for_people = for_people
+        self.unapplied = unapplied
 
 
 class RefusedError(Exception):

@@ -34,12 +34,12 @@ _TEXT = "guest text"
 
 
 def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
-    """The figures of *parts*: objects, VMs, kustomizations with any of them, what was not looked at.
+    """The figures of *parts*: objects, VMs, kustomizations and charts with any of them, what was not looked at.
 
     And releases that nobody asked for, if they are rendered. With *paths*, only objects and files in these count.
     """
     folders = [os.path.realpath(path) for path in paths]
-    machines = made = kustomizations = objects = 0
+    machines = made = kustomizations = charts = objects = 0
     bundled: set[str] = set()
     files: set[str] = set()
     unseen: Counter[str] = Counter()
@@ -62,6 +62,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         machines += number
         made += _made(documents)
         kustomizations += loaded.is_built and number > 0
+        charts += bool(loaded.filled) and not loaded.is_built and number > 0
         if number and part.is_rendered:
             target = releases.target_of((document.body for document in loaded.documents), settings)
             if target.reason:
@@ -69,18 +70,18 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     silent = sum(ignoring(part.loaded) for part in parts)
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
-        releases=reasons, ignoring=silent, made=made,
+        releases=reasons, ignoring=silent, made=made, charts=charts,
     )  # fmt: skip
 
 
 def _counted(
     loaded: Documents, folders: Sequence[str]
 ) -> tuple[Sequence[Document], Collection[str]]:
-    """The documents of *loaded* and the names of its files, with *folders* (or files) only what stands in these.
+    """The documents of *loaded* and the names of its own files, with *folders* (or files) only what stands in these.
 
     Of what kustomize or helm made, each file has a part in every object, templates too.
     """
-    names = {*loaded.files, *loaded.passed}
+    names = {*loaded.data.own_files(), *loaded.passed}
     if not folders:
         return loaded.documents, names
     names = {name for name in names if discover.inside(os.path.realpath(name), folders)}

@@ -128,7 +128,7 @@ def publish(
     counted = (tally or Tally()).counting(findings)
     counted = counted._replace(waivers=(*request.beside.waivers, *counted.waivers))
     if _identifies(request):
-        findings = identified(findings, _in_repository())
+        findings = identified(findings, in_repository())
     print_findings(findings, request, counted)
     faults: list[Diagnostic] = []
     for name, file in request.reporting.files:
@@ -167,10 +167,10 @@ def _identifies(request: Request) -> bool:
 
 def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
     """*findings* as a baseline knows them."""
-    return identified(findings, _in_repository())
+    return identified(findings, in_repository())
 
 
-def _in_repository() -> Callable[[str], str]:
+def in_repository() -> Callable[[str], str]:
     """What tells how a file is called as seen from the top of its git repository, or from the working directory."""
     top = repository(os.path.realpath(".")) or os.path.realpath(".")
 

@@ -388,7 +388,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     )  # fmt: skip
     for place, document in enumerate(request.around, len(loaded.documents)):
         if place not in loaded.borrowed:
-            loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
+            loaded.data.add_lent(document.origin.file, request.reading.limits.file_bytes)
     limits = request.reading.limits
     of_rendering = _unless_following(rendered.diagnostics, loaded, resources, limits)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))

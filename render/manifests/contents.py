@@ -14,11 +14,12 @@ class Contents(Mapping[str, bytes]):
     *whole*: those of files are kept too, for who writes them anew and must know what they said.
     """
 
-    __slots__ = ("_files", "_recent", "_texts", "_whole")
+    __slots__ = ("_files", "_lent", "_recent", "_texts", "_whole")
 
     def __init__(self, *, whole: bool = False) -> None:
         self._whole = whole
         self._files: dict[str, int] = {}
+        self._lent: set[str] = set()
         self._texts: dict[str, bytes] = {}
         self._recent: dict[str, bytes] = {}
 
@@ -38,8 +39,16 @@ class Contents(Mapping[str, bytes]):
     def add_file(self, file: str, limit: int, data: bytes | None = None) -> None:
         """Remember that *file* was read; *data* is what it said, if anybody has it."""
         self._files[file] = limit
+        self._lent.discard(file)
         if self._whole and data is not None:
             self._recent[file] = data
+
+    def add_lent(self, file: str, limit: int, data: bytes | None = None) -> None:
+        """The same of a *file* that stands beside: it is none of `own_files`, unless it is one already."""
+        is_own = file in self._files and file not in self._lent
+        self.add_file(file, limit, data)
+        if not is_own:
+            self._lent.add(file)
 
     def share(self, name: str, to: "Contents") -> None:
         """Let *to* know of *name* what is known here."""
@@ -48,9 +57,20 @@ class Contents(Mapping[str, bytes]):
         if name in self._texts:
             to.add_stream(name, self._texts[name])
 
+    def lend(self, name: str, to: "Contents") -> None:
+        """The same where *name* stands beside what *to* is about."""
+        if name in self._files:
+            to.add_lent(name, self._files[name], self._recent.get(name))
+        if name in self._texts:
+            to.add_stream(name, self._texts[name])
+
     def files(self) -> list[str]:
         """The names of all files noted, sorted (streams are none)."""
         return sorted(self._files)
+
+    def own_files(self) -> list[str]:
+        """The same but for those that stand beside."""
+        return sorted(self._files.keys() - self._lent)
 
     def __getitem__(self, name: str) -> bytes:
         """The bytes of *name*; empty for a file that is gone by now."""

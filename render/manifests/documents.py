@@ -139,7 +139,7 @@ class Documents:
             other, other_index = self.borrowed[index]
             position = other.blame(other_index, path)
             if position is not None:
-                other.data.share(position[0], self.data)
+                other.data.lend(position[0], self.data)
             return position
         for blame in self.blamed:
             position = blame(index, path)

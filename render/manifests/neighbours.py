@@ -144,14 +144,14 @@ class Neighbours:
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             first = same[0]
             nearest.append(first)
-            first.loaded.data.share(first.document.origin.file, loaded.data)
+            first.loaded.data.lend(first.document.origin.file, loaded.data)
             diagnostics += _ambiguous(first, same[1:], loaded)
         for same in self._limits_of(own, loaded):
             same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
             is_present = _in_namespace(same[0].identity, namespace) in present
             if not is_present and not any(_ambiguous(same[0], same[1:], loaded)):
                 nearest.append(same[0])
-                same[0].loaded.data.share(same[0].document.origin.file, loaded.data)
+                same[0].loaded.data.lend(same[0].document.origin.file, loaded.data)
         return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
 
     def _limits_of(self, own: Iterable[Resource], loaded: Documents) -> Iterator[list[Shared]]:

@@ -8,6 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.legacy import machines
 from render.machine import Companion, Context, Machine
 from render.model import tree
+from render.model.counting import counted
 from render.model.resource import KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.yaml.budget import Budget
@@ -100,7 +101,7 @@ class Output:
         """How many errors are not kept."""
         count = self._budget.errors_left_out - self._left_out_before
         if count:
-            message = f"and {count:,} more errors"
+            message = f"and {counted(count, 'more error')}"
             yield codes.LIMIT_EXCEEDED.at(
                 Location(), message, help="mend those that are shown first"
             )

@@ -105,9 +105,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     """
     once: dict[object, Finding] = {}
     for finding in findings:
-        diagnostic = finding.diagnostic
-        about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-        key = (about, finding.place[:3], tuple(place[:3] for place in finding.related))
+        key = _same(finding)
         other = once.setdefault(key, finding)
         if other is not finding:
             once[key] = other._replace(
@@ -115,6 +113,13 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
                 releases=tuple(dict.fromkeys((*other.releases, *finding.releases))),
             )
     return sorted(once.values(), key=_order)
+
+
+def _same(finding: Finding) -> object:
+    """What is equal of findings that are one."""
+    diagnostic = finding.diagnostic
+    about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
+    return about, finding.place[:3], tuple(place[:3] for place in finding.related)
 
 
 def _order(finding: Finding) -> tuple[str, int, int]:
@@ -189,3 +194,11 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
         text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
         numbered.append(finding._replace(fingerprint=sha256(text).hexdigest()[:32]))
     return numbered
+
+
+def fingerprints(
+    findings: Iterable[Finding], seen_from: Callable[[str], str]
+) -> Callable[[Finding], Finding]:
+    """What gives a finding, of whatever part of *findings*, the fingerprint that it has among all of them."""
+    known = {_same(each): each.fingerprint for each in identified(merge(findings), seen_from)}
+    return lambda finding: finding._replace(fingerprint=known[_same(finding)])

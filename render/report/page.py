@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.report.text import printable
@@ -68,8 +69,8 @@ def anchors(resources: Iterable[ResourceRef]) -> list[str]:
 def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> str:
     """The page that *template* makes of *values*, a file beside this one like *more_script*, which follows `page.js`.
 
-    The template finds `policy`, `style`, `script` and `data` too: what scripts read, as JSON. It shows no control
-    characters, which could reverse what is read.
+    The template finds `policy`, `style`, `script` and `data` too: what scripts read, as JSON; and the filter `counted`.
+    It shows no control characters, which could reverse what is read.
     """
     style = _read(_STYLE)
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
@@ -77,6 +78,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
         loader=FunctionLoader(_read),
     )  # fmt: skip
+    environment.filters["counted"] = counted
     written = environment.get_template(template).render(
         values,
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "

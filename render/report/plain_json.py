@@ -25,6 +25,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             **{f"{severity}s": tally.severities.get(severity, 0) for severity in Severity},
             "machines": tally.machines,
             "kustomizations": tally.kustomizations,
+            "charts": tally.charts,
             "unseen": dict(sorted(tally.unseen.items())),
             "accepted": tally.accepted,
             "before": tally.before,

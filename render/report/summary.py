@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Tally(NamedTuple):
     """The figures of a run.
 
-    *machines* were looked at in *kustomizations* and elsewhere, among the *objects* of *files*; those of *unseen* were
-    not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
+    *machines* were looked at in *kustomizations*, *charts* and elsewhere, among the *objects* of *files*; those of
+    *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, *infos* how many of them are infos that people are shown; the baseline has
     *accepted* more, and *before* more were there before the change that is looked at; *cut* are not shown. *waivers*
@@ -48,6 +48,7 @@ class Tally(NamedTuple):
     tried: tuple[TriedExpectation, ...] = ()
     made: int = 0
     infos: int = 0
+    charts: int = 0
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -74,8 +75,10 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
     if tally.made:
         seen += f" ({tally.made:,} of pools, replica sets and templates)"
-    if tally.machines and tally.kustomizations:
-        seen += f" in {counted(tally.kustomizations, 'kustomization')}"
+    roots = ((tally.kustomizations, "kustomization"), (tally.charts, "chart"))
+    where = " and ".join(counted(number, word) for number, word in roots if number)
+    if tally.machines and where:
+        seen += f" in {where}"
     parts = [_found(tally, colour=colour)]
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))

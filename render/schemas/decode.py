@@ -18,6 +18,7 @@ from render.model import types
 from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
+from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force, since
@@ -136,7 +137,7 @@ class _Causes(list[Cause]):
         """The findings, and how many are left out."""
         if not self.left_out:
             return self
-        message = f"and {len(self.left_out):,} more mistakes in this object"
+        message = f"and {counted(len(self.left_out), 'more mistake')} in this object"
         return [*self, Cause(self.left_out[0], (), message)]
 
 

@@ -257,7 +257,10 @@ def test_a_change_turns_off_no_check_of_itself(repository: Repository, setting: 
     told = json.loads(repository.run(*words).stdout)
     assert told["settings"] == [{"key": setting, "before": None, "after": False, "applied": False}]
     assert told["diagnostics"]["after"]
-    assert "not for this change" in repository.run("diff", f"{first}..{second}").stdout
+    done = repository.run("diff", f"{first}..{second}")
+    assert "not for this change" in done.stdout
+    assert "waived" not in done.stderr
+    assert f"waived: {setting} off by " in repository.run("diff", f"{second}..{second}").stderr
     # Who runs the program may turn it off, and where it was off it stays so.
     told = json.loads(repository.run(*words, f"--{setting}", "off").stdout)
     assert not told["diagnostics"]["after"]

@@ -321,7 +321,7 @@ def test_values_of_a_chart_are_read_by_the_rules_of_helm(helm: str) -> None:
     put("chart/values.yaml", "memory: 1Gi\nmemory: 2Gi # kubevirt.io\n")
     done = virt_render(helm, "check", ".")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("1 VM: no findings")
+    assert done.stderr.startswith("1 VM in 1 chart: no findings")
     put("chart/values.yaml", vm("hidden", memory="none"))
     assert "hidden" in virt_render(helm, "check", ".").stdout
 

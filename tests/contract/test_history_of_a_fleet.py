@@ -100,6 +100,21 @@ def test_some_are_told(words: tuple[str, ...], expected: dict[str, list[int]], s
     assert told(say("history", *words)) == expected
 
 
+def test_vms_that_changed_come_first(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "repository")
+    for name in ("a", "b"):
+        made.write(f"{name}.yaml", vm(name, memory="1Gi"))
+    for subject in ("Pin", "Edit"):
+        if subject == "Edit":
+            made.write("b.yaml", vm("b", memory="2Gi"))
+        made.fine("pin", ".")
+        made.git("add", ".")
+        made.git("commit", "--quiet", "--message", subject)
+    lines = made.fine("history").splitlines()
+    names = [line for line in lines if line[:1].strip()]
+    assert names == ["b", "a"]
+
+
 def test_what_nobody_knows_is_refused(say: Say) -> None:
     assert "pins web-9*" in say("history", "web-9*", exit_=Exit.FINDINGS)
     assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)

@@ -524,3 +524,20 @@ def test_of_vms_of_one_name_the_first_has_what_is_found(repository: Repository) 
     ]
     assert twins[0] >= 40
     assert set(twins[1:]) == {0}
+
+
+def test_findings_have_the_same_fingerprint_everywhere(repository: Repository) -> None:
+    """A baseline of `check` knows what `report` and `diff` show."""
+    repository.git("add", ".")
+    repository.git("commit", "--quiet", "--message", "VMs")
+    checked = json.loads(repository.run("check", "--format", "json").stdout)["diagnostics"]
+    wanted = {each["fingerprint"] for each in checked if each["severity"] == "error"}
+    assert wanted
+    assert "" not in wanted
+    report: Any = json.loads(repository.fine("report", "--format", "json"))
+    of_machines = [found for machine in report["machines"] for found in machine["findings"]]
+    errors = [found for found in of_machines if found["severity"] == "error"]
+    assert {found["fingerprint"] for found in errors} == wanted
+    change: Any = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
+    remaining = change["errors"]["remaining"]
+    assert {found["fingerprint"] for found in remaining} == wanted

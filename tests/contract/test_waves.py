@@ -139,5 +139,6 @@ def test_what_is_no_choice_is_said_and_nothing_written(
     printed = messages.readouterr()
     assert printed.out == ""
     assert told in printed.err
+    assert "VR608" not in printed.err, "only what is wrong with the call"
     with open("virt-render.lock.yaml", encoding="utf-8") as lock:
         assert lock.read() == before

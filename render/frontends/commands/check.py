@@ -9,6 +9,7 @@ from render.diagnostics import codes
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commits import back_at
+from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
@@ -93,6 +94,7 @@ def _found(request: Request, work: Work) -> _Found:
     looked_at: list[FleetPart] = []
     others: list[FleetPart] = []
     releases = _for_releases(request)
+    places = DefinitionPlaces()
     by_root = _by_root(request.paths or (".",), request.own["root"])
     for root, paths in by_root.items():
         inputs: list[Documents] = []
@@ -100,13 +102,13 @@ def _found(request: Request, work: Work) -> _Found:
             inputs = _load_for(release_request, inputs, root, paths, work)
             several = len(releases) > 1
             for part in fleet(release_request, work, inputs):
-                checked = _checked(part, work, several=several)
+                checked = _checked(part, work, places, several=several)
                 findings += _about(checked, paths, part) if root else checked
                 (others if number else looked_at).append(part)
             for part in copies(release_request, inputs):
                 errors = [
                     finding._replace(fixes=())
-                    for finding in _checked(part, work, several=several)
+                    for finding in _checked(part, work, places, several=several)
                     if finding.diagnostic.is_error
                 ]
                 findings += _about(errors, paths, part) if root else errors
@@ -181,9 +183,15 @@ def _at(revision: str, request: Request, work: Work) -> frozenset[str]:
         )
 
 
-def _checked(part: FleetPart, work: Work, *, several: bool) -> list[Finding]:
-    """What is found in *part*; with *several* releases each finding names that of the part."""
+def _checked(
+    part: FleetPart, work: Work, places: DefinitionPlaces, *, several: bool
+) -> list[Finding]:
+    """What is found in *part*; with *several* releases each finding names that of the part.
+
+    *places* know where that stands which is not found.
+    """
     render_part(part, work, lambda _, source: work.rendered.append(source))
+    places.name_in(part)
     work.doing = f"looking up the places of {counted(len(part.diagnostics), 'finding')}"
     found = findings_of(part.loaded, map(as_note, part.diagnostics), part.request)
     release = part.request.settings.kubevirt

@@ -16,6 +16,7 @@ from render.frontends.commands.compare.states import (
 )
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
+from render.frontends.reporting import in_repository
 from render.frontends.request.request import Request
 from render.model.release import minor
 from render.pipeline.input import releases
@@ -51,7 +52,8 @@ def _diff(request: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
     work.begin("write", "writing the answer")
     written = formats.report(request.own["format"], review, style)
     worst_fault = status(finding.diagnostic for finding in faults)
-    return Answer([written], faults, worst_fault or _status(review, request))
+    unapplied = [change.key for change in review.settings if not change.applied]
+    return Answer([written], faults, worst_fault or _status(review, request), unapplied=unapplied)
 
 
 def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Review:
@@ -133,8 +135,10 @@ def _style(request: Request) -> ImpactStyle:
     most = request.own["max_bytes"]
     origin = origin_of(request) if request.own["format"] == "html" else PageOrigin()
     if request.reporting.output:
-        return ImpactStyle(most=most, origin=origin)
-    return ImpactStyle(terminal.is_coloured(STDOUT), most, terminal.width(STDOUT), origin)
+        return ImpactStyle(most=most, origin=origin, seen_from=in_repository())
+    return ImpactStyle(
+        terminal.is_coloured(STDOUT), most, terminal.width(STDOUT), origin, in_repository()
+    )
 
 
 def _status(review: Review, request: Request) -> Exit:

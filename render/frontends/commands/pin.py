@@ -73,9 +73,10 @@ def pin(request: Request, work: Work) -> Answer:
         written = not request.own["check"]
         locks.choose(target.part.loaded, target.part.request, new=True, written=written)
     known = pinning.vms(vm for target in targets for vm in target.part.resources)
-    upgrade, faults = choice.chosen(known, request)
-    dump, more = (None, []) if faults else _dump(request, work)
-    faults += more
+    upgrade, misused = choice.chosen(known, request)
+    if misused:
+        return Answer(findings=_unreadable(everywhere), faults=misused)
+    dump, faults = _dump(request, work)
     adopted = [_adopted(target, dump) for target in targets]
     everything = [upgrade] * len(targets)
     told = ""
@@ -93,6 +94,19 @@ def pin(request: Request, work: Work) -> Answer:
         target.part.is_rendered = True
     work.parts = [target.part for target in pinned]
     return _answer(_joined(pinned), faults, told, request, everywhere)
+
+
+def _unreadable(parts: Iterable[FleetPart]) -> list[Finding]:
+    """Why some of *parts* cannot be read: a VM that is asked for may stand there."""
+    return merge(
+        finding
+        for part in parts
+        for finding in findings_of(
+            part.loaded,
+            [fault for fault in part.loaded.diagnostics if fault.is_error],
+            part.request,
+        )
+    )
 
 
 def _makers(parts: Iterable[FleetPart]) -> Counter[str]:

@@ -13,7 +13,7 @@ from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
-from render.frontends.reporting import as_note, findings_of, infos_shown
+from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
 from render.frontends.session import fleet, render_part, unread
 from render.machine import Machine
@@ -31,7 +31,7 @@ from render.pipeline.input import definitions
 from render.pipeline.provenance import deciders
 from render.pipeline.stages import emit, stamping
 from render.report.deciders import Input, input_of
-from render.report.findings import Finding, merge
+from render.report.findings import Finding, fingerprints, merge
 from render.report.fleet.machines import Fleet, FleetMachine, Wording
 from render.report.formats import FLEET_FORMATS
 from render.report.page_origin import PageOrigin
@@ -50,12 +50,8 @@ def report(request: Request, work: Work) -> Answer:
         PageOrigin() if of_table else origin_of(request)
     )  # a table does not say whence it comes
     fleet_ = _fleet(request, work)
-    work.begin("write", f"writing about {len(fleet_.machines):,} VMs")
-    every = [
-        *fleet_.notes,
-        *fleet_.findings,
-        *(found for machine in fleet_.machines for found in machine.findings),
-    ]
+    work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
+    every = _findings(fleet_)
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
     written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
     found = merge(every)
@@ -152,7 +148,24 @@ def _fleet(request: Request, work: Work) -> Fleet:
     ]
     if len(capacity) == 1:
         capacity = [("", figures) for _, figures in capacity]
-    return Fleet(machines, wording, merge(findings), capacity, notes)
+    found = Fleet(machines, wording, merge(findings), capacity, notes)
+    return _identified(found) if request.own["format"] == "json" else found
+
+
+def _identified(found: Fleet) -> Fleet:
+    """*found* with the fingerprints that its findings have in the report of ``check``."""
+    identified = fingerprints(_findings(found), in_repository())
+    machines = [
+        machine._replace(findings=tuple(map(identified, machine.findings)))
+        for machine in found.machines
+    ]
+    return found._replace(machines=machines, findings=[*map(identified, found.findings)])
+
+
+def _findings(found: Fleet) -> list[Finding]:
+    """All that is found, also what no page shows."""
+    of_machines = (finding for machine in found.machines for finding in machine.findings)
+    return [*found.notes, *found.findings, *of_machines]
 
 
 def _demand(part: FleetPart, named: Collection[str]) -> None:

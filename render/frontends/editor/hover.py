@@ -15,6 +15,7 @@ from render.frontends.editor.parts import RenderedPart
 from render.frontends.editor.workspace import Workspace
 from render.manifests.documents import Documents
 from render.model import tree
+from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.provenance import Decision
@@ -207,7 +208,7 @@ def _of_part(rendered: RenderedPart, resource: Resource, wanted: FieldPath) -> I
         for each in losers:
             yield f"  - lost: `{_code(brief(each.contender.value))}`: {_plain(words(each, decision.text))}"
     if len(below) > _MOST_FIELDS:
-        yield f"- and {len(below) - _MOST_FIELDS} more fields"
+        yield f"- and {counted(len(below) - _MOST_FIELDS, 'more field')}"
 
 
 def _vmi(decisions: Sequence[Decision]) -> Tree:

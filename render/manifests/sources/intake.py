@@ -12,6 +12,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK, KnownKustomizations, outside
 from render.manifests.sources.reading import Reading
 from render.manifests.sources.texts import Texts
+from render.model.counting import counted
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
@@ -230,7 +231,7 @@ class SourceIntake:
         kept = [diagnostic for diagnostic in diagnostics if not diagnostic.is_error or room_for()]
         into.diagnostics.extend(kept)
         if len(kept) < len(diagnostics):
-            message = f"and {len(diagnostics) - len(kept):,} more errors in {display_name}"
+            message = f"and {counted(len(diagnostics) - len(kept), 'more error')} in {display_name}"
             place = Location(file=display_name)
             into.diagnostics.append(
                 codes.LIMIT_EXCEEDED.at(place, message, help="mend those that are shown first")

@@ -1,4 +1,7 @@
-"""A history as text: a VM after the other, those with the same history as one, a line a revision and what that did."""
+"""A history as text: a VM after the other, those with the same history as one, a line a revision and what that did.
+
+VMs that changed stand before those that are as they were when they came.
+"""
 
 from collections.abc import Iterator
 
@@ -14,7 +17,7 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
     """Its lines, in *colour* or not."""
     style = ImpactStyle(colour)
     names: dict[tuple[str, ...], list[str]] = {}
-    for name, machine in history.titled():
+    for name, machine in sorted(history.titled(), key=lambda titled: not titled[1].is_changed):
         names.setdefault(tuple(_revisions(machine, style)), []).append(printable(name))
     for revisions, alike in names.items():
         title = alike[0] if len(alike) == 1 else counted(len(alike), "VM")

@@ -47,6 +47,11 @@ class ToldMachine(NamedTuple):
     revisions: Sequence[ToldRevision]
     lock: str
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether any of the revisions is more than its first."""
+        return any(not revision.is_first for revision in self.revisions)
+
 
 class ToldHistory(NamedTuple):
     """The VMs of locks, and the hashes of their *commits*, newest first; *since*: what alone is told, all without."""

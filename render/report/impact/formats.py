@@ -1,5 +1,6 @@
 """An impact in one of its output formats, the rows of `render.report.formats`."""
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
 class ImpactStyle(NamedTuple):
     """In *colour* and *columns* (0: any), where that is text; *most* bytes, where details may be cut (0: all).
 
-    *origin* is that of a page.
+    *origin* is that of a page, *seen_from* tells for fingerprints how a file is called in its repository.
     """
 
     colour: bool = False
     most: int = 0
     columns: int = 0
     origin: PageOrigin = PageOrigin()
+    seen_from: Callable[[str], str] = str
 
 
 def report(name: str, review: "Review", style: ImpactStyle) -> str:

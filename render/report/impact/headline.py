@@ -26,14 +26,20 @@ _STOP = {
     "gone": ("goes", "go"),
     "stop": ("stops", "stop"),
     "start": ("starts", "start"),
+    "evict": ("is evicted", "are evicted"),
     "restart": ("needs a restart", "need a restart"),
 }
 _CHANGE = {
     "migrate": ("migrates", "migrate"),
+    "wait": ("waits for a migration", "wait for a migration"),
     **dict.fromkeys(("live", "next", "recreate"), ("changes", "change")),
     "repaired": ("is repaired", "are repaired"),
     "new": ("is new", "are new"),
 }
+
+
+#: What a VM that changes with a live migration does where the cluster does not migrate it by itself.
+_UNMIGRATED = {"evict": "evict", "none": "wait"}
 
 
 class HeadlinePart(NamedTuple):
@@ -73,7 +79,7 @@ class Headline(NamedTuple):
 
 def headline(machines: Sequence[MachineImpact], errors: int) -> Headline:
     """What a change with so many new *errors* does to *machines*, in a few words."""
-    found = [worst(machine) for machine in machines if is_shown(machine)]
+    found = [_done(machine) for machine in machines if is_shown(machine)]
     old = sum(worst(machine) in _BREAK and not is_shown(machine) for machine in machines)
     noun = "object" if any(machine.resource.kind in CLAIMS for machine in machines) else "VM"
     parts = (
@@ -83,6 +89,12 @@ def headline(machines: Sequence[MachineImpact], errors: int) -> Headline:
     )
     whole = len(machines)
     return Headline(parts, old, counted(whole, noun), errors)
+
+
+def _done(machine: MachineImpact) -> str:
+    """The worst that becomes of *machine*; of a migration, whether anything starts that."""
+    effect = worst(machine)
+    return _UNMIGRATED.get(machine.workload, effect) if effect == "migrate" else effect
 
 
 def _part(found: Iterable[str], verbs: dict[str, tuple[str, str]], kind: str) -> HeadlinePart:

@@ -32,15 +32,11 @@ from render.report.impact.review import (
 FORMAT_VERSION = 1.2
 
 
-def report(review: Review, _: ImpactStyle) -> str:
+def report(review: Review, style: ImpactStyle) -> str:
     """One JSON document; keys are stable within a `FORMAT_VERSION`, new ones may be added."""
-    return escaping.dumps(document(review), indent=2) + "\n"
-
-
-def document(review: Review) -> dict[str, Any]:
-    """*review* as a tree of plain values."""
     machines = review.machines
-    return {
+    sides = _findings(review)
+    document = {
         "formatVersion": FORMAT_VERSION,
         "before": _state(review.before),
         "after": _state(review.after),
@@ -70,9 +66,9 @@ def document(review: Review) -> dict[str, Any]:
         "machines": [_machine(entry) for entry in entries(review.parts, every=True)],
         "holders": [_holder(entry) for entry in holders(review.parts)],
         "definitions": _definitions(review),
-        "errors": _errors(review),
-        "diagnostics": _diagnostics(review),
+        **_found(review, sides, style),
     }
+    return escaping.dumps(document, indent=2) + "\n"
 
 
 def _definitions(review: Review) -> list[dict[str, Any]]:
@@ -86,26 +82,34 @@ def _definitions(review: Review) -> list[dict[str, Any]]:
     return [{"resource": ref._asdict(), "used": used[ref]} for ref in sorted(used)]
 
 
-def _errors(review: Review) -> dict[str, Any]:
-    """The errors that are new, those that were there before, and those that are gone."""
-    found = errors(review.parts)
+def _found(
+    review: Review, sides: tuple[list[Finding], list[Finding]], style: ImpactStyle
+) -> dict[str, Any]:
+    """The errors that are new, those that were there before, those that are gone; and what is found in both states."""
+    before, after = (findings.fingerprints(side, style.seen_from) for side in sides)
+    of_change = errors(review.parts)
     return {
-        key: [plain_json.finding(finding) for finding in some]
-        for key, some in found._asdict().items()
+        "errors": {
+            key: [plain_json.finding((before if key == "gone" else after)(found)) for found in some]
+            for key, some in of_change._asdict().items()
+        },
+        "diagnostics": {
+            name: [plain_json.finding(identified(found)) for found in findings.merge(side)]
+            for name, side, identified in zip(
+                ("before", "after"), sides, (before, after), strict=True
+            )
+        },
     }
 
 
-def _diagnostics(review: Review) -> dict[str, Any]:
+def _findings(review: Review) -> tuple[list[Finding], list[Finding]]:
     """What is found in both states, as in the report of ``check``."""
     sides: tuple[list[Finding], list[Finding]] = ([], [])
     for part in review.parts:
         builds = (part.name,) if part.name else ()
         for side, more in zip(sides, part.findings(), strict=True):
             side.extend(finding._replace(builds=builds) for finding in more)
-    return {
-        name: [plain_json.finding(finding) for finding in findings.merge(side)]
-        for name, side in zip(("before", "after"), sides, strict=True)
-    }
+    return sides
 
 
 def _state(state: ReviewedState) -> dict[str, Any]:

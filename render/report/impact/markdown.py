@@ -70,6 +70,7 @@ from render.report.text import printable
 _PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
 _TICKS = re.compile("`+")
 _BLANK = re.compile("\n{3,}")
+_BRACED = re.compile(r"\{(.*?)\}")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "repaired", "refused", "error")
 #: Shares of what is left of the budget, section by section.
@@ -101,7 +102,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     done = values(machine_entries)
     lines = ((1, _cause(cause, done.get(cause.key, ()))) for cause in causes(machine_entries))
     head_of_causes = _head("Cause", "Change", "VMs")
-    sections += _section(budget.fitting(lines, _CAUSES), "{} more causes", head_of_causes)
+    sections += _section(budget.fitting(lines, _CAUSES), "{more cause}", head_of_causes)
     warnings = new_warnings(review.parts)
     if warnings:
         sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
@@ -112,7 +113,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     sections += _machines(review, machine_entries, budget)
     listed_holders = holders(review.parts)
     blocks = ((1, _holder(entry)) for entry in listed_holders)
-    rest = "{} more pools, replica sets and templates"
+    rest = "{} more of these pools, replica sets and templates"
     title = holders_title(listed_holders)
     sections += _section(budget.fitting(_headed(blocks, title), _HOLDERS), rest)
     sections += _sums(review, budget)
@@ -147,9 +148,7 @@ def _machines(
 ) -> Iterator[str]:
     """The VMs, the definitions whose users stay as they are, and what changes in each VM."""
     lines = ((len(group.machines), _row(group)) for group in alike(listed))
-    yield from _section(
-        budget.fitting(lines, _MACHINES), "{} more VMs", _head("VM", "Effect", "Why")
-    )
+    yield from _section(budget.fitting(lines, _MACHINES), "{more VM}", _head("VM", "Effect", "Why"))
     for word, users in unaffected(review.machines):
         lines = ((1, _unaffected(definition)) for definition in users)
         head = _head(f"{word.capitalize()}, without an effect", "VMs", "Why")
@@ -160,7 +159,7 @@ def _machines(
     blocks = ((len(group.machines), _folded(group)) for group in groups)
     fitting = budget.fitting(blocks, _DETAILS)
     most = 0 if len(fitting.blocks) > _FEW else _FEW  # each is folded by itself
-    yield from _section(fitting, "details of {} VMs", most=most)
+    yield from _section(fitting, "details of {VM}", most=most)
 
 
 class _Fitting(NamedTuple):
@@ -194,19 +193,26 @@ class _ByteBudget:
 
 
 def _section(fitting: _Fitting, rest: str, head: str = "", *, most: int = _OPEN) -> Iterator[str]:
-    """The first *most* blocks, the others folded and counted as *rest*, each below *head*; and how many were cut."""
+    """The first *most* blocks, the others folded, each below *head*; and how many were cut.
+
+    *rest* says of what, with the number in place of ``{}``, or with a word of which there are so many (``{more VM}``).
+    """
     opened, folded = fitting.blocks[:most], fitting.blocks[most:]
     if opened:
         yield head
         yield from (block for _, block in opened)
     if folded:
-        number = f"{sum(number_of for number_of, _ in folded):,}"
-        yield f"\n<details><summary>{rest.format(number)}</summary>\n{head or chr(10)}"
+        summary_ = _counted_rest(rest, sum(number_of for number_of, _ in folded))
+        yield f"\n<details><summary>{summary_}</summary>\n{head or chr(10)}"
         yield from (block for _, block in folded)
         yield "\n</details>\n"
     if fitting.cut:
-        number = f"{fitting.cut:,}"
-        yield f"\n{rest.format(number)} left out here (--max-bytes); the counts above have all\n"
+        left_out = _counted_rest(rest, fitting.cut)
+        yield f"\n{left_out} left out here (--max-bytes); the counts above have all\n"
+
+
+def _counted_rest(rest: str, number: int) -> str:
+    return _BRACED.sub(lambda word: counted(number, word[1]) if word[1] else f"{number:,}", rest)
 
 
 def _head(*titles: str) -> str:

@@ -167,7 +167,7 @@ def _errors(review: Review, style: ImpactStyle) -> Iterator[str]:
         more = f", and the same of {len(warning.others):,} more" if warning.others else ""
         yield printable(f"  {found_.place}  {found_.text}{more}")
     if len(warnings) > _WARNINGS:
-        yield f"  and {len(warnings) - _WARNINGS:,} others (--format json has all)"
+        yield f"  and {counted(len(warnings) - _WARNINGS, 'other')} (--format json has all)"
 
 
 def _named(subject: ResourceRef | Place) -> str:

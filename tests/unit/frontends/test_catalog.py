@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +106,22 @@ def test_library_takes_objects_and_reads_no_file() -> None:
     for wrong in ("some/folder", 7, [1], ["some/folder"], [{"kind": float("nan")}]):
         found = render([machine], Settings(catalog=wrong))  # type: ignore[arg-type]
         assert any(diagnostic.is_error for diagnostic in found.diagnostics), wrong
+
+
+def test_what_stands_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
+    """An overlay alone misses it: the help names the file, and with that as a catalogue it is found."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+    }
+    cure = "VirtualMachineClusterInstancetype small stands in platform/small.yaml: "
+    answer = ask("build", "prod", files=files)
+    assert answer.exit == Exit.FINDINGS
+    assert cure in answer.err
+    assert "--catalog platform/small.yaml" in answer.err
+    assert cure in ask("check", "prod").out
+    assert ask("build", "prod", "--catalog", "platform/small.yaml").exit == Exit.OK
+    Path("prod/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
+    assert "stands in" not in ask("build", "prod").err

@@ -123,6 +123,8 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
         (Tally(3, severities={Severity.WARNING: 1, Severity.INFO: 9}, infos=2), "3 VMs: 1 warning, 2 infos"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
+        (Tally(5, 2, charts=1), "5 VMs in 2 kustomizations and 1 chart: no findings"),
+        (Tally(1, charts=2), "1 VM in 2 charts: no findings"),
     ],
 )  # fmt: skip
 def test_last_line(tally: Tally, line: str) -> None:
@@ -168,6 +170,34 @@ def test_last_line_counts_what_was_named(words: tuple[str, ...], line: str, ask:
     Path(".git").mkdir()
     answer = ask("check", "--kubevirt", "1.9", *words, files={**files, "prod/more": ""})
     assert answer.err == f"{line}: no findings\n"
+
+
+def test_a_file_that_lends_to_a_kustomization_is_none_of_it(ask: Ask) -> None:
+    """The VMs of the kustomization find their instancetype beside it: who checks that file checks none of them."""
+    files = {
+        "small.yaml": instancetype("small"),
+        "prod/one.yaml": vm("one", instancetype="small"),
+        "prod/kustomization.yaml": "resources: [one.yaml]\n",
+    }
+    Path(".git").mkdir()
+    answer = ask("check", "small.yaml", files=files)
+    assert answer.err == "no VM among 1 object in 1 file: no findings\n"
+    assert ask("check", "--kubevirt", "1.9", "prod/one.yaml").err.startswith(
+        "1 VM in 1 kustomization: "
+    )
+
+
+def test_a_chart_is_no_kustomization(ask: Ask) -> None:
+    files = {
+        "chart/Chart.yaml": "apiVersion: v2\nname: chart\nversion: 0.1.0\n",
+        "chart/templates/web.yaml": vm("web", memory="1Gi"),
+        "prod/one.yaml": vm("one", memory="1Gi"),
+        "prod/kustomization.yaml": "resources: [one.yaml]\n",
+    }
+    answer = ask("check", "--kubevirt", "1.9", files=files)
+    assert answer.err == "2 VMs in 1 kustomization and 1 chart: no findings\n"
+    figures = json.loads(ask("check", "--format", "json").out)["summary"]
+    assert (figures["kustomizations"], figures["charts"]) == (1, 1)
 
 
 def test_bundled_objects_are_one_line(ask: Ask) -> None:

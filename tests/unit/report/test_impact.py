@@ -307,8 +307,11 @@ def test_of_those_that_cannot_be_rendered_the_new_ones_come_first() -> None:
     assert [entry.machine.resource.name for entry in listed] == ["c", "a", "b"]
 
 
-@pytest.mark.parametrize("methods", [[], ["LiveMigrate"]])
-def test_the_table_says_what_nothing_migrates(methods: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("methods", "answer"),
+    [([], "waits for a migration"), (["LiveMigrate"], "migrates"), (["Evict"], "is evicted")],
+)
+def test_the_table_says_what_nothing_migrates(methods: list[str], answer: str) -> None:
     """Without workloadUpdateMethods a merge migrates nothing."""
     cluster = {
         "apiVersion": "kubevirt.io/v1",
@@ -325,6 +328,7 @@ def test_the_table_says_what_nothing_migrates(methods: list[str]) -> None:
     (row,) = (line for line in text.splitlines() if line.startswith("| `VirtualMachine prod/web`"))
     assert "| migrate, next |" in row
     assert row.endswith("; nothing migrates it by itself |") == (not methods)
+    assert text.startswith(f"### 1 of 1 VM {answer}\n"), "nor does the heading say so"
 
 
 def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
@@ -545,6 +549,13 @@ def named(number: int, guest: int = 0) -> dict[str, Any]:
         made["spec"]["instancetype"] = {"name": f"size-{number:04}"}
         return made
     return {**instancetype(guest), "metadata": {"name": f"size-{number:04}"}}
+
+
+def test_a_single_rest_is_in_the_singular() -> None:
+    vms = [named(number) for number in range(11)]
+    before, after = ([named(number, guest) for number in range(11)] for guest in (2, 4))
+    text = written("markdown", review([*before, *vms], [*after, *vms]))
+    assert re.findall(r"<summary>(1 more .*)</summary>", text) == ["1 more cause", "1 more VM"]
 
 
 @pytest.fixture(scope="module")

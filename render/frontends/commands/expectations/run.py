@@ -15,6 +15,7 @@ from render.frontends.progress import Work
 from render.frontends.request.layers import host_values
 from render.frontends.request.request import Request
 from render.frontends.request.waivers import waivers_of_flags
+from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.findings import Finding, find, merge
 from render.report.places import Sources
@@ -51,7 +52,7 @@ def test(request: Request, work: Work) -> Answer:
     for fleet in trial.fleets.values():
         findings += fleet.findings
     if trial.unmet > MOST_ERRORS:
-        message = f"and {trial.unmet - MOST_ERRORS:,} more expectations that are not met"
+        message = f"and {counted(trial.unmet - MOST_ERRORS, 'more unmet expectation')}"
         findings += find([codes.LIMIT_EXCEEDED.at(Location(), message)], Sources())
     tally = Tally(len(trial.machines), waivers=tuple(waivers), tried=tuple(trial.tried))
     return Answer(findings=merge(findings), tally=tally if trial.tried else None)
