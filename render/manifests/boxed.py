@@ -99,7 +99,8 @@ def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[
     spend = budget.programs.spend if budget else None
     environ = {**task.environ, **_GARBAGE, "GOMEMLIMIT": str(inside.memory // 2)}
     try:
-        return (yield task._replace(enter=inside.enter, environ=environ, spend=spend))
+        inside_ = task._replace(enter=inside.enter, environ=environ, spend=spend)
+        return (yield inside_._replace(supervisor=inside.supervisor))
     finally:
         WALLS.add(inside.walls())
 

@@ -12,17 +12,22 @@ import os
 import resource
 import shutil
 import struct
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Self
 
 from render.model.named_tuple import NamedTuple
-from render.system import processes, seccomp
+from render.system import processes, processors, seccomp
+from render.system.signals import deferred
 
 if TYPE_CHECKING:
     import ctypes
 
+    from render.system.supervisor import Bounds, Supervisor
+
 _NEW_MOUNTS, _NEW_USER, _NEW_NET = 0x20000, 0x10000000, 0x40000000  # CLONE_NEW... (linux/sched.h)
+_NEW_PROCESSES = 0x20000000
 _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18  # MS_... (linux/mount.h)
 _DETACH = 2  # MNT_DETACH
 _HERE, _ALL_BELOW = -100, 0x8000  # AT_FDCWD, AT_RECURSIVE
@@ -48,6 +53,10 @@ _LIBRARIES = (
 )  # fmt: skip
 _OF_SCRIPTS = ("/bin", "/usr/bin", "/usr/local/bin")
 _LARGEST_FILE = 256 << 20
+_OWN_DATA = 64 << 20
+"""Bytes beside our own that a supervisor may need: it lives within the bounds of what it starts."""
+_PLENTY = 60
+"""Seconds of a processor of which those that a supervisor takes for itself are no part to speak of."""
 
 
 class Wall(IntEnum):
@@ -92,13 +101,14 @@ class Box(NamedTuple):
     """A box for one program: *enter* is to be called in the new process, before it becomes the program.
 
     *home* is the empty folder that the program may write to, *memory* the bytes of data that it may have; *walls*
-    answers afterwards which walls stood.
+    answers afterwards which walls stood. Where there is a *supervisor*, it has entered already, and starts the program.
     """
 
     home: str
     memory: int
     enter: Callable[[], None]
     walls: Callable[[], Walls]
+    supervisor: "Supervisor | None" = None
 
 
 class _WallReport:
@@ -162,15 +172,19 @@ class Boxes:
         the program was not started because a wall is missing.
         """
         paths = None if visible is None else _visible_paths(program, folder, visible)
+        bounds = _bounds(allowance)
         with contextlib.ExitStack() as stack:
             stage = stack.enter_context(self._stage(_scene(paths, hidden)))
+            if (supervisor := stage.supervisor(paths, allowance, bounds)) is not None:
+                yield Box(stage.home, allowance.memory, _nothing, _all_walls, supervisor)
+                return
             confine = None
             if not allowance.is_open:
                 rules = _landlock(stage.home, paths)
                 if rules.version:
                     stack.callback(os.close, rules.descriptor)
                 confine = _confining(stage, folder, rules)
-            bound = _bounding(allowance)
+            bound = _bounding(bounds)
             report = stack.enter_context(_WallReport())
 
             def enter() -> None:
@@ -193,12 +207,12 @@ class Boxes:
         else:
             base = os.path.realpath(self._stack.enter_context(processes.temporary_folder()))
             stage = _Stage(base, scene)
-        os.mkdir(stage.home)
+            self._stack.callback(stage.dismiss)
+        stage.begin()
         try:
             yield stage
         finally:
-            shutil.rmtree(stage.home, ignore_errors=True)
-            if not os.path.lexists(stage.home):
+            if stage.end():
                 free.append(stage)
 
 
@@ -225,7 +239,7 @@ def fence() -> Callable[[], None] | None:
     return enter
 
 
-def _bounding(allowance: Allowance) -> Callable[[], None]:
+def _bounds(allowance: Allowance) -> "Bounds":
     """What bounds the memory and the time of a process."""
     wanted = {resource.RLIMIT_CPU: int(allowance.seconds) + 1, resource.RLIMIT_CORE: 0}
     if not allowance.is_open:
@@ -236,12 +250,17 @@ def _bounding(allowance: Allowance) -> Callable[[], None]:
     bounds = []
     for kind, value in wanted.items():
         _, hard = resource.getrlimit(kind)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        bounds.append((kind, (most, most)))
+        bounds.append((kind, value if hard == resource.RLIM_INFINITY else min(value, hard)))
+    return bounds
+
+
+def _bounding(bounds: "Bounds") -> Callable[[], None]:
+    """What sets *bounds* in a new process."""
+    pairs = [(kind, (most, most)) for kind, most in bounds]
 
     def bound() -> None:
         # Nothing is made here: a process that has more data than it may have gets no more.
-        for kind, values in bounds:
+        for kind, values in pairs:
             resource.setrlimit(kind, values)
 
     return bound
@@ -287,13 +306,55 @@ def _scene(paths: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
 class _Stage:
     """Where *scene* is put up for one process at a time: a *home*, and *root* with what is mounted at it, below *base*.
 
-    The *root* is made when the first process needs it, and by nothing but it.
+    The *root* is made when the first process needs it, and by nothing but it. Who comes back to a stage gets a
+    supervisor that lives on it: what the walls cost is paid once then.
     """
 
     def __init__(self, base: str, scene: _Scene) -> None:
         self.home = os.path.join(base, "home")
         self.scene = scene
         self._base = base
+        self._times = 0
+        self._supervisor: Supervisor | None = None
+
+    def begin(self) -> None:
+        """Let a process come, which finds an empty home."""
+        self._times += 1
+        if self._supervisor is None:
+            os.mkdir(self.home)
+
+    def end(self) -> bool:
+        """Leave nothing of a process; whether another one may come."""
+        if self._supervisor is not None:
+            if self._supervisor.is_alive and _is_emptied(self.home):
+                return True
+            self.dismiss()
+        shutil.rmtree(self.home, ignore_errors=True)
+        return not os.path.lexists(self.home)
+
+    def supervisor(
+        self, paths: Sequence[str] | None, allowance: Allowance, bounds: "Bounds"
+    ) -> "Supervisor | None":
+        """Who starts a process within *bounds* here, that sees *paths*; None where it has to come by itself."""
+        its = self._supervisor
+        is_plenty = allowance.seconds >= _PLENTY and not allowance.is_open
+        if its is not None and not (is_plenty and its.allows(bounds)):
+            self.dismiss()
+            its = None
+        if its is None and is_plenty and paths is not None and self._times > 1:
+            with deferred():
+                self._supervisor = its = _supervisor(self, paths, allowance.memory)
+            if its is None:
+                self._times = -sys.maxsize  # the system will not let us next time either
+        if its is not None:
+            its.bounds = bounds
+        return its
+
+    def dismiss(self) -> None:
+        """Let the supervisor go, if there is one."""
+        if self._supervisor is not None:
+            self._supervisor.close()
+            self._supervisor = None
 
     @functools.cached_property
     def root(self) -> str:
@@ -327,6 +388,18 @@ class _Stage:
         pairs += [(self.empty, self.root + os.path.realpath(path)) for path in self.scene.hidden]
         pairs.append((self.home, self.root + self.home))
         return [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
+
+
+def _is_emptied(home: str) -> bool:
+    """Remove all that is in the folder *home*; whether nothing is left."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(home):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                os.unlink(entry.path)
+        return True
+    return False
 
 
 class _Ruleset(NamedTuple):
@@ -387,6 +460,44 @@ def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Wall
         return Walls(network, Wall.NONE if is_whole else writing, writing)
 
     return confine
+
+
+def _nothing() -> None:
+    """Enter nothing: who starts the program is inside."""
+
+
+def _all_walls() -> Walls:
+    return Walls(Wall.NAMESPACE, Wall.NAMESPACE, Wall.NAMESPACE)
+
+
+def _supervisor(stage: _Stage, paths: Sequence[str], memory: int) -> "Supervisor | None":
+    """A supervisor on *stage*, which sees *paths*; None where not all walls stand, or its own data exceed *memory*."""
+    system = _system()
+    fence = seccomp.make(system, is_first=True) if system else None
+    if system is None or fence is None or processors.data() + _OWN_DATA > memory:
+        return None
+    from render.system.supervisor import Recipe, Supervisor
+
+    change_mounts = _mounting(system, stage, stage.home)
+    rules = _landlock(stage.home, paths)
+
+    def leave() -> bool:
+        spaces = _NEW_NET | _NEW_MOUNTS | _NEW_PROCESSES
+        return any(system.unshare(users | spaces) == 0 for users in (_NEW_USER, 0))
+
+    def confine(descriptor: int) -> bool:
+        has_mounts = change_mounts()
+        system.prctl(_SECURE_BITS, _NO_ROOT, 0, 0, 0)
+        system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        is_ruled = not rules.version or system.syscall(_RESTRICT_SELF, descriptor, 0) == 0
+        return has_mounts and is_ruled and fence.enter()
+
+    try:
+        kept = rules.descriptor if rules.version else None
+        return Supervisor.made(Recipe(leave, confine, kept, system.prctl))
+    finally:
+        if rules.version:
+            os.close(rules.descriptor)
 
 
 def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[], bool]:

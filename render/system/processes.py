@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from select import PIPE_BUF  # so much can be written at once without waiting
 from selectors import EVENT_READ, EVENT_WRITE, BaseSelector, DefaultSelector, SelectorKey
-from subprocess import CompletedProcess, Popen, TimeoutExpired
+from subprocess import CompletedProcess, TimeoutExpired
 from types import FrameType, MappingProxyType
-from typing import IO, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Self, TypeVar, Union
 
 from render.model.named_tuple import NamedTuple
 from render.system.signals import STOPS, deferred, signal
+
+if TYPE_CHECKING:
+    from render.system.supervisor import SupervisedProgram, Supervisor
 
 _T = TypeVar("_T")
 _AHEAD = 4
@@ -58,7 +61,7 @@ class Task(NamedTuple):
 
     It may take *seconds*, and print *most* bytes. *enter* is called in the new process, before it becomes the program.
     *bounds* are set as soon as it runs, by the names that `resource` has for them. *spend* is told in the end which
-    seconds of a processor it has taken.
+    seconds of a processor it has taken. With a *supervisor* that starts it, and *enter* and *bounds* do not count.
     """
 
     command: Sequence[str]
@@ -70,6 +73,7 @@ class Task(NamedTuple):
     enter: Callable[[], None] | None = None
     bounds: Mapping[str, int] = MappingProxyType({})
     spend: Callable[[float], None] | None = None
+    supervisor: "Supervisor | None" = None
 
 
 Steps = Generator[Task, CompletedProcess[bytes], _T]
@@ -95,7 +99,7 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     `Task`.
     """
 
-    def steps() -> Steps[CompletedProcess[bytes]]:
+    def steps() -> "Steps[CompletedProcess[bytes]]":
         return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds))
 
     return finish(steps())
@@ -119,7 +123,7 @@ def finish_all(several: Sequence[Steps[_T]], jobs: int) -> Generator[_T]:
             stack.callback(steps.close)
         children = stack.enter_context(_Children())
 
-        def advance(number: int, done: CompletedProcess[bytes] | Exception | None) -> None:
+        def advance(number: int, done: "CompletedProcess[bytes] | Exception | None") -> None:
             steps = several[number]
             try:
                 task = steps.throw(done) if isinstance(done, Exception) else steps.send(done)  # type: ignore[arg-type] # None begins
@@ -148,7 +152,7 @@ class _Children:
         self._running: dict[int, _Child] = {}
         self._stack = contextlib.ExitStack()
         self._waiting = self._stack.enter_context(DefaultSelector())
-        self._started: list[Popen[bytes]] = []
+        self._started: list[_Program] = []
         self._stack.enter_context(_leaving_takes(self._started))
 
     def __enter__(self) -> Self:
@@ -156,7 +160,7 @@ class _Children:
 
     def __exit__(self, *_: object) -> None:
         for child in self._running.values():
-            _kill(child.process)
+            child.program.kill()
         with self._stack:
             for child in self._running.values():
                 child.end()
@@ -169,17 +173,16 @@ class _Children:
     def start(self, number: int, task: Task) -> None:
         """Start *task* for *number*. Raises OSError."""
         with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
-            process = Popen(  # noqa: S603 - no shell
-                task.command, cwd=task.folder, env=task.environ, start_new_session=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
-            )  # fmt: skip
-            self._started.append(process)
-            _bound(process.pid, task.bounds)
-            self._running[number] = _Child(task, process)
+            program: _Program
+            if task.supervisor is None:
+                program = _OwnProgram(task)
+            else:
+                program = task.supervisor.start(task.command, task.folder, task.environ)
+            self._started.append(program)
+            self._running[number] = _Child(task, program)
         self._running[number].listen(self._waiting)
 
-    def wait(self) -> Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired]]:
+    def wait(self) -> Iterator[tuple[int, CompletedProcess[bytes] | TimeoutExpired | OSError]]:
         """Those that have ended, or taken too long, once there is one."""
         left = [child.remaining() for child in self._running.values()]
         for key, _ in self._waiting.select(
@@ -187,17 +190,17 @@ class _Children:
         ):
             key.data(key)
         for number, child in list(self._running.items()):
-            done: CompletedProcess[bytes] | TimeoutExpired | None
+            done: CompletedProcess[bytes] | TimeoutExpired | OSError | None
             try:
                 done = child.done()
-            except TimeoutExpired as late:
-                done = late
+            except (TimeoutExpired, OSError) as error:
+                done = error
             if done is not None:
                 del self._running[number]
                 child.leave(self._waiting)
-                _kill(child.process)
+                child.program.kill()
                 child.end()
-                self._started.remove(child.process)
+                self._started.remove(child.program)
                 yield number, done
 
 
@@ -207,8 +210,9 @@ class _Child:
     `Popen.communicate` would keep all of it, however much that is.
     """
 
-    def __init__(self, task: Task, process: Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self, task: Task, program: "_Program") -> None:
+        self.program = program
+        self._status: int | None = None
         self._task = task
         self._started = time.monotonic()
         self._output, self._stderr = bytearray(), bytearray()
@@ -216,19 +220,19 @@ class _Child:
 
     def listen(self, waiting: BaseSelector) -> None:
         """Do what each pipe is ready for, as *waiting* says it."""
-        process, task = self.process, self._task
+        program, task = self.program, self._task
         for stream, event, work in (
-            (process.stdin, EVENT_WRITE, _feeding(task.stdin)),
-            (process.stdout, EVENT_READ, _collecting_all(self._output, task.most)),
-            (process.stderr, EVENT_READ, _collecting_ends(self._stderr)),
+            (program.stdin, EVENT_WRITE, _feeding(task.stdin)),
+            (program.stdout, EVENT_READ, _collecting_all(self._output, task.most)),
+            (program.stderr, EVENT_READ, _collecting_ends(self._stderr)),
         ):
             if stream is not None:
                 self._open.append(stream)
                 waiting.register(stream, event, self._step(waiting, stream, work))
 
     def _step(
-        self, waiting: BaseSelector, stream: IO[bytes], work: "_Step"
-    ) -> Callable[[SelectorKey], None]:
+        self, waiting: BaseSelector, stream: "IO[bytes]", work: "_Step"
+    ) -> "Callable[[SelectorKey], None]":
         def step(key: SelectorKey) -> None:
             if not work(key.fd):
                 waiting.unregister(stream)
@@ -249,54 +253,90 @@ class _Child:
         return max(0.0, self._started + self._task.seconds - time.monotonic())
 
     def done(self) -> CompletedProcess[bytes] | None:
-        """What it did, if it has ended, or has printed a byte more than it may. Raises TimeoutExpired."""
+        """What it did, if it has ended, or has printed a byte more than it may. Raises TimeoutExpired, and OSError."""
         task, left = self._task, self.remaining()
         is_whole = len(self._output) <= task.most
         if is_whole and self._open:
             if left == 0:
                 raise TimeoutExpired(task.command, task.seconds or 0)
             return None
-        if is_whole:
-            _wait_for(self.process, left)
-        _kill(self.process)  # what it has started and left there goes with it
-        self._reap()
+        if is_whole and not self.program.wait(left):
+            raise TimeoutExpired(task.command, task.seconds or 0)
+        self.program.kill()  # what it has started and left there goes with it
+        status = self._reap()
         output, stderr = bytes(self._output), bytes(self._stderr)
-        return CompletedProcess(task.command, self.process.returncode, output, stderr)
+        return CompletedProcess(task.command, status, output, stderr)
 
     def end(self) -> None:
         """Wait for its end, also after ctrl-C, for which subprocess does not wait; and close its pipes."""
-        self._reap()
+        with contextlib.suppress(OSError):  # it did not start, as has been said
+            self._reap()
         for stream in self._open:
             stream.close()
 
-    def _reap(self) -> None:
-        process = self.process
+    def _reap(self) -> int:
+        """Its exit status. Raises OSError."""
+        if self._status is None:
+            self._status = -signal.SIGKILL  # where it did not even start
+            self._status, seconds = self.program.reap()
+            if self._task.spend is not None:
+                self._task.spend(seconds)
+        return self._status
+
+
+class _OwnProgram:
+    """The program of a task that is a child of ours, the first process of a session."""
+
+    def __init__(self, task: Task) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - no shell
+            task.command, cwd=task.folder, env=task.environ, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=task.enter,  # noqa: PLW1509 - it calls the system alone
+        )  # fmt: skip
+        self.stdin, self.stdout, self.stderr = (
+            self._process.stdin, self._process.stdout, self._process.stderr,
+        )  # fmt: skip
+        _bound(self._process.pid, task.bounds)
+
+    def kill(self) -> None:
+        """End its session, unless it has ended by itself: until we have asked, its number is not reused."""
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until it has ended, and leave it there: its number stays its own. Whether it has within *seconds*."""
+        if not hasattr(os, "waitid"):  # macOS with a Python before 3.13
+            with contextlib.suppress(TimeoutExpired):
+                self._process.wait(seconds)
+            return self._process.returncode is not None
+        late = None if seconds is None else time.monotonic() + seconds
+        flags = os.WEXITED | os.WNOWAIT | (0 if late is None else os.WNOHANG)
+        with contextlib.suppress(ChildProcessError):
+            pause = _SHORTEST
+            while os.waitid(os.P_PID, self._process.pid, flags) is None:
+                if late is not None and time.monotonic() >= late:
+                    return False
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST)
+        return True
+
+    def reap(self) -> tuple[int, float]:
+        """Its exit status once it has ended, and which seconds of a processor it took."""
+        process = self._process
         if process.returncode is not None:
-            return
+            return process.returncode, 0.0
         try:
             _, status, usage = os.wait4(process.pid, 0)
         except ChildProcessError:  # who started us wants nobody to hear of the ends of children
             process.returncode = 0
-            return
+            return 0, 0.0
         process.returncode = os.waitstatus_to_exitcode(status)
-        if self._task.spend is not None:
-            self._task.spend(usage.ru_utime + usage.ru_stime)
+        return process.returncode, usage.ru_utime + usage.ru_stime
 
 
-def _wait_for(process: Popen[bytes], seconds: float | None) -> None:
-    """Wait until *process* has ended, and leave it there: its number stays its own. Raises TimeoutExpired."""
-    if not hasattr(os, "waitid"):  # macOS with a Python before 3.13
-        process.wait(seconds)
-        return
-    late = None if seconds is None else time.monotonic() + seconds
-    flags = os.WEXITED | os.WNOWAIT | (0 if late is None else os.WNOHANG)
-    with contextlib.suppress(ChildProcessError):
-        pause = _SHORTEST
-        while os.waitid(os.P_PID, process.pid, flags) is None:
-            if late is not None and time.monotonic() >= late:
-                raise TimeoutExpired(process.args, seconds or 0)
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST)
+_Program = Union[_OwnProgram, "SupervisedProgram"]
+"""What a task has become: its pipes, and how to wait for its end, or to end it."""
 
 
 def _bound(number: int, bounds: Mapping[str, int]) -> None:
@@ -309,20 +349,13 @@ def _bound(number: int, bounds: Mapping[str, int]) -> None:
             resource.prlimit(number, kind, (most, most))
 
 
-def _kill(process: Popen[bytes]) -> None:
-    """End *process* and its session, unless it has ended by itself: until we have asked, its number is not reused."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
 @contextlib.contextmanager
-def _leaving_takes(started: Sequence[Popen[bytes]]) -> Iterator[None]:
+def _leaving_takes(started: "Sequence[_Program]") -> Iterator[None]:
     """Take what was *started* along when the terminal goes: in a session of its own it is not told."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        for process in started:
-            _kill(process)
+        for program in started:
+            program.kill()
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 

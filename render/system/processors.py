@@ -1,6 +1,7 @@
 """What this process may use of the machine: what its affinity and the limits of its control groups leave."""
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -22,6 +23,12 @@ def memory() -> int:
     """Bytes of data that programs beside us may have together: they leave a quarter of what a container has."""
     limit = min(memory_limits(_ROOT, _GROUPS), default=2 * _MOST)
     return max(_LEAST, min(_MOST, limit // 4 * 3))
+
+
+def data() -> int:
+    """Bytes of data that this process has itself, as Linux counts them for a limit."""
+    pages = "".join(_lines("/proc/self/statm")).split()[5:6]
+    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else sys.maxsize
 
 
 def memory_limits(root: str, groups: str) -> Iterator[int]:

@@ -78,10 +78,11 @@ class Filter:
 
 
 @functools.cache
-def make(system: "ctypes.CDLL") -> Filter | None:
+def make(system: "ctypes.CDLL", *, is_first: bool = False) -> Filter | None:
     """The filter for this machine; None for one whose numbers we do not know.
 
-    It is made once: a new process enters a copy of its own.
+    It is made once: a new process enters a copy of its own. *is_first*: the first of a namespace of processes enters
+    it, and what that starts inherits it; the others in there are theirs, but the first.
     """
     column, architecture = ARCHITECTURES.get(os.uname().machine, (0, 0))
     if not architecture:
@@ -102,6 +103,9 @@ def make(system: "ctypes.CDLL") -> Filter | None:
     own: list[int] = []
     for name, numbers in _OF_ITSELF.items():
         is_limit = name == "prlimit64"
+        if is_first:
+            lines += _about_others(numbers[column], is_limit=is_limit)
+            continue
         lines += [
             (_EQUAL, 0, 5 if is_limit else 4, numbers[column]),
             (_LOAD, 0, 0, _FIRST_ARGUMENT),
@@ -112,3 +116,17 @@ def make(system: "ctypes.CDLL") -> Filter | None:
         lines += [(_EQUAL, 0, 1, 0), (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
     lines.append((_RETURN, 0, 0, _ALLOW))
     return Filter(system, lines, own)
+
+
+def _about_others(number: int, *, is_limit: bool) -> list[_Line]:
+    """What refuses the call *number* that is about the first process of a namespace; of limits, about any other."""
+    allowed, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)
+    return [
+        (_EQUAL, 0, 4, number),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        *(
+            ((_EQUAL, 0, 1, 0), allowed, refused)
+            if is_limit
+            else ((_EQUAL, 0, 1, 1), refused, allowed)
+        ),
+    ]
