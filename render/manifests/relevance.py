@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
+from render.model import misspelt
 from render.model.globs import Globs
 from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, SNAPSHOT, is_operator, text_at
@@ -79,7 +80,7 @@ def may_hold(data: bytes) -> bool:
     if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
         return True
     is_varying = b"${" in text and re.search(_VARIABLE_VERSION, text)
-    return bool(is_varying or re.search(_BINARY, data))
+    return bool(is_varying or re.search(_BINARY, data)) or misspelt.may_be_misspelt(text)
 
 
 def may_be_referent(data: bytes) -> bool:
@@ -124,7 +125,8 @@ def concerns(body: Tree) -> bool:
         return True
     kind, name = text_at(body, "kind"), text_at(body.get("metadata"), "name")
     is_kept = (group, kind) in (("apps", "ControllerRevision"), ("", "Template"))
-    return is_kept or is_operator(group, kind, name)
+    is_misspelt = kind.startswith(misspelt.KIND) and misspelt.meant(group)
+    return bool(is_kept or is_misspelt) or is_operator(group, kind, name)
 
 
 def may_be_of_machine(data: bytes) -> bool:

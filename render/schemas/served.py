@@ -6,8 +6,9 @@ Upstream: staging/src/kubevirt.io/api/core/v1/register.go, staging/src/kubevirt.
 from functools import cache
 
 from render.diagnostics.codes import UNKNOWN_KIND
-from render.diagnostics.diagnostic import Diagnostic, at
+from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.diagnostics.fix import Fix, respelled, set_to
+from render.model import misspelt
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
@@ -78,10 +79,17 @@ _OF_OTHERS = frozenset(
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
 
-    None for what other projects serve in the same group.
+    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning.
     """
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
+    group = misspelt.meant(resource.group) if resource.kind.startswith(misspelt.KIND) else ""
+    if group:
+        cure, fixes = _written(f"{group}/{resource.version}")
+        message = f"KubeVirt has no API group {resource.group}: nothing of this object is looked at"
+        return UNKNOWN_KIND.at(
+            at(resource, _API_VERSION), message, help=cure, severity=Severity.WARNING, fixes=fixes
+        )
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):
         return None

@@ -531,8 +531,8 @@ def test_vms_that_are_pinned_anew_alike_stand_together(repository: Repository) -
     assert not any("pins.prod/" in line for line in (text, *markdown))
     assert [line for line in markdown if line.startswith("| `virt") and "pins.*" in line] == [
         (
-            "| `virt-render.lock.yaml` `RevisionLock virt-render-lock pins.*.instancetype` | `sockets` `2` → `1`"
-            " | 2 restart |"
+            "| `virt-render.lock.yaml` `RevisionLock virt-render-lock pins.*.instancetype (VirtualMachineInstancetype"
+            " prod/small in instancetypes/small.yaml:1:1)` | `sockets` `2` → `1` | 2 restart |"
         )
     ]
     assert sum("prod/web" in line and "<summary>" in line for line in markdown) == 0

@@ -541,3 +541,17 @@ def test_findings_have_the_same_fingerprint_everywhere(repository: Repository) -
     change: Any = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
     remaining = change["errors"]["remaining"]
     assert {found["fingerprint"] for found in remaining} == wanted
+
+
+def test_vms_that_differ_from_their_pins_count_apart(repository: Repository) -> None:
+    """Nothing is wrong with them, and they are not what the definition says."""
+    (repository.folder / "vms/lost.yaml").unlink()
+    repository.fine("pin")
+    page = repository.fine("report")
+    assert 'id="part-fine"' in page
+    assert "differing" not in text_of(page)
+    repository.instancetype("small", cpus=4)
+    text = text_of(repository.fine("report"))
+    assert "2 pinned 2 differing from what a definition says now" in text
+    assert "2 differing from what they are pinned to" in text
+    assert "1 fine" in text

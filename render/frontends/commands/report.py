@@ -209,11 +209,18 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource and _is_of_page(finding) else None
         (others if its is None else its).append(finding)
+    differing = {
+        ref
+        for finding in others
+        for ref in finding.diagnostic.concerned
+        if finding.diagnostic.code == codes.OBJECT_CHANGED.number
+    }
     blamed = [
         # Of several of one name the first has what is found of all: were it at each, a page would be its square.
         machine._replace(
             resource=applied_as(machine.resource, loaded.namespace),
             findings=tuple(merge(by_machine.pop(machine.resource, []))),
+            differs=machine.resource in differing,
         )
         for machine in machines
     ]

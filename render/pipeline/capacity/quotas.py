@@ -117,7 +117,7 @@ def _no_spare(
     total = amounts.add(of_always, use.usage[resource.index])
     requested = amounts.listed({name: total[name] for name in names})
     limit = amounts.listed({name: granted[name] for name in names})
-    return QUOTA.at(
+    found = QUOTA.at(
         at(resource, ("spec", "hard", names[0])),
         f"no room for a live migration of {use.name}, which takes a second pod: requested with it: {requested},"
         f" limited: {limit}",
@@ -125,6 +125,7 @@ def _no_spare(
         help="leave room for the largest VM that migrates, or its migration waits until something stops",
         severity=Severity.WARNING,
     )
+    return found._replace(concerned=tuple(filter(None, [use.where.resource])))
 
 
 def _most_moving(

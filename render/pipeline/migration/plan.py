@@ -43,9 +43,11 @@ class Unit(NamedTuple):
 
 
 def stays(resource: Resource, why: str) -> Diagnostic:
-    """The warning that *resource* is not migrated."""
+    """The warning that *resource* is not migrated: a preset gets no successor, but may get a newer apiVersion."""
+    is_preset = (resource.group, resource.kind) == (KUBEVIRT, MODERN.kind)
+    how = "a preset" if is_preset else "as it is"
     return NOT_CONVERTIBLE.at(
-        at(resource), f"{resource.ref} stays as it is: {why}", severity=Severity.WARNING
+        at(resource), f"{resource.ref} stays {how}: {why}", severity=Severity.WARNING
     )
 
 

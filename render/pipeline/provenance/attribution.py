@@ -16,7 +16,7 @@ from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
 from render.model.release import Version, minor
-from render.model.resource import LOCK_KIND, ResourceRef, from_body, text_at
+from render.model.resource import CLUSTER_SCOPED, LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.result import Rendered
 from render.pipeline.stages import pins
@@ -372,7 +372,14 @@ def _pinned(machine: Machine, word: str, side: SideIndex) -> ChangeSource | None
     if pin is None or word not in pin.entries or lock is None:
         return None
     path = ("pins", pins.name_of(machine.resource), word)
-    return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side)
+    named = pin.entries[word].ref
+    definition = None
+    if named is not None:
+        scope = "" if named.kind in CLUSTER_SCOPED else machine.namespace
+        ref = ResourceRef(named.kind, scope, named.name)
+        index = _place(ref, side)
+        definition = None if index is None else ChangeSource(ref, (), index, side.side)
+    return ChangeSource(ResourceRef(*lock), path, side.places[lock], side.side, definition)
 
 
 def path_of(route: Route, root: Tree) -> FieldPath:

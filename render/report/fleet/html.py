@@ -21,7 +21,8 @@ from render.revisions import hashes
 _WRITTEN_OUT = 5_000
 _WORDS = ("instancetype", "preference")
 #: What is wrong with a VM, the worst first, in words.
-_WORSTS = {"errors": "", "warnings": "", "fine": ""}
+_DIFFERING = "differing"
+_WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", "fine": ""}
 _LISTED, _NAMED, _REACHED = 12, 6, 50
 _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
@@ -54,6 +55,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         halted=len(machines) - every.machines,
         has_holders=any(machine.resource.kind in _HOLDERS for machine in machines),
         pinned=sum(bool(machine.pins) for machine in machines),
+        differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
         machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
@@ -248,7 +250,7 @@ def _worst(machine: FleetMachine) -> str:
         return "errors"  # else it is filled in later
     return next(
         (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if machine.count(word)),
-        "fine",
+        _DIFFERING if machine.differs else "fine",
     )
 
 

@@ -37,7 +37,7 @@ class FleetMachine(NamedTuple):
     """A VM at *place* in the *kustomization*, ``""`` where there is none; a chart is named there too, and who uses it.
 
     *size* is None where it does not start. *definitions* by the word of the VM; *pins* are those that the lock decides;
-    *fields* are numbers of `Wording.entries`.
+    *fields* are numbers of `Wording.entries`. *differs*: a definition says something else than it is pinned to.
     """
 
     kustomization: str
@@ -49,6 +49,7 @@ class FleetMachine(NamedTuple):
     pins: tuple[str, ...] = ()
     fields: tuple[int, ...] = ()
     findings: tuple[Finding, ...] = ()
+    differs: bool = False
 
     def count(self, severity: Severity) -> int:
         """How many findings of *severity* it has."""

@@ -36,6 +36,7 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
+    defined_at,
     effect_of,
     entries,
     errors,
@@ -407,9 +408,9 @@ def _change(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
         return text
     place = locate(cause)
     line = str(place) if place.file else ""
-    return ", ".join(
-        (text, *map(code, filter(None, (line, blamed(change, cause, of if line else None)))))
-    )
+    named = defined_at(cause, locate)
+    parts = (line, blamed(change, cause, of if line else None), named)
+    return ", ".join((text, *map(code, filter(None, parts))))
 
 
 def _totals(name: str, totals: Totals) -> str:

@@ -737,8 +737,18 @@ def behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, 
     """Where *source* stands, its object and field, as VMs share them: each has a pin of its own in a lock."""
     place = part.locate(source)
     if _is_pin(source):
-        return Place(place.file), source.resource, fieldpath.text(("pins", "*", *source.path[2:]))
+        field = fieldpath.text(("pins", "*", *source.path[2:]))
+        of = defined_at(source, part.locate)
+        return Place(place.file), source.resource, f"{field} ({of})" if of else field
     return place, source.resource, source.field
+
+
+def defined_at(source: ChangeSource, locate: Locate) -> str:
+    """The definition whose content the pin *source* names, and where that stands; nothing of anything else."""
+    if source.definition is None:
+        return ""
+    place = locate(source.definition)
+    return f"{source.definition.resource}{f' in {place}' if place.file else ''}"
 
 
 def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:

@@ -27,6 +27,7 @@ from render.report.impact.review import (
     amounts,
     changes,
     counts,
+    defined_at,
     effect_of,
     entries,
     errors,
@@ -269,7 +270,9 @@ def _source(change: FieldChange, locate: Locate, of: ResourceRef) -> str:
         return ""
     place = locate(cause)
     line = str(place) if place.file else ""
-    return " ".join(filter(None, (line, blamed(change, cause, of if line else None))))
+    named = defined_at(cause, locate)
+    parts = (line, blamed(change, cause, of if line else None), f"({named})" if named else "")
+    return " ".join(filter(None, parts))
 
 
 def blamed(change: FieldChange, cause: ChangeSource, of: ResourceRef | None) -> str:

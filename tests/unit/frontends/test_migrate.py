@@ -175,7 +175,7 @@ def test_rewrites_what_has_a_successor_and_changes_no_vm(
     assert " # for speed\n    preferredHyperv:\n      relaxed: {}\n" in made["presets.yaml"]
     report = capfdbinary.readouterr()
     assert b"vms.yaml: VirtualMachine by-flavor: runStrategy: Halted\n" in report.out
-    assert b"VirtualMachineInstancePreset roomy stays as it is" in report.err
+    assert b"VirtualMachineInstancePreset roomy stays a preset" in report.err
     assert b"VM stored stays as it is" in report.err
 
 
@@ -561,7 +561,7 @@ def test_a_preset_whose_selector_is_none_stays(
     assert invoke(["migrate"]) is Exit.OK
     content = capfdbinary.readouterr().err.decode()
     assert (
-        "VirtualMachineInstancePreset windows stays as it is: expected a mapping, got a list"
+        "VirtualMachineInstancePreset windows stays a preset: expected a mapping, got a list"
         in content
     )
 

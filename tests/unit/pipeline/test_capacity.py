@@ -200,6 +200,7 @@ def test_a_second_pod_for_one_migration() -> None:
     (diagnostic,) = found(*moving, quota(requests_memory=3 * POD - 1, pods=3))
     assert (str(diagnostic.severity), diagnostic.field) == ("warning", MEMORY)
     assert diagnostic.message.startswith("no room for a live migration of a, ")
+    assert [ref.name for ref in diagnostic.concerned] == ["a"], "a page names the VM with it"
     assert not found(vm("a"), vm("b"), quota(pods=2))  # nobody moves
 
 

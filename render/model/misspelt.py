@@ -1,0 +1,54 @@
+"""API groups that are KubeVirt's but for a slip of the pen, at kinds that are called as KubeVirt's are."""
+
+import re
+from functools import lru_cache
+
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT
+
+KIND = "VirtualMachine"
+"""What the kinds begin with that are looked at."""
+_GROUPS = (
+    KUBEVIRT,
+    INSTANCETYPE_GROUP,
+    FLAVOR_GROUP,
+    f"pool.{KUBEVIRT}",
+    f"clone.{KUBEVIRT}",
+    f"snapshot.{KUBEVIRT}",
+)
+#: So many letters are left out, added, replaced, or exchanged with the next.
+_SLIPS = 2
+_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-z0-9.-]{1,40})/"""
+
+
+def may_be_misspelt(text: bytes) -> bool:
+    """Whether *text* may hold an object of a group that is misspelt."""
+    if KIND.encode() not in text:
+        return False
+    return any(meant(group.decode()) for group in set(re.findall(_API_VERSION, text)))
+
+
+@lru_cache(maxsize=256)
+def meant(group: str) -> str:
+    """The group of KubeVirt's that *group* is but for a slip, ``""`` for one of others or one that is right.
+
+    What ends in KubeVirt's own name is somebody's who builds on it.
+    """
+    if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
+        return ""
+    return next((own for own in _GROUPS if _is_near(group, own)), "")
+
+
+def _is_near(text: str, other: str) -> bool:
+    """Whether *text* becomes *other* by so few slips (the restricted distance of Damerau and Levenshtein)."""
+    if abs(len(text) - len(other)) > _SLIPS:
+        return False
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(text, 1):
+        older, before, row = before, row, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(row[-1] + 1, before[j] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and text[i - 2] == wanted:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1] <= _SLIPS
