@@ -88,10 +88,13 @@ def additions(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:
         yield path
     elif isinstance(new, dict) and isinstance(old, dict):
         for key, value in new.items():
-            yield from additions(old.get(key), value, (*path, key))
+            before = old.get(key)
+            if before is not value or value is None:  # what is the same has nothing more
+                yield from additions(before, value, (*path, key))
     elif isinstance(new, list) and isinstance(old, list):
-        for index, (before, after) in enumerate(zip(old, new, strict=False)):
-            yield from additions(before, after, (*path, index))
+        for index, (before, value) in enumerate(zip(old, new, strict=False)):
+            if before is not value or value is None:
+                yield from additions(before, value, (*path, index))
 
 
 def _differences(old: Any, new: Any, path: FieldPath) -> Iterator[FieldPath]:

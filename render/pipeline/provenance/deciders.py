@@ -137,25 +137,29 @@ def _leaves(
     found: list[_Leaf] = []
 
     def walk(node: Any, own: Any, path: FieldPath, text: str, by: _Write | None) -> None:
-        write = writes.get(path)
-        if write is not None and (by is None or write.order > by.order):
-            by = write
-        if node and isinstance(node, dict):
-            inner = own if isinstance(own, dict) else {}
-            for key, value in node.items():
-                word = f"{text}.{key}" if text else key
-                walk(value, inner.get(key), (*path, key), word, by)
-        elif node and isinstance(node, list):
-            items = own if isinstance(own, list) else ()
-            names: Iterable[Any] = compare.by_name(node) or range(len(node))
-            for index, (word, value) in enumerate(zip(names, node, strict=True)):
-                inner_item = items[index] if index < len(items) else None
-                walk(value, inner_item, (*path, index), f"{text}[{word}]", by)
-        else:
-            found.append(_Leaf(path, text, node, own, by))
+        for step, word, value, inner in _children(node, own, text):
+            below = (*path, step)
+            write = writes.get(below)
+            last = by if write is None or (by and by.order > write.order) else write
+            if value and isinstance(value, (dict, list)):
+                walk(value, inner, below, word, last)
+            else:
+                found.append(_Leaf(below, word, value, inner, last))
 
-    walk(node, own, (), "", None)
+    walk(node, own, (), "", writes.get(()))
     return found
+
+
+def _children(node: Any, own: Any, text: str) -> Iterable[tuple[str | int, str, Any, Any]]:
+    """What *node* holds, a mapping or a list that is called *text*: step, name, value, and what *own* has there."""
+    if isinstance(node, dict):
+        inner = own if isinstance(own, dict) else {}
+        before = f"{text}." if text else ""
+        return [(key, before + key, value, inner.get(key)) for key, value in node.items()]
+    items = [*own[: len(node)]] if isinstance(own, list) else []
+    items += [None] * (len(node) - len(items))
+    words = [f"{text}[{word}]" for word in compare.by_name(node) or range(len(node))]
+    return zip(range(len(node)), words, node, items, strict=True)
 
 
 @lru_cache(maxsize=4096)
@@ -163,14 +167,18 @@ def _is_secret(path: FieldPath) -> bool:
     return secrets.is_secret(path)
 
 
+@lru_cache(maxsize=4096)
+def _redacted_text(path: FieldPath, text: str) -> str:
+    is_hidden = _is_secret(path) or secrets.may_contain_secrets(text)
+    return HIDDEN if is_hidden else secrets.without_credentials(text)
+
+
 def _redacted(path: FieldPath, value: Any) -> Any:
+    if isinstance(value, str):  # as most are
+        return _redacted_text(path, value)
     if isinstance(value, bool):  # automountServiceAccountToken, say
         return value
-    if isinstance(value, str):  # as most are
-        is_hidden = _is_secret(path) or secrets.may_contain_secrets(value)
-        value = secrets.without_credentials(value)
-    else:
-        is_hidden = _is_secret(path) or secrets.redacted(value) != value
+    is_hidden = _is_secret(path) or secrets.redacted(value) != value
     return HIDDEN if is_hidden else value
 
 
@@ -196,6 +204,7 @@ class _Judge:
         self.own_tree = self._own_fields()
         self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
         self.wishes = wishes(machine)
+        self.wish_lengths = sorted(set(map(len, self.wishes)))
 
     def decide(self, leaf: _Leaf) -> tuple[Contender, tuple[Contender, ...]]:
         """Who decided that a field of the VMI has its value, and who wanted it to be anything else."""
@@ -334,8 +343,8 @@ class _Judge:
 
     def _wishes(self, path: FieldPath, value: Any) -> Iterator[Contender]:
         """What the preference would make of *path*."""
-        for end in range(1, len(path) + 1):
-            wish = self.wishes.get(path[:end])
+        for end in self.wish_lengths:
+            wish = self.wishes.get(path[:end]) if end <= len(path) else None
             if wish is None or any(isinstance(step, int) for step in path[end : end + 1]):
                 continue  # of an item of a list that it would write whole it says nothing
             inside = tree.get(wish.value, *path[end:]) if end < len(path) else None
