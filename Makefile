@@ -58,8 +58,9 @@ pytest: $(READY) $(KUSTOMIZE) $(READS) $(HELM) $(PRE_COMMITS) $(AXE) $(SBOM) $(E
 	$(BIN)/python -m compileall -q render # tests start it some thousand times, also where PYTHONDONTWRITEBYTECODE is set
 	VIRT_RENDER_REQUIRE_TOOLS=1 pytest --numprocesses auto --dist worksteal
 
-generate: $(READY) $(KUSTOMIZE) ## Write every generated file anew: documentation, schemas, pictures, plugin.yaml
+generate: $(READY) $(KUSTOMIZE) ## Write every generated file anew: documentation, schemas, pictures, templates, plugin.yaml
 	$(BIN)/python -m scripts.make_types
+	$(BIN)/python -m scripts.make_pages
 	$(BIN)/python -m scripts.make_docs
 	$(BIN)/python -m scripts.make_picture
 	$(BIN)/python -m scripts.bench.plot

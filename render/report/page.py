@@ -10,10 +10,11 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+import jinja2
+from jinja2 import BaseLoader, Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from render.model.named_tuple import NamedTuple
@@ -21,7 +22,7 @@ from render.model.resource import ResourceRef
 from render.report.text import printable
 
 _FOLDER = os.path.dirname(__file__)
-_STYLE, _SCRIPT = "page.css", "page.js"
+_STYLE, _SCRIPT, _COMPILED = "page.css", "page.js", "pages.json"
 #: How wide a part of a bar is at least, and the gap behind it, in hundredths of the bar.
 _LEAST, _GAP = 0.6, 0.15
 #: GitHub's runner takes it for a command wherever it stands in a log.
@@ -73,19 +74,70 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     """
     style = _read(_STYLE)
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
-        loader=FunctionLoader(_read),
-    )  # fmt: skip
-    written = environment.get_template(template).render(
-        values,
-        policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=Markup(style),  # noqa: S704 - ours
-        script=Markup(script),  # noqa: S704 - ours
-        data=_embedded(data),
+    written = (
+        environment(Templates())
+        .get_template(template)
+        .render(
+            values,
+            policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+            "base-uri 'none'; form-action 'none'",
+            style=Markup(style),  # noqa: S704 - ours
+            script=Markup(script),  # noqa: S704 - ours
+            data=_embedded(data),
+        )
     )
     return written.replace(_COMMAND, f"#&#35;{_COMMAND[2:]}")
+
+
+def environment(loader: BaseLoader) -> Environment:
+    """What templates that come of *loader* are compiled with, and find when they are filled in."""
+    return Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
+        loader=loader,
+    )  # fmt: skip
+
+
+def compiled(templates: Iterable[str]) -> dict[str, Any]:
+    """The Python that this Jinja makes of *templates*, each with the digest of its text: what `pages.json` holds."""
+    loader = FunctionLoader(_read)
+    made = environment(loader)
+    texts = {name: _read(name) for name in templates}
+    return {
+        "jinja2": jinja2.__version__,
+        "pages": {
+            name: {
+                "digest": _digest(text),
+                "code": made.compile(text, name, name, raw=True).splitlines(),
+            }
+            for name, text in texts.items()
+        },
+    }
+
+
+class Templates(FunctionLoader):
+    """Templates beside this file; what Jinja makes of them is there too, where it is that of this Jinja."""
+
+    def __init__(self) -> None:
+        super().__init__(_read)
+        known = json.loads(_read(_COMPILED))
+        self._pages = known["pages"] if known["jinja2"] == jinja2.__version__ else {}
+
+    def load(
+        self,
+        environment: Environment,
+        name: str,
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002 - Jinja's own name
+    ) -> Template:
+        """The template *name*."""
+        page = self._pages.get(name)
+        if page is None or page["digest"] != _digest(_read(name)):
+            return super().load(environment, name, globals)
+        code = compile("\n".join(page["code"]), name, "exec")
+        return environment.template_class.from_code(environment, code, globals or {})
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _printable(value: Any) -> Any:
