@@ -8,6 +8,7 @@ required: they stand behind the checks of what a repository names.
 
 import contextlib
 import functools
+import itertools
 import os
 import resource
 import shutil
@@ -154,6 +155,8 @@ class Boxes:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for stage in itertools.chain.from_iterable(self._free.values()):
+            stage.leave()  # all of them at once: the kernel takes milliseconds to remove what one was in
         self._stack.close()
 
     @contextlib.contextmanager
@@ -350,8 +353,13 @@ class _Stage:
             its.bounds = bounds
         return its
 
+    def leave(self) -> None:
+        """Nobody comes any more."""
+        if self._supervisor is not None:
+            self._supervisor.leave()
+
     def dismiss(self) -> None:
-        """Let the supervisor go, if there is one."""
+        """Wait until the supervisor has gone, if there is one."""
         if self._supervisor is not None:
             self._supervisor.close()
             self._supervisor = None

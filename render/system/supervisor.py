@@ -95,7 +95,8 @@ class Supervisor:
     ) -> "SupervisedProgram":
         """Have *command* started in *folder*; no other one runs here."""
         ours, its = zip(os.pipe()[::-1], os.pipe(), os.pipe(), strict=True)
-        order = marshal.dumps((list(command), folder, dict(environ), [*self.bounds]))
+        place = os.path.realpath(folder)  # the supervisor is elsewhere
+        order = marshal.dumps((list(command), place, dict(environ), [*self.bounds]))
         try:
             socket.send_fds(self._link, [order], its)
         except OSError:
@@ -126,13 +127,18 @@ class Supervisor:
             raise OSError(status, os.strerror(status))
         return os.waitstatus_to_exitcode(status), seconds
 
+    def leave(self) -> None:
+        """Let it go with all that it has started, which takes it a moment."""
+        self.is_alive = False
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
     def close(self) -> float:
         """End it, and wait until nothing of it is left; the answer is what all of it has spent."""
         if self._is_closed:
             return self._spent
-        self._is_closed, self.is_alive = True, False
-        with contextlib.suppress(OSError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        self.leave()
+        self._is_closed = True
         os.close(self._handle)
         self._link.close()
         try:

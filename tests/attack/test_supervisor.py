@@ -88,6 +88,17 @@ def test_the_same_walls(boxes: Boxes, repository: Path, loopback: Loopback) -> N
     assert set(done.stdout.decode().split()) == MEANT
 
 
+def test_it_starts_in_the_folder_from_where_we_are(
+    boxes: Boxes, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository.parent)
+    with inside(boxes, repository) as its:
+        assert its.supervisor is not None
+        code = "print(open('vm.yaml').read(), __import__('os').getcwd())"
+        done = ran(its, Path("repository"), code)
+    assert done.stdout.decode() == f" {repository}\n", done.stderr
+
+
 LEAVING = """
 import os, time
 home = os.environ["HOME"]
