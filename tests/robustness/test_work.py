@@ -192,6 +192,22 @@ def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Pa
     assert more["guest/texts.py:user_data"] == 0
 
 
+def test_a_page_reads_a_kustomization_once_for_all_of_its_files(
+    kustomize: str, tmp_path: Path
+) -> None:
+    """A kustomization without a patch had none known, and so was read anew for each object."""
+    fleet.write(str(tmp_path), Tree(30))
+    call = Call(
+        "report",
+        (str(tmp_path),),
+        {"--kustomize": kustomize, "--output": str(tmp_path / "fleet.html")},
+    )
+    done = calls(lambda: execute.execute(call, {}))
+    assert done["manifests/blame/patches.py:_Blame.patches"] >= 30
+    assert done["manifests/blame/patches.py:_patches"] == 1
+    assert done["manifests/kustomization.py:load"] <= 10
+
+
 def test_only_rules_with_something_to_say_are_asked(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,14 +118,17 @@ class _Blame:
         self._built = built
         self._reach = reach
         self._limits = limits
-        self._known: list[_Patch] = []
+        self._known: list[_Patch] | None = None
         self._renamings: dict[str, frozenset[_Renaming]] = {}
 
     def patches(self, index: int) -> "list[tuple[_Patch, _Operations]]":
         """The patches of the document at *index*, and the operations of each by where they write."""
+        if self._known is None:
+            self._known = [*_patches(self._reach, self._limits)]
+            if self._known:
+                self._renamings = _renamings(self._reach, self._limits)
         if not self._known:
-            self._known.extend(_patches(self._reach, self._limits))
-            self._renamings.update(_renamings(self._reach, self._limits))
+            return []
         body = self._built[index].body
         resource = from_body(body, 0)
         names = origins.former_names(resource.name, self._reach)
