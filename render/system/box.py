@@ -143,11 +143,12 @@ class Boxes:
     """Boxes for programs, of which so many run *beside* each other; none finds what another one left in its home.
 
     Places to mount files at are kept for the next box that shows the same: the kernel takes milliseconds to remove a
-    folder that something was mounted at.
+    folder that something was mounted at. Of supervisors there are twice as many as may work.
     """
 
     def __init__(self, beside: int = 1) -> None:
         self.beside = beside
+        self._supervised: set[_Stage] = set()
         self._stack = contextlib.ExitStack()
         self._free: dict[_Scene, list[_Stage]] = {}
 
@@ -209,7 +210,7 @@ class Boxes:
             stage = free.pop()
         else:
             base = os.path.realpath(self._stack.enter_context(processes.temporary_folder()))
-            stage = _Stage(base, scene)
+            stage = _Stage(base, scene, self._supervised, 2 * self.beside)
             self._stack.callback(stage.dismiss)
         stage.begin()
         try:
@@ -310,14 +311,16 @@ class _Stage:
     """Where *scene* is put up for one process at a time: a *home*, and *root* with what is mounted at it, below *base*.
 
     The *root* is made when the first process needs it, and by nothing but it. Who comes back to a stage gets a
-    supervisor that lives on it: what the walls cost is paid once then.
+    supervisor that lives on it: what the walls cost is paid once then. It is one of those *supervised* as long, of
+    which there are no more than *most*.
     """
 
-    def __init__(self, base: str, scene: _Scene) -> None:
+    def __init__(self, base: str, scene: _Scene, supervised: "set[_Stage]", most: int) -> None:
         self.home = os.path.join(base, "home")
         self.scene = scene
         self._base = base
         self._times = 0
+        self._supervised, self._most = supervised, most
         self._supervisor: Supervisor | None = None
 
     def begin(self) -> None:
@@ -344,12 +347,14 @@ class _Stage:
         if its is not None and not (is_plenty and its.allows(bounds)):
             self.dismiss()
             its = None
-        if its is None and is_plenty and paths is not None and self._times > 1:
+        is_wanted = self._times > 1 and is_plenty and len(self._supervised) < self._most
+        if its is None and is_wanted and paths is not None:
             with deferred():
                 self._supervisor = its = _supervisor(self, paths, allowance.memory)
             if its is None:
                 self._times = -sys.maxsize  # the system will not let us next time either
         if its is not None:
+            self._supervised.add(self)
             its.bounds = bounds
         return its
 
@@ -363,6 +368,7 @@ class _Stage:
         if self._supervisor is not None:
             self._supervisor.close()
             self._supervisor = None
+            self._supervised.discard(self)
 
     @functools.cached_property
     def root(self) -> str:

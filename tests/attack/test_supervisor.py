@@ -199,6 +199,17 @@ def test_little_time_and_little_memory_need_a_process_of_their_own(
             assert its.supervisor is None
 
 
+def test_there_are_no_more_than_can_work(boxes: Boxes, repository: Path) -> None:
+    supervisors = []
+    for name in "aabbcc":
+        folder = repository.parent / name
+        (folder / ".git").mkdir(parents=True, exist_ok=True)
+        with inside(boxes, folder) as its:
+            assert ran(its, folder, "").returncode == 0
+            supervisors.append(its.supervisor is not None)
+    assert supervisors == [False, True, False, True, False, False]
+
+
 def test_what_is_no_program_does_not_start(boxes: Boxes, repository: Path) -> None:
     with inside(boxes, repository) as its:
         words = [str(repository / "vm.yaml")]
