@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,12 @@ def tracked() -> list[Path]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
     return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+@cache
+def parsed(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the module at *path*, which several tests look at."""
+    return tuple(ast.walk(ast.parse(path.read_bytes())))
 
 
 def yaml_objects(name: str) -> list[Any]:
@@ -277,7 +284,7 @@ def test_functions_fit_on_a_screen() -> None:
     sizes = {
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": lines
         for path in (ROOT / "render").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in parsed(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
     }
@@ -286,14 +293,17 @@ def test_functions_fit_on_a_screen() -> None:
 
 def imports(path: Path, modules: Collection[str]) -> set[str]:
     """The *modules* that the one at *path* imports, first or later, but not for its types alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
+    for_types = {
+        inner
+        for node in parsed(path)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     named = [
         (node.module, alias.name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module
+        for node in parsed(path)
+        if isinstance(node, ast.ImportFrom) and node.module and node not in for_types
         for alias in node.names
     ]
     found = {
@@ -313,7 +323,7 @@ def test_gates_are_looked_up_in_one_place() -> None:
         f"{file.relative_to(ROOT)}:{node.lineno}: ask `has_gate` of ClusterConfig, or `lists_gate`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if file != home
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         if isinstance(node, ast.Attribute) and node.attr in ("feature_gates", "disabled_gates")
     ]
     assert not found
@@ -329,7 +339,7 @@ def test_nobody_compares_releases() -> None:
         f"render/{path}:{node.lineno}: a window (`since`, `until`), or `holds`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if (path := file.relative_to(ROOT / "render").as_posix()) not in READERS_OF_WINDOWS
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         if isinstance(node, ast.Compare)
         and any(isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for operator in node.ops)
         and any(
@@ -357,7 +367,7 @@ def test_names_say_what_they_hold(folder: str) -> None:
     empty = [
         f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {name} says nothing of what it names"
         for file in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         for name in sorted(defined_names(node))
         if name.strip("_").casefold() in EMPTY_WORDS
     ]
