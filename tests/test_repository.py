@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,12 @@ def tracked() -> list[Path]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, encoding="utf-8")
     return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+@cache
+def parsed(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the module at *path*, which several tests look at."""
+    return tuple(ast.walk(ast.parse(path.read_bytes())))
 
 
 def yaml_objects(name: str) -> list[Any]:
@@ -278,7 +285,7 @@ def test_functions_fit_on_a_screen() -> None:
     sizes = {
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": lines
         for path in (ROOT / "render").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in parsed(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
     }
@@ -296,7 +303,7 @@ def test_gates_are_looked_up_in_one_place() -> None:
         f"{file.relative_to(ROOT)}:{node.lineno}: ask `has_gate` of ClusterConfig, or `lists_gate`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if file != home
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         if isinstance(node, ast.Attribute) and node.attr in ("feature_gates", "disabled_gates")
     ]
     assert not found
@@ -312,7 +319,7 @@ def test_nobody_compares_releases() -> None:
         f"render/{path}:{node.lineno}: a window (`since`, `until`), or `holds`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if (path := file.relative_to(ROOT / "render").as_posix()) not in READERS_OF_WINDOWS
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         if isinstance(node, ast.Compare)
         and any(isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for operator in node.ops)
         and any(
@@ -340,7 +347,7 @@ def test_names_say_what_they_hold(folder: str) -> None:
     empty = [
         f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {name} says nothing of what it names"
         for file in sorted((ROOT / folder).rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_bytes()))
+        for node in parsed(file)
         for name in sorted(defined_names(node))
         if name.strip("_").casefold() in EMPTY_WORDS
     ]

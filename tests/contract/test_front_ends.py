@@ -12,7 +12,7 @@ from render.yaml.reader import read
 from render.yaml.writer import dump, write
 from tests.support import process
 from tests.support.cases import CASES, read_case
-from tests.support.goldens import FAMILIES, cases
+from tests.support.goldens import FAMILIES, sample
 
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
 KEYS = {option.spelled(Source.FLAG): option.spelled(Source.FILE) for option in OPTIONS}
@@ -66,15 +66,9 @@ def test_function_of_kustomize_on_every_case(folder: Path, tmp_path: Path) -> No
     through_krm(tmp_path, bodies, spec, expected)
 
 
-def sample(family: str) -> list[Any]:
-    """Recorded cases at equal distances."""
-    known = cases(family)
-    return known[:: max(1, len(known) // SAMPLE)][:SAMPLE]
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_function_of_kustomize_on_recorded_cases(family: str, tmp_path: Path) -> None:
-    for case in sample(family):
+    for case in sample(family, SAMPLE):
         expected = render(case["objects"], Settings(annotations=False))
         through_krm(tmp_path, case["objects"], {"annotations": False}, expected)
 
@@ -82,7 +76,7 @@ def test_function_of_kustomize_on_recorded_cases(family: str, tmp_path: Path) ->
 @pytest.mark.parametrize("family", FAMILIES)
 def test_build_and_plugin_of_argo_cd_on_recorded_cases(family: str, tmp_path: Path) -> None:
     parameters = json.dumps([{"name": "annotations", "string": "false"}])
-    for number, case in enumerate(sample(family)):
+    for number, case in enumerate(sample(family, SAMPLE)):
         expected = render(case["objects"], Settings(annotations=False))
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -11,8 +11,14 @@ from render.room import amounts, limits, pod, quota, security
 from tests.support.goldens import cases
 
 Json = dict[str, Any]
-QUOTAS = cases("room/quota")
-PODS = cases("room/psa")
+
+
+def quotas() -> list[Json]:
+    return cases("room/quota")
+
+
+def pods() -> list[Json]:
+    return cases("room/psa")
 
 
 def of_kind(case: Json, kind: str) -> list[Json]:
@@ -35,7 +41,7 @@ def texts(found: amounts.Amounts) -> dict[str, str]:
 
 
 def test_usage_and_scope() -> None:
-    for case in QUOTAS:
+    for case in quotas():
         spec, want = admitted(case), case["want"]
         assert texts(quota.usage(spec)) == want["usage"], case["id"]
         found = {
@@ -47,7 +53,7 @@ def test_usage_and_scope() -> None:
 
 def test_refusals_of_quotas() -> None:
     refused = 0
-    for case in QUOTAS:
+    for case in quotas():
         refusal = quota.refusal(of_kind(case, "ResourceQuota"), admitted(case))
         assert refusal == case["want"].get("quota", "").partition("is forbidden: ")[2], case["id"]
         refused += bool(refusal)
@@ -61,7 +67,7 @@ def parts(text: str) -> list[str]:
 
 def test_limit_ranges_fill_and_refuse() -> None:
     refused = 0
-    for case in QUOTAS:
+    for case in quotas():
         spec, want = admitted(case), case["want"]
         text = next(
             filter(None, (limits.refusal(spec, item) for item in of_kind(case, "LimitRange"))), ""
@@ -79,7 +85,7 @@ def test_limit_ranges_fill_and_refuse() -> None:
 
 
 def test_what_the_api_server_refuses_once_limit_ranges_have_filled_it_in() -> None:
-    for case in QUOTAS:
+    for case in quotas():
         refused = {
             str(refusal) for refusal in pod.refusals({**case["pod"], "spec": admitted(case)})
         }
@@ -98,7 +104,7 @@ def test_what_the_api_server_refuses_of_vmis_that_kubevirt_admits() -> None:
 
 
 def test_pod_security() -> None:
-    for case in PODS:
+    for case in pods():
         for level in ("baseline", "restricted"):
             found = security.violations(case["pod"]["spec"], level)
             assert (", ".join(map(str, found)) or True) == case["want"]["psa"][level], case["id"]
@@ -140,12 +146,12 @@ def test_every_rule_has_a_recorded_case() -> None:
 
     sys.setprofile(note)
     try:
-        for case in QUOTAS:
+        for case in quotas():
             spec = admitted(case)
             [*pod.refusals({**case["pod"], "spec": spec})]
             quota.refusal(of_kind(case, "ResourceQuota"), spec)
             [limits.refusal(spec, item) for item in of_kind(case, "LimitRange")]
-        for case in PODS[::7]:
+        for case in pods()[::7]:
             for level in security.LEVELS:
                 security.violations(case["pod"]["spec"], level)
         for case in cases("pod-vmi")[::3]:

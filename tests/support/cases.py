@@ -73,15 +73,17 @@ def _text(path: Path) -> str:
 
 
 @cache
-def _schema() -> Any:
-    return json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))
+def _validator() -> jsonschema.Draft202012Validator:
+    schema = json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def read_case(folder: Path) -> Case:
     """The case in *folder*; a case.yaml that does not fit its schema raises."""
     found = read((folder / "case.yaml").read_bytes(), "case.yaml")
     (document,) = found.documents
-    jsonschema.validate(document.body, _schema())
+    _validator().validate(document.body)
     settings = {"annotations": False, **document.body.get("settings", {})}
     flags = {option.field: option.spelled(Source.FLAG) for option in OPTIONS}
     fails = document.body.get("fails", False)

@@ -1,7 +1,8 @@
 """Processes of virt-render that need not import it each: a server that has it imported, and forks.
 
 What it starts is a process like any other, with its own folder, environment, streams and limits; only that Python and
-our modules are loaded already. Tests of starting itself start Python.
+our modules are loaded already, with what they make of our own tables when it is first needed. Tests of starting itself
+start Python.
 """
 
 import atexit
@@ -22,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from tests.support.cases import ROOT
+from tests.support.cases import CASES, ROOT
 
 _MOST = 1 << 20
 """Bytes of a request: its words and its environment."""
@@ -84,6 +85,8 @@ def serve(address: str) -> NoReturn:
     for module in pkgutil.walk_packages(render.__path__, "render."):
         if module.name != "render.__main__":
             importlib.import_module(module.name)
+    _render()
+    gc.collect()
     gc.freeze()
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.bind(address)
@@ -112,6 +115,26 @@ def serve(address: str) -> NoReturn:
                 for child, client in running.values():
                     if client is item:
                         os.kill(child, signal.SIGKILL)
+
+
+def _render() -> None:
+    """Render a case of each area: each process would make constructors, types and rows of checks anew, for longer than
+    it renders.
+    """
+    from render.frontends import dispatch
+
+    streams = [os.dup(number) for number in (1, 2)]
+    with open(os.devnull, "wb") as nowhere:
+        for number in (1, 2):
+            os.dup2(nowhere.fileno(), number)
+        for area in sorted(CASES.iterdir()):
+            for command in ("build", "check"):
+                dispatch.invoke([command, str(min(area.iterdir()) / "input")])
+        sys.stdout.flush()
+        sys.stderr.flush()
+    for number, stream in enumerate(streams, start=1):
+        os.dup2(stream, number)
+        os.close(stream)
 
 
 def _start(client: socket.socket, server: socket.socket) -> int:

@@ -31,6 +31,16 @@ def cases(family: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
+def sample(family: str, most: int) -> list[dict[str, Any]]:
+    """Up to *most* cases of a family at equal distances.
+
+    The others are not decoded: whoever starts processes should be small.
+    """
+    with gzip.open(FOLDER / f"{family}.ndjson.gz", "rt", encoding="utf-8") as lines:
+        known = list(lines)
+    return [json.loads(line) for line in known[:: max(1, len(known) // most)][:most]]
+
+
 def is_refused_by_schema(case: dict[str, Any], entry: dict[str, Any]) -> bool:
     """Whether a schema refuses or changes the VM of *entry* or another object of *case*."""
     return "crd" in entry or any("crd" in other for other in case.get("resources", ()))

@@ -28,6 +28,8 @@ class Repository:
             "user.name": "Test",
             "user.email": "test@example.com",
             "commit.gpgsign": "false",
+            "gc.auto": "0",
+            "maintenance.auto": "false",
         }
         options = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
         environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}

@@ -18,13 +18,14 @@ from render.report.summary import Tally
 from tests.support.cases import CASES, ROOT
 
 SCHEMA = json.loads((ROOT / "tests" / "support" / "sarif.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
 
 
 def checked(text: str) -> Any:
     """The parsed log, once it is known to keep the rules."""
     log = json.loads(text)
-    jsonschema.validate(log, SCHEMA)
+    VALIDATOR.validate(log)
     (run,) = log["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert len(set(rules)) == len(rules)
