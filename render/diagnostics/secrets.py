@@ -76,6 +76,11 @@ def is_content(kind: str, key: str) -> bool:
     return key in _HOLDERS.get(kind, ())
 
 
+def holder(kind: str) -> str:
+    """The *kind* of an object that holds contents or of a list of such, nothing for all others."""
+    return kind if kind.removesuffix("List") in _HOLDERS else ""
+
+
 def speaks_of_secrets(text: str) -> bool:
     """Whether *text* names something secret somewhere: then what of it is one cannot be told without its structure."""
     return _SPEAKING.search(text) is not None
