@@ -83,7 +83,9 @@ def holder(kind: str) -> str:
 
 def speaks_of_secrets(text: str) -> bool:
     """Whether *text* names something secret somewhere: then what of it is one cannot be told without its structure."""
-    return _SPEAKING.search(text) is not None
+    return (
+        _SPEAKING.search(text.replace("\0", "")) is not None
+    )  # UTF-16 that is read as UTF-8 has them
 
 
 def may_contain_secrets(text: str) -> bool:
