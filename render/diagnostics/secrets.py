@@ -76,9 +76,16 @@ def is_content(kind: str, key: str) -> bool:
     return key in _HOLDERS.get(kind, ())
 
 
+def holder(kind: str) -> str:
+    """The *kind* of an object that holds contents or of a list of such, nothing for all others."""
+    return kind if kind.removesuffix("List") in _HOLDERS else ""
+
+
 def speaks_of_secrets(text: str) -> bool:
     """Whether *text* names something secret somewhere: then what of it is one cannot be told without its structure."""
-    return _SPEAKING.search(text) is not None
+    return (
+        _SPEAKING.search(text.replace("\0", "")) is not None
+    )  # UTF-16 that is read as UTF-8 has them
 
 
 def may_contain_secrets(text: str) -> bool:

@@ -106,8 +106,12 @@ def may_ask(data: bytes) -> bool:
 
 
 def unescaped(data: bytes) -> bytes:
-    """*data* with the characters that quoted scalars write as escapes; UTF-16 as UTF-8."""
-    data = as_utf8(data)
+    """*data* with the characters that quoted scalars write as escapes; UTF-16 as UTF-8.
+
+    Without NUL: UTF-16 and UTF-32 that have no mark, which nothing reads, have their words then, and are no text to
+    whoever parses them.
+    """
+    data = as_utf8(data).replace(b"\0", b"")
     return re.sub(_ESCAPE, _character, data) if b"\\" in data else data
 
 

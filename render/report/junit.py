@@ -1,12 +1,15 @@
 """JUnit XML: each finding is a test case, and an error is a failed one."""
 
 from collections.abc import Sequence
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from render.report import text
 from render.report.findings import Finding, Group
 from render.report.summary import Tally
 from render.report.tested import TriedExpectation
+
+_EXPECTATIONS = ("spec", "expect")
 
 
 def report(findings: Sequence[Finding], tally: Tally) -> str:
@@ -15,13 +18,16 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
     Where VMs were held to expectations each of these is a case, with all that is found of it.
     """
     failures = sum(finding.diagnostic.is_error for finding in findings)
-    others = list(findings)
-    tried = []
-    for expectation in tally.tried:
-        own_findings = [finding for finding in others if _is_of(finding, expectation)]
-        others = [finding for finding in others if finding not in own_findings]
-        failures -= max(0, len(own_findings) - 1)
-        tried.append(_tried(expectation, own_findings))
+    numbers: dict[tuple[str | None, Any], int] = {}
+    for index, expectation in enumerate(tally.tried):
+        numbers.setdefault((expectation.file, expectation.number), index)
+    of_tried: list[list[Finding]] = [[] for _ in tally.tried]
+    others: list[Finding] = []
+    for finding in findings:
+        number = numbers.get(_expectation(finding))
+        (others if number is None else of_tried[number]).append(finding)
+    failures -= sum(max(0, len(own_findings) - 1) for own_findings in of_tried)
+    tried = list(map(_tried, tally.tried, of_tried))
     cases = [*tried, *(_case(finding) for finding in others)] or [
         '    <testcase classname="virt-render" name="no findings"/>'
     ]
@@ -43,9 +49,13 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
     )
 
 
-def _is_of(finding: Finding, tried: TriedExpectation) -> bool:
+def _expectation(finding: Finding) -> tuple[str | None, Any]:
+    """The file and the number of the expectation that *finding* is of; the number is None if it is of none."""
     place = finding.diagnostic.position or finding.diagnostic.location
-    return place.file == tried.file and place.path[:3] == ("spec", "expect", tried.number)
+    is_of_one = (
+        len(place.path) > len(_EXPECTATIONS) and place.path[: len(_EXPECTATIONS)] == _EXPECTATIONS
+    )
+    return place.file, place.path[len(_EXPECTATIONS)] if is_of_one else None
 
 
 def _tried(expectation: TriedExpectation, findings: Sequence[Finding]) -> str:

@@ -30,7 +30,7 @@ _WORD = re.compile(rb"[\w.+-]+")
 _ASKING = b"ApplicationSet"
 _PACKED = b".tgz"
 _ATTRIBUTES = b".gitattributes"
-_ENCODING, _FILTER = "working-tree-encoding", "filter"
+_ENCODING, _FILTER, _IDENT = "working-tree-encoding", "filter", "ident"
 _AS_STORED = frozenset({"unspecified", "unset", "set", "lfs", "utf-8", "utf8"})
 """Values of both with which git writes a text as it is stored; pointers of LFS are known by what they say."""
 _PATIENCE = 30.0
@@ -236,7 +236,7 @@ def _counts(entry: _TreeEntry, charts: Collection[bytes], paths: Sequence[bytes]
 
 
 def _changed(top: str, entries: Sequence[_TreeEntry], tree: str) -> list[bytes]:
-    """The texts among *entries* for which ``.gitattributes`` in *tree* have an encoding or a filter: see convert.c.
+    """The texts among *entries* for which ``.gitattributes`` in *tree* have one of these: see convert.c.
 
     All of them where git takes too long to say. Raises GitError.
     """
@@ -244,10 +244,14 @@ def _changed(top: str, entries: Sequence[_TreeEntry], tree: str) -> list[bytes]:
         return []
     texts = [entry.name for entry in entries if entry.is_text and entry.mode != _LINK]
     try:
-        listed = git.attributes(top, tree, (_ENCODING, _FILTER), texts, seconds=_PATIENCE)
+        listed = git.attributes(top, tree, (_ENCODING, _FILTER, _IDENT), texts, seconds=_PATIENCE)
     except subprocess.TimeoutExpired:
         return texts
-    names = {name for name, _, value in listed if value.lower() not in _AS_STORED}
+    names = {
+        name
+        for name, attribute, value in listed
+        if (value == "set" if attribute == _IDENT else value.lower() not in _AS_STORED)
+    }
     return [name for name in texts if name in names]
 
 

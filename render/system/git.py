@@ -26,6 +26,9 @@ _SETTLED = (
 _FOUND = ("-c", "safe.bareRepository=explicit")
 #: What is missing is not fetched: by the first a git since 2.45, by the second, an empty list, any (transport.c).
 _OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
+#: A commit is what its name says, with the parents that it says, whatever is put in its place (replace, grafts).
+_AS_COMMITTED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+_FIXED = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_AS_COMMITTED, **_OFFLINE}
 #: What it says, and what to do about it: of a repository that is another user's, and where there is none.
 _CURES = {
     "detected dubious ownership":
@@ -38,6 +41,8 @@ _PROMISED = "promisor remote"
 _NO_REVISION = "Needed a single revision"
 #: What stands in a revision behind the name of a branch or a tag: ``~2``, ``^``, ``@{1}``.
 _STEPS_BACK = re.compile(r"[~^@:]")
+#: How what it says begins that is not why it failed.
+_ASIDE = ("warning: ", "hint: ")
 #: How many settings more there are, of which variables have the keys and values.
 _COUNT = "GIT_CONFIG_COUNT"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
@@ -145,9 +150,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
         raise GitError("git is not installed", "install git: it alone reads commits")
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    # A commit is what its name says, whatever somebody put in its place (git replace).
-    fixed = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", **_OFFLINE}
-    environment = {**inherited, **fixed, **around}
+    environment = {**inherited, **_FIXED, **around}
     try:
         done = processes.run(
             command,
@@ -168,7 +171,8 @@ def _run(  # noqa: PLR0913 - what a program is started with
                 "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
             )
         cure = next((advice for answer, advice in _CURES.items() if answer in text), "")
-        raise GitError(text.split("\n")[0] or f"git {words[0]} failed", cure)
+        lines = [line for line in text.split("\n") if not line.startswith(_ASIDE)]
+        raise GitError((lines or [""])[0].removeprefix("fatal: ") or f"git {words[0]} failed", cure)
     return done.stdout
 
 

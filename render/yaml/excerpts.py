@@ -271,7 +271,8 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
     kind_node = target_of(entry[1]) if entry else None
     kind = visit.kind
     if kind_node is not None and kind_node.kind == SCALAR:
-        kind = str(value_of(kind_node))
+        # What many merge is visited once a kind.
+        kind = secrets.holder(str(value_of(kind_node)))
     valued = any(child(node, name) for name in _NAMES)
     for key, value in node.pairs():
         if is_merge(key):  # it takes mappings: what else stands there is a value out of place

@@ -22,7 +22,9 @@ class Node:
     *index* is where it begins in the text, *at* the same as line and column of the stream.
     """
 
-    __slots__ = ("_at", "_fields", "children", "index", "kind", "plain", "tag", "text")
+    __slots__ = (
+        "_at", "_fields", "_inherited", "children", "index", "kind", "plain", "tag", "text",
+    )  # fmt: skip
 
     def __init__(
         self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0
@@ -36,6 +38,7 @@ class Node:
         self.plain = False
         self.children: Sequence[Node] = ()
         self._fields: _Fields | None = None
+        self._inherited: dict[str, _PlacedNode | None] | None = None
 
     @property
     def at(self) -> tuple[int, int]:
@@ -55,6 +58,12 @@ class Node:
                 if name is not None:
                     self._fields.setdefault(name, (key.at, value))
         return self._fields
+
+    def inherited(self) -> "dict[str, _PlacedNode | None]":
+        """What was found by key in what a complete mapping merges into itself, None where nothing was."""
+        if self._inherited is None:
+            self._inherited = {}
+        return self._inherited
 
 
 def parsed(chunk: Chunk) -> tuple[Node | None, int]:
@@ -157,18 +166,22 @@ def child(node: Node, step: str | int) -> _PlacedNode | None:
 
 
 def _merged(node: Node, step: str) -> _PlacedNode | None:
-    """The same of what a mapping merges into itself; each mapping is looked into once, by however many ways."""
-    seen = {id(node)}
-    pending = merged_into(node)
+    """The same of what a mapping merges into itself; each is looked into once for a *step*, whoever merges it."""
+    found: _PlacedNode | None = None
+    pending = [(node, sources)] if (sources := merged_into(node)) else []
     while pending:
-        source = target_of(pending.pop())
-        if source is None or source.kind != MAPPING or id(source) in seen:
+        holder, sources = pending[-1]
+        if found is not None or not sources:
+            holder.inherited()[step] = found
+            pending.pop()
             continue
-        seen.add(id(source))
-        if inner := source.fields().get(step):
-            return inner
-        pending += merged_into(source)
-    return None
+        source = target_of(sources.pop())
+        if source is not None and source.kind == MAPPING:
+            known = source.inherited()
+            found = source.fields().get(step) or known.get(step)
+            if found is None and step not in known:
+                pending.append((source, merged_into(source)))
+    return found
 
 
 def merged_into(node: Node) -> list[Node]:

@@ -128,3 +128,14 @@ def test_a_commit_is_not_what_somebody_put_in_its_place(tmp_path: Path) -> None:
     repository.commit("Two")
     repository.git("replace", "HEAD", "HEAD~1")
     assert "1 VM: 1 restart" in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_a_commit_has_the_parents_that_it_says(tmp_path: Path) -> None:
+    """``.git/info/grafts``: others are put in their place."""
+    repository = Repository(tmp_path / "fleet")
+    commits = []
+    for memory in ("1Gi", "2Gi", "1Gi"):
+        repository.write("vm.yaml", vm("web", memory=memory))
+        commits.append(repository.commit(memory))
+    repository.write(".git/info/grafts", f"{commits[2]} {commits[0]}\n")
+    assert "1 VM: 1 restart" in repository.run("diff", "HEAD~1..HEAD").stdout

@@ -81,6 +81,8 @@ def test_a_manifest_that_stands_in_git_lfs_is_counted(tmp_path: Path) -> None:
         ("*.yaml working-tree-encoding=IBM037", "2 files"),
         ("a/* filter=made-up", "1 file"),
         ("[attr]hidden working-tree-encoding=UTF-7\nvm.yaml hidden", "1 file"),
+        ("a/* ident", "1 file"),
+        ("* -ident", ""),
         ("*.md filter=made-up\n* filter=lfs text eol=crlf working-tree-encoding=utf-8", ""),
     ],
 )
@@ -89,7 +91,7 @@ def test_a_manifest_that_git_checks_out_otherwise_is_counted(
 ) -> None:
     repository = Repository(tmp_path)
     repository.write("vm.yaml", MACHINE)
-    repository.write("a/other.yaml", MACHINE.replace("web", "other"))
+    repository.write("a/other.yaml", MACHINE.replace("web", "other") + "# $Id$\n")
     first = repository.commit("VMs")
     repository.write(".gitattributes", f"{attributes}\n")
     second = repository.commit("Attributes")
@@ -99,6 +101,16 @@ def test_a_manifest_that_git_checks_out_otherwise_is_counted(
     below = run("diff", f"{second}..{first}", "vm.yaml", cwd=tmp_path).stdout
     is_below = bool(words) and "a/" not in attributes
     assert ("first state alone: 1 file whose" in below) is is_below
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_manifest_in_utf_16_without_a_mark_is_no_text(tmp_path: Path, encoding: str) -> None:
+    flow = "{apiVersion: kubevirt.io/v1, kind: VirtualMachine, spec: {password: hunter2}}\n"
+    (tmp_path / "vm.yaml").write_bytes(flow.encode(encoding))
+    (tmp_path / "picture.yaml").write_bytes(b"\x89PNG\0\0k\0v\0")
+    done = run("check", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("error VR101")) == (1, 1), done.stdout
+    assert "hunter2" not in done.stdout.replace("\ufffd", "")
 
 
 @pytest.mark.parametrize("kind", ["KubeVirt", "HyperConverged"])

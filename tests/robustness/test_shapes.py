@@ -69,9 +69,33 @@ def keys_that_stand_twice(count: int) -> str:
     return vm("v") + "  a: 1\n" * count
 
 
+def merges_of_those_before(count: int) -> str:
+    """A mistake behind mappings that each merge those before them, of which none has what is looked for in all."""
+    merged = "".join(
+        f"a{number}: &a{number} {{<<: [{', '.join(f'*a{number - back}' for back in range(1, 5))}]}}\n"
+        for number in range(4, count)
+    )
+    first = "".join(f"a{number}: &a{number} {{}}\n" for number in range(4))
+    return f"{vm('v')}x: 1\n{first}{merged}x: 2\n"
+
+
+def equal_boot_orders(count: int) -> str:
+    disks = "".join(
+        f"          - {{name: d{number}, disk: {{bus: virtio}}, bootOrder: 1}}\n"
+        for number in range(count)
+    )
+    volumes = "".join(
+        f"      - {{name: d{number}, emptyDisk: {{capacity: 1Gi}}}}\n" for number in range(count)
+    )
+    return (
+        vm("v").replace("devices: {}", f"devices:\n          disks:\n{disks}")
+        + f"      volumes:\n{volumes}"
+    )
+
+
 SHAPES = (
     json_in_a_row, one_line_with_findings, merge_keys, own_merge_keys, nested_anchors,
-    missing_references, ambiguous_values, keys_that_stand_twice,
+    missing_references, ambiguous_values, keys_that_stand_twice, merges_of_those_before, equal_boot_orders,
 )  # fmt: skip
 
 

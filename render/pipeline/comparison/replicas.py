@@ -157,8 +157,9 @@ def _template_change(
     difference: Difference, change: Transition, template: FieldPath
 ) -> FieldChange:
     """What differs in what a pool or replica set makes, which it has at *template*."""
-    of_template = difference.route[: len(TEMPLATE)] == TEMPLATE
-    cause = attribution.of_vmi(difference.route[len(TEMPLATE) :], change) if of_template else None
+    head, rest = difference.route[: len(TEMPLATE)], difference.route[len(TEMPLATE) :]
+    # What was no mapping, or is none now, differs as a whole: there is no field of the VMI to blame.
+    cause = attribution.of_vmi(rest, change) if head == TEMPLATE and rest else None
     cause = cause or attribution.of_vm(difference.route, change)
     if cause is not None and cause.resource == change.after.resource.ref:
         cause = cause._replace(path=(*template, *cause.path))

@@ -19,6 +19,21 @@ _DISKS = ("domain", "devices", "disks")
 _INTERFACES = ("domain", "devices", "interfaces")
 
 
+class _Orders:
+    """The boot orders that devices have so far; *behind* comes after that of any."""
+
+    def __init__(self, devices: Tree) -> None:
+        self._taken: set[int] = set()
+        every = (device for key in ("disks", "interfaces") for device in devices.get(key) or ())
+        self.behind = max((device.get("bootOrder") or 0 for device in every), default=0) + 1
+
+    def take(self, order: int) -> bool:
+        """Whether nobody had *order* before."""
+        is_free = order not in self._taken
+        self._taken.add(order)
+        return is_free
+
+
 def _volumes(subject: Subject) -> dict[str, Tree]:
     """The volumes by name, the last one where there are several."""
     return {volume.get("name", ""): volume for volume in subject.spec.get("volumes") or ()}
@@ -28,8 +43,8 @@ def _devices(*, empty_cdroms: bool) -> Evaluate:
     """The rules of all devices; *empty_cdroms*: a CD-ROM without a volume is a matter of a feature gate."""
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
-        used: set[int] = set()
         devices = subject.spec["domain"]["devices"]
+        used = _Orders(devices)
         if devices.get("disks"):
             yield from _disks(subject, devices["disks"], used, empty_cdroms=empty_cdroms)
         for index, interface in enumerate(devices.get("interfaces") or ()):
@@ -40,7 +55,7 @@ def _devices(*, empty_cdroms: bool) -> Evaluate:
 
 
 def _disks(
-    subject: Subject, disks: list[Tree], used: set[int], *, empty_cdroms: bool
+    subject: Subject, disks: list[Tree], used: _Orders, *, empty_cdroms: bool
 ) -> Iterator[Cause]:
     volumes = _volumes(subject)
     # A volume without a disk has got one by now, behind those of the author, that says nothing of itself.
@@ -55,21 +70,18 @@ def _disks(
         elif disk.get("lun") is not None or volume.get("downwardMetrics") is not None:
             yield from _target(disk, volume, subject.at(*_DISKS, index))
         order = disk.get("bootOrder")
-        if order is not None:
-            if order in used:
-                yield _used_twice(subject, (*_DISKS, index, "bootOrder"))
-            used.add(order)
+        if order is not None and not used.take(order):
+            yield _used_twice(subject, (*_DISKS, index, "bootOrder"), used.behind)
 
 
-def _interface(subject: Subject, index: int, order: int, used: set[int]) -> Iterator[Cause]:
+def _interface(subject: Subject, index: int, order: int, used: _Orders) -> Iterator[Cause]:
     place = subject.at(*_INTERFACES, index, "bootOrder")
     if not order:
         # The list is missing here, as in KubeVirt: spec.template.spec[0].
         yield faults.boot_order(subject.at(index), place)
         return
-    if order in used:
-        yield _used_twice(subject, (*_INTERFACES, index, "bootOrder"))
-    used.add(order)
+    if not used.take(order):
+        yield _used_twice(subject, (*_INTERFACES, index, "bootOrder"), used.behind)
 
 
 def _no_volume(subject: Subject, index: int, disk: Tree, free: Iterable[str]) -> Cause:
@@ -112,13 +124,10 @@ def _target(disk: Tree, volume: Tree, place: FieldPath) -> Iterator[Cause]:
         )
 
 
-def _used_twice(subject: Subject, path: FieldPath) -> Cause:
+def _used_twice(subject: Subject, path: FieldPath, free: int) -> Cause:
     place = subject.at(*path)
     message = f"Boot order for {fieldpath.text(place)} already set for a different device."
-    devices = subject.spec["domain"]["devices"]
-    every = (device for key in ("disks", "interfaces") for device in devices.get(key) or ())
-    last = max(device.get("bootOrder") or 0 for device in every) + 1
-    fix = Fix(f"give it the boot order {last}, after all others", (set_to(place, last),))
+    fix = Fix(f"give it the boot order {free}, after all others", (set_to(place, free),))
     cure = "give each device its own boot order"
     return Cause("boot-order/unique", place, message, cure, fixes=(fix,))
 
