@@ -22,9 +22,7 @@ class Node:
     *index* is where it begins in the text, *at* the same as line and column of the stream.
     """
 
-    __slots__ = (
-        "_at", "_fields", "_inherited", "children", "index", "kind", "plain", "tag", "text",
-    )  # fmt: skip
+    __slots__ = ("_at", "_fields", "_merged", "children", "index", "kind", "plain", "tag", "text")
 
     def __init__(
         self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0
@@ -38,7 +36,7 @@ class Node:
         self.plain = False
         self.children: Sequence[Node] = ()
         self._fields: _Fields | None = None
-        self._inherited: dict[str, _PlacedNode | None] | None = None
+        self._merged: dict[str, _PlacedNode | None] | None = None
 
     @property
     def at(self) -> tuple[int, int]:
@@ -61,9 +59,9 @@ class Node:
 
     def inherited(self) -> "dict[str, _PlacedNode | None]":
         """What was found by key in what a complete mapping merges into itself, None where nothing was."""
-        if self._inherited is None:
-            self._inherited = {}
-        return self._inherited
+        if self._merged is None:
+            self._merged = {}
+        return self._merged
 
 
 def parsed(chunk: Chunk) -> tuple[Node | None, int]:
