@@ -306,6 +306,8 @@ def _unknown(folder: str, revision: str) -> GitError:
         return GitError(_NO_COMMIT, _FIRST)
     near = "" if name in names else nearest(name, names)
     cure = f"did you mean {near}{revision.removeprefix(name)}?" if near else _CURE
+    if not near and is_shallow(folder):
+        cure = "the clone is shallow: git fetch --unshallow"
     return GitError(f"unknown revision {revision}", cure)
 
 

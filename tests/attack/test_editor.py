@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
+from tests.property.test_canary import CANARY, ENCODED, HOLDERS
 from tests.support.editor import driven, opened
 from tests.support.manifests import instancetype, put, vm
 
@@ -182,5 +183,28 @@ def test_a_pipe_in_the_place_of_a_file(folder: Path) -> None:
             editor.close("vms/pipe.yaml")
             editor.type("vms/web.yaml", CONFLICT)
             await editor.until(lambda: editor.codes("vms/web.yaml") == ["VR301"])
+
+    driven(work)
+
+
+def test_no_hover_and_no_finding_shows_a_secret(folder: Path) -> None:
+    """Everywhere on the lines of each object that holds one, with a field beside it that nobody knows."""
+
+    async def work() -> None:
+        async with opened(folder) as editor:
+            editor.open("vms/web.yaml")
+            editor.open("vms/bad.yaml", HEAD)
+            for name, holder in HOLDERS.items():
+                text = holder.replace("KEY", "userData").replace("MORE", "unknown")
+                text = text.replace("VALUE", CANARY)
+                editor.type("vms/bad.yaml", text)
+                answers = [
+                    await editor.hover("vms/bad.yaml", line, column)
+                    for line in set(text.splitlines())
+                    for column in {len(line) - len(line.lstrip()) + 1, max(len(line) - 1, 0)}
+                ]
+                answers += [finding.message for finding in editor.diagnostics["vms/bad.yaml"]]
+                assert not [a for a in answers if CANARY in a or ENCODED in a], name
+            assert editor.logged == []
 
     driven(work)

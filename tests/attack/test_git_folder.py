@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.manifests import vm
-from tests.support.process import environ
+from tests.support.process import environ, run
 from tests.support.repository import Repository
 
 CANARY = "hunter2canary"
@@ -139,3 +139,14 @@ def test_a_commit_has_the_parents_that_it_says(tmp_path: Path) -> None:
         commits.append(repository.commit(memory))
     repository.write(".git/info/grafts", f"{commits[2]} {commits[0]}\n")
     assert "1 VM: 1 restart" in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_a_check_says_that_the_clone_is_shallow(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "fleet")
+    repository.write("vm.yaml", vm("web", memory="1Gi"))
+    first = repository.commit("One")
+    repository.commit("Two")
+    repository.git("clone", "--quiet", "--depth=1", f"file://{tmp_path}/fleet", f"{tmp_path}/near")
+    for since in (first, "main~1"):
+        done = run("check", "--changed-since", since, ".", cwd=tmp_path / "near")
+        assert "the clone is shallow: git fetch --unshallow" in done.stdout + done.stderr
