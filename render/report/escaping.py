@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+#: What the runners of GitHub, Azure Pipelines and TeamCity take for a command wherever it stands in a log.
+_COMMAND = re.compile(r"##(vso|teamcity)?\[")
 _PAIR = 0x10000
 _UNPRINTABLE = re.compile(r"[^\n -~]")
 
@@ -11,8 +13,12 @@ _UNPRINTABLE = re.compile(r"[^\n -~]")
 def dumps(document: Any, indent: int | None = None) -> str:
     """*document* as JSON; control characters, line separators, marks of direction and half pairs are escaped."""
     text = json.dumps(document, indent=indent, ensure_ascii=False)
-    # GitHub's runner takes ##[ for a command wherever it stands.
-    return _UNPRINTABLE.sub(_escaped, text).replace("##[", "##\\u005b")
+    return without_commands(_UNPRINTABLE.sub(_escaped, text), "\\u005b")
+
+
+def without_commands(text: str, bracket: str) -> str:
+    """*text*, in which *bracket* stands for the bracket that makes something a command for whoever reads logs."""
+    return _COMMAND.sub(lambda match: f"{match[0][:-1]}{bracket}", text) if "##" in text else text
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -19,14 +19,13 @@ from markupsafe import Markup
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
+from render.report.escaping import without_commands
 from render.report.text import printable
 
 _FOLDER = os.path.dirname(__file__)
 _STYLE, _SCRIPT = "page.css", "page.js"
 #: How wide a part of a bar is at least, and the gap behind it, in hundredths of the bar.
 _LEAST, _GAP = 0.6, 0.15
-#: GitHub's runner takes it for a command wherever it stands in a log.
-_COMMAND = "##["
 
 
 class BarPart(NamedTuple):
@@ -87,7 +86,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         script=Markup(script),  # noqa: S704 - ours
         data=_embedded(data),
     )
-    return written.replace(_COMMAND, f"#&#35;{_COMMAND[2:]}")
+    return without_commands(written, "&#91;")
 
 
 def _printable(value: Any) -> Any:
@@ -109,5 +108,5 @@ def _embedded(data: Any) -> Markup:
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
-    text = text.replace(_COMMAND, "##\\u005b")
+    text = without_commands(text, "\\u005b")
     return Markup(text)  # noqa: S704 - escaped above

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.report import escaping
 from render.report.findings import Finding, Group
 from render.report.places import Place
 from render.report.style import Style
@@ -117,13 +118,12 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def printable(text: str) -> str:
     """*text*, one line, without what drives a terminal or whoever reads logs for commands.
 
-    Control characters are replaced, an end of a line by a space. GitHub's runner takes a line that begins with ``::``,
-    and ``##[`` anywhere, for a command: a backslash is put before those.
+    Control characters are replaced, an end of a line by a space. GitHub's runner takes a line that begins with ``::``
+    for a command: a backslash is put before that, and into those that count anywhere (``##[``).
     """
     if not text.isprintable():
         text = text.replace("\n", " ")
         text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)
-    if "##[" in text:
-        text = text.replace("##[", "##\\[")
+    text = escaping.without_commands(text, "\\[")
     begin = len(text) - len(text.lstrip())
     return f"{text[:begin]}\\{text[begin:]}" if text.startswith("::", begin) else text
