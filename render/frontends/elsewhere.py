@@ -1,7 +1,7 @@
 """Where in the repository a definition stands that the paths of a call do not reach, and how the call would find it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -9,7 +9,7 @@ from render.frontends.parts import FleetPart
 from render.manifests import discover
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import INSTANCETYPE_GROUP, from_body
+from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -29,29 +29,43 @@ class DefinitionPlaces:
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
-        part.diagnostics = [self._placed(found, part) for found in part.diagnostics]
+        if any(_is_missed(found) for found in part.diagnostics):
+            resources = part.resources
+            known = self._of_repository(part)
+            part.diagnostics = [
+                _placed(found, part, resources, known) if _is_missed(found) else found
+                for found in part.diagnostics
+            ]
 
-    def _placed(self, found: Diagnostic, part: FleetPart) -> Diagnostic:
-        is_missed = found.code in _MISSED and found.is_error
-        wanted = _missed(found, part) if is_missed else None
-        if wanted is None:
-            return found
+    def _of_repository(self, part: FleetPart) -> Mapping[_Wanted, str]:
+        """The files of the definitions in the repository around *part*, nothing where there is none."""
         top = files.repository(os.path.realpath(part.loaded.folder))
-        if top and top not in self._known:
+        if not top:
+            return {}
+        if top not in self._known:
             self._known[top] = dict(_definitions(top, part.request.reading.limits))
-        file = self._known.get(top, {}).get(wanted)
-        if (
-            file is None or file in part.loaded.data
-        ):  # what was read and does not count has another reason
-            return found
-        cure = f"{wanted[0]} {wanted[1]} stands in {file}: add that to the input, or look it up there: --catalog {file}"
-        return found._replace(help=cure, fixes=())
+        return self._known[top]
 
 
-def _missed(found: Diagnostic, part: FleetPart) -> _Wanted | None:
+def _is_missed(found: Diagnostic) -> bool:
+    return found.code in _MISSED and found.is_error
+
+
+def _placed(
+    found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: Mapping[_Wanted, str]
+) -> Diagnostic:
+    """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read."""
+    wanted = _missed(found, resources)
+    file = known.get(wanted) if wanted else None
+    if wanted is None or file is None or file in part.loaded.data:
+        return found  # what was read and does not count has another reason
+    cure = f"{wanted[0]} {wanted[1]} stands in {file}: add that to the input, or look it up there: --catalog {file}"
+    return found._replace(help=cure, fixes=())
+
+
+def _missed(found: Diagnostic, resources: Sequence[Resource]) -> _Wanted | None:
     """The definition that the VM of *found* asks for."""
     index, path = found.location.index, found.location.path
-    resources = part.resources
     if index is None or index >= len(resources) or path[-1:] != ("name",):
         return None
     vm = resources[index]

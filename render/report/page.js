@@ -54,7 +54,7 @@ const rows = Array.isArray(page) ? page : page.rows;
       bodies[i].hidden = !is;
       count += is;
     });
-    shown.textContent = `${count} of ${rows.length} VMs`;
+    shown.textContent = `${count} of ${rows.length} VM${rows.length === 1 ? "" : "s"}`;
   };
   form.addEventListener("input", filter);
   form.addEventListener("change", filter);
@@ -64,6 +64,15 @@ const rows = Array.isArray(page) ? page : page.rows;
   form.hidden = false;
   recall();
   filter();
+  // A link to a VM that is filtered away shows it, beside all others.
+  addEventListener("hashchange", () => {
+    const linked = bodies.find((one) => one.id && `#${one.id}` === location.hash);
+    if (!linked?.hidden) return;
+    for (const one of chosen) one.value = "";
+    for (const one of parts?.querySelectorAll("input") ?? []) if (!one.value) one.checked = true;
+    filter();
+    linked.scrollIntoView();
+  });
 
   const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true }));
   [...fleet.tHead.rows[0].cells].forEach((cell, _, cells) => {

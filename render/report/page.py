@@ -10,8 +10,8 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,10 +22,13 @@ from render.model.resource import ResourceRef
 from render.report.escaping import without_commands
 from render.report.text import printable
 
+T = TypeVar("T")
 _FOLDER = os.path.dirname(__file__)
 _STYLE, _SCRIPT = "page.css", "page.js"
 #: How wide a part of a bar is at least, and the gap behind it, in hundredths of the bar.
 _LEAST, _GAP = 0.6, 0.15
+#: Of a list that is longer than this, the first so many are open and the others folded.
+_LONG, _FIRST = 12, 10
 
 
 class BarPart(NamedTuple):
@@ -52,6 +55,11 @@ def bar(counts: Iterable[tuple[str, int, str]]) -> list[BarPart]:
         parts.append(BarPart(value, count, f"{before:.2f}", f"{width - _GAP:.2f}", css, words))
         before += width
     return parts
+
+
+def folded(rows: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+    """Those of *rows* that are open, and those that are folded: nobody looks for the VMs behind a hundred bars."""
+    return (rows, ()) if len(rows) <= _LONG else (rows[:_FIRST], rows[_FIRST:])
 
 
 def anchors(resources: Iterable[ResourceRef]) -> list[str]:

@@ -458,7 +458,7 @@ def test_every_format_is_written_where_it_was_asked_for(repository: Repository) 
     repository.instancetype("small", cpus=4)
     for name, begin in (
         ("json", "{"),
-        ("markdown", "### 2 of 2 VMs migrate\n"),
+        ("markdown", "### 2 of 2 VMs wait for a migration\n"),
         ("html", "<!doctype html>"),
     ):
         text = repository.fine("diff", "HEAD", "--emit", "vm", "--format", name)

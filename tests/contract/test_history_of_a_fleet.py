@@ -169,7 +169,7 @@ def test_the_page_has_a_commit_after_the_other_and_what_was_done_alike_once(say:
     assert "Edit &lt;b&gt;" in page
     assert "<script" not in page
     assert "<h1>6 revisions of 3 VMs in 3 commits</h1>" in page
-    assert "prod/db, prod/web-1, prod/web-2 <small>" in page, "a first revision needs no number"
+    assert "prod/db, prod/web-1, prod/web-2</p>" in page, "a first revision needs no number"
 
 
 def test_the_page_says_of_a_migration_what_the_text_says(tmp_path: Path) -> None:
@@ -231,6 +231,8 @@ def test_all_locks_of_a_repository_are_told(several: Repository) -> None:
     assert all(name in told for name in vms), told
     assert "cannot be rendered" not in told
     assert told.count("spec.domain.cpu.sockets: 1 -> 2 (migrate)") == 1, "alike"
+    page = several.fine("history", "--format", "html")
+    assert "prod/web <small>east</small>, prod/web <small>west</small>" in page
     assert several.fine("history", "api").startswith("prod/api\n   1 ")
     document = json.loads(several.fine("history", "--format", "json"))
     assert {machine["lock"].partition("/")[0] for machine in document["machines"]} == {

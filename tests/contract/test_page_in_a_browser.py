@@ -1,5 +1,6 @@
 """The page of ``diff`` in a real browser: a fleet of 2,000 VMs, of which 200 change."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -97,6 +98,30 @@ def test_a_large_fleet_stays_small(review: Review, html: str) -> None:
     markdown = formats.report("markdown", review, ImpactStyle(most=65_536))
     assert len(markdown.encode()) <= 65_536
     assert markdown.startswith("### 20 of 2,020 VMs break, 60 go or need a restart\n")
+
+
+def test_sums_that_change_are_open_and_the_others_folded() -> None:
+    machines = [vm(n) for n in range(SIZES)]
+    before, after = (
+        [*(instancetype(n, cpus if n == 3 else 2) for n in range(SIZES)), *machines]
+        for cpus in (2, 4)
+    )
+    part = ReviewPart("", compare(before, after, Settings(emit="vm")), lambda _: Place("vm.yaml"))
+    review = Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
+    page = formats.report("html", review, ImpactStyle())
+    sums = page.partition('id="by-instancetype"')[2].partition("</section>")[0]
+    opened, _, folded = sums.partition("<details><summary>")
+    assert re.findall(r'scope="row">(size-\d+)', opened) == ["size-03"]
+    assert "2 → <strong>4</strong>" in opened
+    assert folded.startswith(f"{SIZES - 1} more without a change<")
+    assert folded.count('scope="row"') == SIZES - 1
+
+
+def test_what_was_as_broken_before_says_so() -> None:
+    found = compare([vm(0)], [vm(0), instancetype(1, 2)], Settings(emit="vm"))
+    part = ReviewPart("", found, lambda _: Place("vm.yaml"))
+    review = Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
+    assert "team-00/vm-0000<td>as before<td" in formats.report("html", review, ImpactStyle())
 
 
 def test_its_rows_have_a_cell_a_column(html: str) -> None:

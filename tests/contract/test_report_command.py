@@ -55,8 +55,8 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
     assert "5 vCPU 5 GiB guest memory" in text
     assert "1 cannot be started and counts in no sum" in text
     assert (
-        "Memory by namespace other 1 VM, 1 vCPU, 1 GiB prod 2 VMs, 4 vCPU, 4 GiB"
-        " Memory by instancetype none 1 VM, 1 vCPU, 1 GiB small 2 VMs, 4 vCPU, 4 GiB" in text
+        "Memory by namespace prod 2 VMs, 4 vCPU, 4 GiB other 1 VM, 1 vCPU, 1 GiB"
+        " Memory by instancetype small 2 VMs, 4 vCPU, 4 GiB none 1 VM, 1 vCPU, 1 GiB" in text
     )
     assert "Which edit reaches whom small VirtualMachineInstancetype 2 VMs" in text
 
@@ -114,6 +114,7 @@ def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
     assert "2 VMs VirtualMachineInstancetype prod/small differs from what" in text_of(page)
     wrong, _ = page.split('<h2 id="by-namespace">')
     assert re.findall(r'<a href="#([^"]+)">', wrong) == [
+        "machines",
         "VirtualMachine-prod-db",
         "VirtualMachine-prod-web",
     ]
@@ -136,6 +137,7 @@ def test_what_is_wrong_alike_in_several_places_names_each(repository: Repository
         repository.write(f"broken/{number}.yaml", "apiVersion: kubevirt.io/v1\nkind: [\n")
     page = repository.fine("report")
     assert [page.count(f"broken/{number}.yaml") for number in range(8)] == [1] * 8
+    assert "Not all of the input can be read" in text_of(page)
 
 
 def test_places_link_to_the_repository(repository: Repository) -> None:
@@ -174,6 +176,45 @@ def test_capacity_says_whom_it_leaves_out(repository: Repository) -> None:
     text = text_of(repository.fine("report"))
     assert "prod 2 pods" in text
     assert "VMs that nothing of the input limits are left out." in text
+
+
+def test_of_a_long_list_the_first_are_open_and_the_others_folded(tmp_path: Path) -> None:
+    """Else the VMs stand below thirty namespaces, twice, and sixty instancetypes."""
+    made = Repository(tmp_path / "fleet")
+    names = [f"team-{number:02}" for number in range(14)]
+    texts = [
+        vm("web", namespace=name, instancetype=f"size-{number:02}")
+        for number, name in enumerate(names)
+    ]
+    texts += [instancetype(f"size-{number:02}", memory=f"{number + 1}Gi") for number in range(14)]
+    quota = (
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: room, namespace: %s}\n"
+        "spec: {hard: {requests.memory: %s}}\n"
+    )
+    texts += [quota % (name, "4Gi" if name == "team-01" else "64Gi") for name in names]
+    made.write("fleet.yaml", "---\n".join(texts))
+    page = made.fine("report")
+    folded = re.findall(r"<details><summary>([^<]+)</summary>(.*?)</details>", page, re.DOTALL)
+    words = [summary for summary, _ in folded]
+    assert words[:4] == ["4 more, none fuller", "by instancetype", "4 more", "4 more"]
+    by_quota, by_definition, by_namespace, _ = [text for _, text in folded[:4]]
+    assert re.findall(r'scope="row">([^ ]+)', by_quota) == [
+        "team-04",
+        "team-03",
+        "team-02",
+        "team-00",
+    ]
+    assert by_definition.count("size-") == 14
+    assert re.findall(r"<span>(team-\d+)</span>", by_namespace) == [
+        "team-03",
+        "team-02",
+        "team-01",
+        "team-00",
+    ]
+    capacity = page.partition(">Capacity<")[2]
+    assert re.findall(r'scope="row">([^ ]+)', capacity)[:2] == ["team-01", "team-13"], "the fullest"
+    assert page.count('x="0" width="100.00" height="10"') == 2, "the largest has a whole bar"
+    assert "2 more definitions that fewer use" in text_of(page)
 
 
 def test_a_vm_that_is_refused_stands_there_too(repository: Repository) -> None:
@@ -478,6 +519,38 @@ def test_what_is_wrong_with_a_vm_is_in_view_and_comes_first(
         )
         assert max(opened.run(every % (".more li", right))) <= width
         assert opened.violations() == []
+
+
+@pytest.mark.parametrize(("width", "media"), [(1280, ""), (718, "print")])
+def test_what_is_pinned_takes_no_second_line(
+    repository: Repository, width: int, media: str, tmp_path: Path
+) -> None:
+    (repository.folder / "vms" / "lost.yaml").unlink()
+    linux = (
+        "apiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachineClusterPreference\n"
+        "metadata: {name: linux}\nspec: {}\n"
+    )
+    text = vm("both", namespace="prod", instancetype="small", kind=NAMESPACED)
+    text = text.replace("  template:", "  preference: {name: linux}\n  template:", 1)
+    repository.write("vms/both.yaml", f"{text}---\n{linux}")
+    repository.fine("pin")
+    (tmp_path / "page.html").write_text(repository.fine("report"), encoding="utf-8")
+    with browser.page(tmp_path / "profile") as opened:
+        opened.show(width=width, media=media)
+        opened.open(tmp_path / "page.html")
+        pins = "[...document.querySelectorAll('#fleet .pins')].map((one) => one.%s)"
+        assert "instancetype, preference" in opened.run(pins % "innerText")
+        assert max(opened.run(pins % "offsetHeight")) < 40
+
+
+def test_a_link_to_a_vm_that_is_filtered_away_shows_it(page: Page) -> None:
+    choose(page, "namespace", "team-3")
+    page.run("document.querySelector('.reach').open = true")
+    hidden = "document.querySelector('#fleet tbody[hidden]').id"
+    name = page.run(hidden)
+    page.run(f"location.hash = {name!r}; new Promise((done) => setTimeout(done, 100))")
+    assert page.run(f"document.getElementById({name!r}).checkVisibility()")
+    assert len(rows(page)) == FLEET
 
 
 @pytest.mark.parametrize("width", [400, 800, 1000, 1280])

@@ -53,10 +53,13 @@ def report(request: Request, work: Work) -> Answer:
     work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
     every = _findings(fleet_)
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    written: str = getattr(import_module(row.module), row.function)(fleet_, origin)
+    unread_ = _unread(work)
+    written: str = getattr(import_module(row.module), row.function)(
+        fleet_._replace(unread=unread_), origin
+    )
     found = merge(every)
     tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
-    return Answer([written], ours, Exit.OK, tally=tally, unread=_unread(work))
+    return Answer([written], ours, Exit.OK, tally=tally, unread=unread_)
 
 
 def _unread(work: Work) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.report.impact.review import gibibytes
+from render.report.page import folded
 from render.room import amounts
 from render.room.figures import (
     CapacityGroup,
@@ -44,12 +45,27 @@ class CapacityRow(NamedTuple):
     notes: tuple[str, ...]
     bars: tuple[Bar, ...]
 
+    @property
+    def fullness(self) -> tuple[bool, float]:
+        """Whether anything limits it, and how full the fullest of its bars is then, as a part of what there is."""
+        limited = [bar for bar in self.bars if bar.limit is not None]
+        parts = (
+            (bar.guests + bar.overhead + bar.startable) / (bar.limit or _LENGTH)
+            for bar in limited or self.bars
+        )
+        return bool(limited), max(parts, default=0)
+
 
 class CapacityTable(NamedTuple):
-    """A table of *rows* by what *word* says."""
+    """A table of *rows* by what *word* says, the fullest first."""
 
     word: str
     rows: tuple[CapacityRow, ...]
+
+    @property
+    def folded(self) -> tuple[Sequence[CapacityRow], Sequence[CapacityRow]]:
+        """Its rows that are open, and those that are folded: all where nothing limits them."""
+        return folded(self.rows) if any(row.fullness[0] for row in self.rows) else ((), self.rows)
 
     @property
     def is_exceeded(self) -> bool:
@@ -78,7 +94,12 @@ def tables(capacity: ClusterCapacity) -> list[CapacityTable]:
         CapacityTable("node pool", tuple(map(_pool, capacity.pools))),
         CapacityTable("instancetype", _rows(capacity.instancetypes) if is_by_name else ()),
     ]
-    return [table for table in made if table.rows]
+    return [table._replace(rows=_fullest_first(table.rows)) for table in made if table.rows]
+
+
+def _fullest_first(rows: Iterable[CapacityRow]) -> tuple[CapacityRow, ...]:
+    by_name = sorted(rows, key=lambda row: row.name)
+    return tuple(sorted(by_name, key=lambda row: row.fullness, reverse=True))
 
 
 def _quotas(figures: Iterable[QuotaFigure]) -> tuple[CapacityRow, ...]:

@@ -12,7 +12,7 @@ from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
 from render.report.impact.review import Total, gibibytes
-from render.report.page import anchors, bar, page
+from render.report.page import anchors, bar, folded, page
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.revisions import hashes
@@ -24,6 +24,7 @@ _WORDS = ("instancetype", "preference")
 _DIFFERING = "differing"
 _WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", "fine": ""}
 _LISTED, _NAMED, _REACHED = 12, 6, 50
+_Share = tuple[str, str, str]
 _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
@@ -50,7 +51,9 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         warned=worsts["warnings"],
         wrong=[_group(alike, by_resource) for alike in wrong[:_LISTED]],
         more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
+        unread=fleet.unread,
         reach=_reach(machines, ids),
+        more_reach=_more_reach(machines),
         total=_amounts(every),
         halted=len(machines) - every.machines,
         has_holders=any(machine.resource.kind in _HOLDERS for machine in machines),
@@ -62,7 +65,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], by_resource)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
-        sums=_sums(machines, every),
+        sums=_sums(machines),
     )
 
 
@@ -90,11 +93,11 @@ def _data(fleet: Fleet, machines: Sequence[FleetMachine], *, is_small: bool) -> 
 
 
 def _sums(
-    machines: Sequence[FleetMachine], every: Total
-) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """What the VMs of each namespace ask for, and those of each instancetype."""
+    machines: Sequence[FleetMachine],
+) -> list[tuple[str, tuple[Sequence[_Share], Sequence[_Share]]]]:
+    """What the VMs of each namespace ask for, and those of each instancetype, and what is folded of it."""
     return [
-        (word, [_share(name, size, every) for name, size in totals(machines, key).items()])
+        (word, folded(_shares(totals(machines, key))))
         for word, key in (
             ("namespace", lambda machine: machine.resource.namespace),
             ("instancetype", lambda machine: machine.size.instancetype if machine.size else ""),
@@ -177,10 +180,17 @@ def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dic
     }
 
 
-def _share(name: str, subtotal: Total, every: Total) -> tuple[str, str, str]:
-    """A group of VMs: its name, what it asks for, and which part of the memory of all that is."""
+def _shares(subtotals: Mapping[str, Total]) -> list[_Share]:
+    """Groups of VMs, the largest first, whose bar is a whole one: of what all have, thirty groups are thirty stubs."""
+    most = max((subtotal.memory for subtotal in subtotals.values()), default=0)
+    ordered = sorted(subtotals.items(), key=lambda item: (-item[1].memory, item[0]))
+    return [_share(name, subtotal, most) for name, subtotal in ordered]
+
+
+def _share(name: str, subtotal: Total, most: int) -> _Share:
+    """A group of VMs: its name, what it asks for, and which part of *most* memory that is."""
     _, vcpus, memory = _amounts(subtotal)
-    part = f"{100 * subtotal.memory / (every.memory or 1):.2f}"
+    part = f"{100 * subtotal.memory / (most or 1):.2f}"
     return name, f"{counted(subtotal.machines, 'VM')}, {vcpus} vCPU, {memory}", part
 
 
@@ -205,6 +215,12 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
         }
         for (kind, name), found in listed[:_LISTED]
     ]
+
+
+def _more_reach(machines: Sequence[FleetMachine]) -> str:
+    """How many definitions are used beside those that are listed; nothing where none is."""
+    refs = {(ref.kind, ref.name) for machine in machines for ref in machine.definitions.values()}
+    return counted(len(refs) - _LISTED, "more definition") if len(refs) > _LISTED else ""
 
 
 def _reached_and_pinned(found: Sequence[FleetMachine], whole: int) -> list[tuple[str, str]]:

@@ -60,7 +60,7 @@ class Fleet(NamedTuple):
     """All *machines*, the *wording* of their fields, and the *findings* about nothing that is one of them.
 
     *capacity*: what pods ask for against what there is, by the root that says so. *notes* are findings that stand on no
-    page, and count.
+    page, and count. *unread*: what of the input cannot be read, with the codes that say why: its VMs are not here.
     """
 
     machines: Sequence[FleetMachine]
@@ -68,6 +68,7 @@ class Fleet(NamedTuple):
     findings: Sequence[Finding]
     capacity: Sequence[tuple[str, ClusterCapacity]] = ()
     notes: Sequence[Finding] = ()
+    unread: Sequence[str] = ()
 
 
 class Wording:

@@ -1,5 +1,6 @@
 """A history as one HTML page: a timeline of commits, and what each did to which VMs."""
 
+import os
 from collections.abc import Sequence
 
 from render.diff.impact import Impact
@@ -27,20 +28,28 @@ _MEANINGS = {
 _NAMED = 6
 
 
+class TimelineMachine(NamedTuple):
+    """A VM that a commit changed, the *number* of its revision, and where its lock is if another has that name."""
+
+    name: str
+    folder: str
+    number: int
+
+
 class TimelineGroup(NamedTuple):
-    """VMs to which a commit did the same: their names, each with the number of its revision where it has had others.
+    """VMs to which a commit did the same.
 
     *changes* are fields, each with both values and its effect; *definitions* what they use since then.
     """
 
     effect: str
-    machines: list[str]
+    machines: list[TimelineMachine]
     messages: Sequence[str]
     changes: Sequence[tuple[str, str, str, str]]
     definitions: str
 
     @property
-    def named(self) -> list[str]:
+    def named(self) -> list[TimelineMachine]:
         """The machines that stand there."""
         return self.machines if len(self.machines) <= _NAMED + 1 else self.machines[:_NAMED]
 
@@ -81,15 +90,15 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
 def _entries(history: ToldHistory) -> list[TimelineEntry]:
     """The commits, newest first: by git's order, since several may be of one day."""
     known: dict[ToldCommit, dict[object, TimelineGroup]] = {}
-    for name, machine in history.titled():
+    for machine, lock in history.titled():
+        folder = os.path.dirname(lock) or "." if lock else ""
         for revision in machine.revisions:
             group = _group(revision)
             groups = known.setdefault(revision.commit, {})
             same = groups.setdefault(
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
-            number = f" (revision {revision.number})" if revision.number > 1 else ""
-            same.machines.append(f"{name}{number}")
+            same.machines.append(TimelineMachine(machine.name, folder, revision.number))
     places = {commit: place for place, commit in enumerate(history.commits)}
     ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [

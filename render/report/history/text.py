@@ -17,7 +17,8 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
     """Its lines, in *colour* or not."""
     style = ImpactStyle(colour)
     names: dict[tuple[str, ...], list[str]] = {}
-    for name, machine in sorted(history.titled(), key=lambda titled: not titled[1].is_changed):
+    for machine, lock in sorted(history.titled(), key=lambda titled: not titled[0].is_changed):
+        name = f"{machine.name} ({lock})" if lock else machine.name
         names.setdefault(tuple(_revisions(machine, style)), []).append(printable(name))
     for revisions, alike in names.items():
         title = alike[0] if len(alike) == 1 else counted(len(alike), "VM")

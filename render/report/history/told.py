@@ -65,12 +65,11 @@ class ToldHistory(NamedTuple):
         """The locks that have the machines."""
         return list(dict.fromkeys(machine.lock for machine in self.machines))
 
-    def titled(self) -> Iterator[tuple[str, ToldMachine]]:
-        """Each machine with its name, and with its lock where another lock has one of that name."""
+    def titled(self) -> Iterator[tuple[ToldMachine, str]]:
+        """Each machine, with its lock where another lock has one of that name."""
         names = Counter(machine.name for machine in self.machines)
         for machine in self.machines:
-            in_lock = f" ({machine.lock})" if names[machine.name] > 1 else ""
-            yield f"{machine.name}{in_lock}", machine
+            yield machine, machine.lock if names[machine.name] > 1 else ""
 
 
 def effects(machines: Iterable[ToldMachine]) -> dict[str, int]:

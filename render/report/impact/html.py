@@ -48,13 +48,15 @@ from render.report.impact.review import (
     written_at,
 )
 from render.report.impact.text import header, short, summary
-from render.report.page import anchors, bar, page
+from render.report.page import anchors, bar, folded, page
 from render.report.places import Place
 
 #: So many errors and warnings are open; the others unfold.
 _OPEN = 5
 #: So long are the values that stand in the line of a VM.
 _SHORT = 40
+#: A name, and its VMs, vCPUs and memory, each before and after.
+_Sum = tuple[str, list[tuple[str, str]]]
 
 
 def report(review: Review, style: ImpactStyle) -> str:
@@ -85,7 +87,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
         causes=_causes(entries(review.parts)),
         sums=[
-            (word, [(name, _totals(total)) for name, total in totals.items()])
+            (word, _changed_first([(name, _totals(total)) for name, total in totals.items()]))
             for word, totals in (
                 ("namespace", by_namespace(machines)),
                 ("instancetype", by_instancetype(machines)),
@@ -207,6 +209,17 @@ def _totals(totals: Totals) -> list[tuple[str, str]]:
     ]
 
 
+def _changed_first(rows: Sequence[_Sum]) -> tuple[Sequence[_Sum], Sequence[_Sum]]:
+    """Of many *rows* those with a sum that changes are open, and the others folded."""
+    if len(folded(rows)[0]) == len(rows):
+        return rows, ()
+    changed: list[_Sum] = []
+    same: list[_Sum] = []
+    for row in rows:
+        (changed if any(before != after for before, after in row[1]) else same).append(row)
+    return changed, same
+
+
 def _change(change: FieldChange, part: ReviewPart) -> dict[str, Any]:
     before, after = short(change)
     return {
@@ -253,5 +266,5 @@ def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
         or ("", ""),
         "texts": [*texts(entry), *_written_at(entry)],
         "changes": fields,
-        "unrendered": unrendered(machine),
+        "unrendered": "as before" if len(machine.unrendered) > 1 else unrendered(machine),
     }
