@@ -29,6 +29,8 @@ PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3
 	"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo "$$python" && break; done)
 
+# Where it is set, each process of pytest would rewrite the assertions of all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: help demo test quick lint types layers pytest generate kubevirt-release update bench load fuzz mutate tools dist clean
@@ -42,7 +44,7 @@ demo: $(READY) $(KUSTOMIZE) ## A conflict, its fix, the review of the change and
 test: lint types layers pytest ## All checks and all tests, as CI runs them
 
 quick: lint types layers ## What most changes need: the checks, unit tests and cases in process
-	pytest -q --numprocesses auto -m "not process" tests/unit tests/test_cases.py tests/test_repository.py
+	pytest -q --numprocesses auto --dist worksteal -m "not process" tests/unit tests/test_cases.py tests/test_repository.py
 
 lint: $(READY) ## Style (ruff)
 	ruff check .

@@ -1,10 +1,13 @@
 import os
 import signal
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import hypothesis
 import pytest
 
+from tests.support import goldens, releases, updates
 from tests.support.tools import required
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +36,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--update") and os.environ.get("CI") == "true":
         raise pytest.UsageError("--update writes what tests expect: not in CI")
+
+
+#: By these a test module has all recorded answers.
+ANSWERS = (goldens, goldens.cases, releases, releases.cases, updates, updates.cases)
+
+
+@cache
+def has_answers(module: ModuleType | None) -> bool:
+    """Whether the tests of *module* look at recorded answers."""
+    values = list(vars(module).values()) if module else []
+    return any(value is known for value in values for known in ANSWERS)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Recorded answers come last: they make a process large, and starting another program copies its page tables."""
+    items.sort(key=lambda item: has_answers(getattr(item, "module", None)))
 
 
 @pytest.fixture(scope="session")

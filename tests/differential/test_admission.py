@@ -14,7 +14,12 @@ from tests.support.releases import RELEASES
 VERDICTS = tuple(name for name in FAMILIES if name not in ("hyperconverged", "update"))
 
 
-@pytest.mark.parametrize("family", VERDICTS)
+@pytest.fixture(scope="module", params=VERDICTS)
+def family(request: pytest.FixtureRequest) -> str:
+    """Each family, with its tests in a row: they share what it renders to."""
+    return str(request.param)
+
+
 def test_every_verdict_and_every_cause_is_ours(family: str) -> None:
     """No cause is missing, nothing is let through, and nothing is refused that a cluster takes."""
     wrong = [found for found in admission.differences(family) if found.what in admission.WRONG]
@@ -49,7 +54,6 @@ def _unindexed(field: str) -> str:
     return re.sub(r"\[\d+\]", "", field).replace("[", ".").replace("]", "")
 
 
-@pytest.mark.parametrize("family", VERDICTS)
 def test_what_a_schema_refuses_is_refused_at_its_field(family: str) -> None:
     missing = []
     for case in cases(family):
