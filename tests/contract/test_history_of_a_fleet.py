@@ -227,19 +227,6 @@ def test_all_locks_of_a_repository_are_told(several: Repository) -> None:
     jsonschema.validate(document, schema)
 
 
-def test_the_page_of_a_history_is_read_on_every_screen(several: Repository, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(
-        several.fine("history", "--format", "html"), encoding="utf-8"
-    )
-    with browser.page(tmp_path / "profile") as opened:
-        for scheme, width in (("light", 1280), ("dark", 1280), ("light", 400)):
-            opened.show(scheme=scheme, width=width)
-            opened.open(tmp_path / "page.html")
-            assert opened.run("document.documentElement.scrollWidth") == width
-            assert opened.violations() == []
-        assert opened.errors == []
-
-
 def test_a_vm_of_a_repository_is_shown_wherever_it_is(several: Repository) -> None:
     for words in (
         ("api",),
