@@ -211,11 +211,11 @@ def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
 def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
     """Take VMs out of *inputs* that we have rendered from others there: their stamps are true, and the source is read.
 
-    With them go copies of other objects in the same file. A stamp alone hides nothing. *namespace* is that of those
-    which name none.
+    With them go copies of other objects in the same file, or in the folder that ``build -o DIR/`` filled with them. A
+    stamp alone hides nothing. *namespace* is that of those which name none.
     """
-    stamped: dict[_Identity, list[tuple[Documents, Document]]] = {}
-    others: dict[_Identity, list[tuple[Documents, Document]]] = {}
+    stamped: dict[_Identity, list[_Placed]] = {}
+    others: dict[_Identity, list[_Placed]] = {}
     genuine = {
         id(document.body)
         for loaded in inputs
@@ -232,14 +232,7 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
             known = stamped if id(document.body) in genuine else others
             known.setdefault(identity, []).append((loaded, document))
     rendered = [pair for identity, found in stamped.items() if identity in others for pair in found]
-    files = {document.origin.file for _, document in rendered}
-    copies = [
-        pair
-        for found in others.values()
-        for pair in found
-        if files and pair[1].origin.file in files and _has_original(pair[1], found, files)
-    ]
-    for loaded, document in (*rendered, *copies):
+    for loaded, document in (*rendered, *_printed_with(rendered, others.values())):
         loaded.remove(document)
     for loaded, document in rendered:
         file, line = document.origin.file, document.origin.line
@@ -251,6 +244,7 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
 
 
 _Identity = tuple[str, str, str, str]
+_Placed = tuple[Documents, Document]
 
 
 def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]:
@@ -281,11 +275,26 @@ def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]
         yield FleetPart(loaded, with_neighbours(request, loaded, neighbours))
 
 
-def _has_original(
-    copy: Document, same: Sequence[tuple[Documents, Document]], files: Collection[str]
-) -> bool:
-    """Whether one of the *same* name says what *copy* says, in none of *files*."""
-    return any(other.origin.file not in files and other.body == copy.body for _, other in same)
+def _printed_with(
+    rendered: Sequence[_Placed], others: Iterable[Sequence[_Placed]]
+) -> Iterator[_Placed]:
+    """Those of *others*, by their names, that were printed with what is *rendered*, and whose original is read too."""
+    from render.manifests import output
+
+    files = {document.origin.file for _, document in rendered}
+    folders = {
+        output.folder_of(document.body, document.origin.file) for _, document in rendered
+    } - {""}
+
+    def is_printed(document: Document) -> bool:
+        file = document.origin.file
+        return file in files or (bool(folders) and output.folder_of(document.body, file) in folders)
+
+    for same in others if files else ():
+        originals = [document.body for _, document in same if not is_printed(document)]
+        for loaded, document in same:
+            if document.body in originals and is_printed(document):
+                yield loaded, document
 
 
 def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:

@@ -102,6 +102,12 @@ def file_names(bodies: Sequence[Tree]) -> list[str]:
     return names
 
 
+def folder_of(body: Tree, file: str) -> str:
+    """The folder, with a slash, in which an object is saved as *file*; ``""`` where it would be called otherwise."""
+    (name,) = file_names([body])
+    return file.removesuffix(name) if file.endswith(f"/{name}") else ""
+
+
 def _repeated(names: list[str]) -> set[str]:
     counts = collections.Counter(name.lower() for name in names)
     return {name for name, count in counts.items() if count > 1}

@@ -117,6 +117,14 @@ def test_sums_that_change_are_open_and_the_others_folded() -> None:
     assert folded.count('scope="row"') == SIZES - 1
 
 
+def test_of_nothing_there_are_no_sums() -> None:
+    part = ReviewPart("", compare([], [], Settings()), lambda _: Place("vm.yaml"))
+    review = Review(ReviewedState("main"), ReviewedState("the working tree"), "vm", (part,))
+    page = formats.report("html", review, ImpactStyle())
+    assert "<h1>There are no VMs</h1>" in page
+    assert ">By namespace<" not in page
+
+
 def test_what_was_as_broken_before_says_so() -> None:
     found = compare([vm(0)], [vm(0), instancetype(1, 2)], Settings(emit="vm"))
     part = ReviewPart("", found, lambda _: Place("vm.yaml"))

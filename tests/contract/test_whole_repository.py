@@ -423,6 +423,22 @@ def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> N
     assert process.run("check", ".", cwd=tmp_path).stderr.startswith("1 VM")
 
 
+def test_what_was_printed_with_a_rendered_vm_is_left_out_in_its_folder(tmp_path: Path) -> None:
+    """A file each, of which only those of VMs carry a stamp."""
+    manifests.put(tmp_path / "web.yaml", vm("web", namespace="prod", instancetype="small"))
+    manifests.put(tmp_path / "small.yaml", instancetype())
+    assert process.run("build", "-q", "-o", "out/", ".", cwd=tmp_path).returncode == 0
+    copy = tmp_path / "out" / "virtualmachineclusterinstancetype-small.yaml"
+    done = process.run("check", ".", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "not looked at: 1 rendered VM whose source is read too (-v)" in done.stderr
+    moved = copy.rename(tmp_path / "out" / "other.yaml")
+    assert "VR103" in process.run("check", ".", cwd=tmp_path).stdout, "it is called otherwise"
+    moved.rename(copy)
+    manifests.put(copy, copy.read_text(encoding="utf-8").replace("1Gi", "2Gi"))
+    assert "VR103" in process.run("check", ".", cwd=tmp_path).stdout, "it says something else"
+
+
 @pytest.mark.parametrize("paths", [(".",), ("out/web.yaml",), ("--kubevirt", "1.8", ".")])
 def test_a_rendered_vm_has_to_be_right_by_itself(tmp_path: Path, paths: tuple[str, ...]) -> None:
     """Anybody can write a true stamp, and the copy may be what is applied."""

@@ -107,6 +107,8 @@ def _sums(
 
 def _title(count: int, refused: int, errors: int) -> str:
     """What there is to say first."""
+    if not count:
+        return f"There are no VMs, and {counted(errors, 'error')}" if errors else "There are no VMs"
     if refused:
         return f"{counted(count, 'VM')}, {refused:,} of them with errors"
     found = f"{counted(errors, 'error')} beside them" if errors else "nothing is refused"

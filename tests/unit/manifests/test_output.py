@@ -16,6 +16,14 @@ def thing(kind: str, name: str, namespace: str = "", api: str = "v1", key: str =
     return {"apiVersion": api, "kind": kind, "metadata": metadata}
 
 
+def test_the_folder_of_a_file_is_known_by_its_name() -> None:
+    web = thing("VirtualMachine", "web", "prod", "kubevirt.io/v1")
+    assert output.folder_of(web, "out/prod/virtualmachine-web.yaml") == "out/"
+    assert output.folder_of(web, "a/out/prod/virtualmachine-web.yaml") == "a/out/"
+    for other in ("prod/virtualmachine-web.yaml", "out/virtualmachine-web.yaml", "out/web.yaml"):
+        assert not output.folder_of(web, other)
+
+
 def files_in(folder: Path) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
