@@ -13,6 +13,8 @@ from render.yaml.budget import Limits
 from tests.differential.test_factor import same, vmis
 from tests.unit.frontends.test_factor import KUSTOMIZATION, put, repository, texts, vm
 
+pytestmark = pytest.mark.process
+
 __all__ = ("repository",)
 
 APPLICATION = """\

@@ -12,6 +12,7 @@ from render.manifests.sources.loading import load
 from render.manifests.sources.reading import Reading
 from render.yaml.budget import Limits
 
+pytestmark = pytest.mark.process
 FLAVOR = """\
 apiVersion: flavor.kubevirt.io/v1alpha1
 kind: VirtualMachineFlavor

@@ -12,6 +12,7 @@ from render.system.checkout import CheckoutScope, Most, checkout
 from tests.support.manifests import put
 from tests.support.repository import Repository
 
+pytestmark = pytest.mark.process
 MOST = Most(1 << 20, 1 << 20)
 BLOB_OF_A = "78981922613b2afb6025042ff6bd878ac1994e85"
 
