@@ -571,6 +571,9 @@ def test_a_vm_is_a_line_on_paper(page: Page) -> None:
     assert max(page.run(script)) < 18
     head = "getComputedStyle(document.querySelector('#fleet > thead')).display"
     assert page.run(head) == "table-header-group", "it is printed on each sheet"
+    inside = "getComputedStyle(document.querySelector('%s')).breakInside"
+    assert page.run(inside % "#fleet > tbody") == page.run(inside % ".capacity tr") == "avoid"
+    assert page.run(inside % ".capacity tbody") == "auto", "else half a sheet is blank above it"
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert page.run("document.querySelectorAll('.reach').length") > 0
     assert page.run("document.querySelectorAll('.reach[open]').length") == 0
