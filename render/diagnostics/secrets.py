@@ -83,9 +83,8 @@ def holder(kind: str) -> str:
 
 def speaks_of_secrets(text: str) -> bool:
     """Whether *text* names something secret somewhere: then what of it is one cannot be told without its structure."""
-    return (
-        _SPEAKING.search(text.replace("\0", "")) is not None
-    )  # UTF-16 that is read as UTF-8 has them
+    without_nulls = text.replace("\0", "")  # UTF-16 that is read as UTF-8 has them
+    return _SPEAKING.search(without_nulls) is not None
 
 
 def may_contain_secrets(text: str) -> bool:

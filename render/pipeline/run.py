@@ -1,7 +1,7 @@
 """A run: every object of an input on its way, each machine through the stages of its emit mode."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from render.diagnostics import codes, defects, suppression
 from render.diagnostics.codes import MISSING_FIELD
@@ -27,7 +27,6 @@ from render.settings import faults as settings_faults
 from render.yaml.budget import Budget, Limits
 
 if TYPE_CHECKING:
-    from render.pipeline.capacity.watch import PodWatch
     from render.pipeline.input.unchanged import Unchanged
     from render.room.figures import ClusterCapacity
 
@@ -176,6 +175,14 @@ class _Observer(Protocol):
         """What there is to say once all were seen."""
 
 
+@runtime_checkable
+class _Counting(Protocol):
+    """An observer that counts what the machines ask of the cluster."""
+
+    def figures(self) -> "ClusterCapacity | None":
+        """What they ask for, against what there is, None where nothing says what there is."""
+
+
 class _ObserverRow(NamedTuple):
     """Who looks at machines (``module:class``, imported where it *is_wanted*), with *of_refused* at all of them."""
 
@@ -189,12 +196,15 @@ def _asks_for_clashes(context: Context) -> bool:
     return context.settings.admission != "off" and context.settings.emit != "expand"
 
 
-_PODS = "pipeline.capacity.watch:PodWatch"
 _OBSERVERS = (
     _ObserverRow("pipeline.drift:PinDrift", lambda context: context.pins),
     _ObserverRow("pipeline.reach:PresetReach", lambda context: context.presets),
     _ObserverRow("pipeline.clashes:Clashes", _asks_for_clashes, of_refused=False),
-    _ObserverRow(_PODS, lambda context: order.asks_admission(context.settings), of_refused=False),
+    _ObserverRow(
+        "pipeline.capacity.watch:PodWatch",
+        lambda context: order.asks_admission(context.settings),
+        of_refused=False,
+    ),
 )
 
 
@@ -308,10 +318,8 @@ class _Journey:
 
     def capacity(self) -> "ClusterCapacity | None":
         """What the pods ask for, against what there is, if anything says so."""
-        for row, observer in self._observers.items():
-            if row.home == _PODS:
-                return cast("PodWatch", observer).figures()
-        return None
+        counting = (each for each in self._observers.values() if isinstance(each, _Counting))
+        return next((observer.figures() for observer in counting), None)
 
 
 def _replica(

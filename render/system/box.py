@@ -13,7 +13,6 @@ import os
 import resource
 import shutil
 import struct
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Self
@@ -319,13 +318,13 @@ class _Stage:
         self.home = os.path.join(base, "home")
         self.scene = scene
         self._base = base
-        self._times = 0
+        self._was_used = False
+        self._is_refused = False
         self._supervised, self._most = supervised, most
         self._supervisor: Supervisor | None = None
 
     def begin(self) -> None:
         """Let a process come, which finds an empty home."""
-        self._times += 1
         if self._supervisor is None:
             os.mkdir(self.home)
 
@@ -347,12 +346,13 @@ class _Stage:
         if its is not None and not (is_plenty and its.allows(bounds)):
             self.dismiss()
             its = None
-        is_wanted = self._times > 1 and is_plenty and len(self._supervised) < self._most
-        if its is None and is_wanted and paths is not None:
+        is_wanted = self._was_used and not self._is_refused and len(self._supervised) < self._most
+        self._was_used = True
+        if its is None and is_wanted and is_plenty and paths is not None:
             with deferred():
                 self._supervisor = its = _supervisor(self, paths, allowance.memory)
             if its is None:
-                self._times = -sys.maxsize  # the system will not let us next time either
+                self._is_refused = True  # the system will not let us next time either
         if its is not None:
             self._supervised.add(self)
             its.bounds = bounds
