@@ -34,6 +34,7 @@ from render.report.impact.review import (
     SettingChange,
     errors,
     holders,
+    unknown,
     worst,
 )
 from render.report.page_origin import PageOrigin
@@ -153,4 +154,6 @@ def _status(review: Review, request: Request) -> Exit:
     differs = request.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = request.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
-    return Exit.FINDINGS if fails or differs or worse else Exit.OK
+    # Who asks whether something happens is not told that nothing does where that is not known.
+    unclear = (request.own["exit_code"] or limit) and unknown(review.uncompared)
+    return Exit.FINDINGS if fails or differs or worse or unclear else Exit.OK

@@ -428,6 +428,26 @@ def test_the_answer_names_what_vms_do(
     assert written("markdown", review(before, after)).startswith(f"### {answer}\n")
 
 
+def test_what_could_not_be_rendered_before_is_told_apart_first() -> None:
+    """Broken as before, for another reason, and only now."""
+
+    def lacking(name: str, instancetype: str) -> dict[str, Any]:
+        machine = vm(name)
+        machine["spec"]["instancetype"] = {"name": instancetype}
+        return machine
+
+    before = [lacking("old", "a"), lacking("other", "a"), vm("lost"), vm("same")]
+    after = [lacking("old", "a"), lacking("other", "b"), lacking("lost", "b"), vm("same")]
+    reviewed = review(before, after)
+    counts = "4 VMs: 3 unrenderable (2 already before), 1 same"
+    assert written("text", reviewed).startswith(f"{counts}\n")
+    title = "### 1 of 4 VMs breaks, 1 is broken for another reason"
+    assert written("markdown", reviewed).startswith(f"{title}\n\n{counts}\n")
+    assert f"<title>{counts}</title>" in written("html", reviewed)
+    text = written("text", review(before[:1], after[:1]))
+    assert text.startswith("1 VM: 1 unrenderable (already before)\n")
+
+
 def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:
     """What KubeVirt has stored runs on; made anew it would be refused."""
 

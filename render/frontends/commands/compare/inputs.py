@@ -226,7 +226,13 @@ def _uncompared_files(old: NamedState, new: NamedState) -> tuple[UncomparedInput
         return ()
     codes = {**old.unread, **new.unread}
     return tuple(
-        UncomparedInput(file, codes[file], file in old.unread, file in new.unread)
+        UncomparedInput(
+            file,
+            codes[file],
+            file in old.unread,
+            file in new.unread,
+            file in old.unread and file in new.unread and _is_changed(file, old, new),
+        )
         for file in sorted(codes)
         if file in new.unread or not _holds_machines_alone(new, file)
     )
@@ -384,7 +390,13 @@ def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
     """That nothing is known of the input *name*, and why."""
     before, after = map(_why_unread, (old, new))
     named = dict.fromkeys(diagnostic.code for diagnostic in after or before if diagnostic.is_error)
-    return UncomparedInput(name, tuple(named), bool(before), bool(after))
+    changed = any(_is_changed(file, old, new) for file in {**old.digests, **new.digests})
+    return UncomparedInput(name, tuple(named), bool(before), bool(after), changed)
+
+
+def _is_changed(file: str, old: NamedState, new: NamedState) -> bool:
+    """Whether *file*, of which one of both states cannot make anything, is not the same in both."""
+    return old.digests.get(file) != new.digests.get(file)
 
 
 def _why_unread(state: NamedState) -> Sequence[Diagnostic]:
