@@ -193,7 +193,7 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     ]
     new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
-    left = set(map(id, without_known(gone, new)))
+    left = set(map(id, without_known(gone, new, are_later=False)))
     found = ErrorsOfChange([], [], [])
     for part in listed:
         before, after = part.sources
@@ -346,7 +346,11 @@ def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
     """
     listed = [(part, *_warnings_of(part)) for part in parts]
     arrived = [warning for _, before, after in listed for warning in without_known(after, before)]
-    gone = [warning for _, before, after in listed for warning in without_known(before, after)]
+    gone = [
+        warning
+        for _, before, after in listed
+        for warning in without_known(before, after, are_later=False)
+    ]
     news = set(map(id, without_known(arrived, gone)))
     new: list[Finding] = []
     remaining: list[Finding] = []
