@@ -40,6 +40,7 @@ from render.report.impact.review import (
     ReviewedState,
 )
 from render.report.places import Sources
+from render.report.waivers import Waiver
 from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import CheckoutScope, absent, changed
@@ -68,10 +69,11 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
-    *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects, named
-    alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
-    synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
-    at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
+    *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
+    named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
+    *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
+    said how. *unseen* counts what was not looked at. *bases*: the folders of other kustomizations that the one of
+    this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
     the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
@@ -92,6 +94,7 @@ class NamedState(NamedTuple):
     positions: Sequence[int | None] | None = None
     unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     configured: Mapping[str, Any] = MappingProxyType({})
+    waivers: tuple[Waiver, ...] = ()
     files: Sequence[str] = ()
     has_lock: bool = False
     is_emit_chosen: bool = False
@@ -841,6 +844,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
             os.path.relpath(file, side.path): codes_ for file, codes_ in loaded.unread_files.items()
         },
         configured=request.beside.configured,
+        waivers=request.beside.waivers,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
