@@ -159,6 +159,28 @@ def test_a_broken_file_hides_nothing_that_it_does_not_mention(tmp_path: Path) ->
             assert ("vm.yaml:8:5: error VR201" in printed) == is_said, words
 
 
+def test_what_follows_from_a_missing_definition_goes_with_it(tmp_path: Path) -> None:
+    """Where the instancetype may stand in what cannot be read, it may be as large as the preference requires."""
+    requires = vm(instancetype="huge").replace(
+        "  template:\n", "  preference: {name: demanding}\n  template:\n"
+    )
+    put(tmp_path / "vm.yaml", requires)
+    put(tmp_path / "good.yaml", vm("good", memory="1Gi"))
+    named = instancetype("demanding", kind="VirtualMachineClusterPreference").partition("spec:")[0]
+    put(tmp_path / "demanding.yaml", f"{named}spec: {{requirements: {{cpu: {{guest: 2}}}}}}\n")
+    put(tmp_path / "broken.yaml", "data: [a}\nkubevirt.io: huge\n")
+    printed = run(tmp_path, "check", ".").stdout
+    assert "VR101" in printed
+    assert "VR201" not in printed
+    assert "VR401" not in printed
+    pinned = run(tmp_path, "pin", ".")
+    assert "VR401" not in pinned.stderr
+    assert "good" in (tmp_path / LOCK).read_text("utf-8")
+    (tmp_path / LOCK).unlink()
+    (tmp_path / "broken.yaml").unlink()
+    assert "VR401" in run(tmp_path, "check", ".").stdout
+
+
 @pytest.mark.parametrize("target", ["nowhere.yaml", "/dev/null", "/etc"])
 def test_what_a_change_makes_a_link_that_cannot_be_followed_is_not_gone(
     target: str, repository: Path
