@@ -726,6 +726,10 @@ def impact_schema() -> dict[str, Any]:
                             "codes": names,
                             "before": {"type": "boolean"},
                             "after": {"type": "boolean"},
+                            "changed": {
+                                "type": "boolean",
+                                "description": "what it reads is not the same in both states",
+                            },
                         }
                     ),
                     "description": "inputs that cannot be read, in which state, and why",

@@ -110,15 +110,33 @@ def without_positions(text: str) -> str:
 
 
 def without_known(
-    diagnostics: Iterable[Diagnostic], known: Iterable[Diagnostic]
+    diagnostics: Iterable[Diagnostic], known: Iterable[Diagnostic], *, are_later: bool = True
 ) -> Iterator[Diagnostic]:
-    """The *diagnostics* that say of an object what none of the *known* ones does; of equal ones each counts."""
+    """The *diagnostics* that say of an object what none of the *known* ones does; of equal ones each counts.
+
+    What a finding says of VMs, a later one may say of fewer of them: that is no other one. *are_later*: the
+    *diagnostics* are those of the later state, and not the *known* ones.
+    """
+    known = [*known]
     left = Counter(map(identity, known))
+    of_several: dict[Hashable, list[frozenset[ResourceRef]]] = {}
+    for diagnostic in known:
+        if diagnostic.concerned:
+            of_several.setdefault(_subject(diagnostic), []).append(frozenset(diagnostic.concerned))
     for diagnostic in diagnostics:
         if left[identity(diagnostic)] > 0:
             left[identity(diagnostic)] -= 1
-        else:
+            continue
+        own = frozenset(diagnostic.concerned)
+        others = of_several.get(_subject(diagnostic), ()) if own else ()
+        if not any(own < other if are_later else other < own for other in others):
             yield diagnostic
+
+
+def _subject(diagnostic: Diagnostic) -> Hashable:
+    """What a finding is about, whatever it says of that."""
+    field = without_positions(diagnostic.field)
+    return diagnostic.code, diagnostic.check, diagnostic.severity, diagnostic.resource, field
 
 
 def identity(diagnostic: Diagnostic) -> Hashable:

@@ -197,7 +197,7 @@ class Impact(NamedTuple):
         }
         return tuple(
             error
-            for error in without_known(_errors(self.before), _errors(self.after))
+            for error in without_known(_errors(self.before), _errors(self.after), are_later=False)
             if error.resource not in unseen or error.code in REFUSED_AS_READ
         )
 

@@ -1,6 +1,6 @@
 """What a command answers: `render.frontends.execute` alone prints, publishes, saves and exits."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from render.report.findings import Finding
     from render.report.places import Sources
     from render.report.summary import Tally
+    from render.report.waivers import Waiver
 
 
 class Files(NamedTuple):
@@ -35,7 +36,7 @@ class Answer:
     *faults* are about the call itself. *exit*: None for what the findings ask for, and then what makes it another than
     0 withholds output and files. *files* are replaced before anything is printed. *unread* are the inputs that could
     not be read, though all that was asked for could; *notes* are lines beside the output. Output *for_people* is text,
-    whose lines a terminal shows folded. *unapplied* are settings of the repository by which nothing was waived.
+    whose lines a terminal shows folded. *waivers*: what settings waive, None for those of the call.
     """
 
     __slots__ = (
@@ -48,8 +49,8 @@ class Answer:
         "objects",
         "output",
         "tally",
-        "unapplied",
         "unread",
+        "waivers",
     )
 
     def __init__(  # noqa: PLR0913 - a value; its fields have quoted types, which a tuple's may not have
@@ -65,7 +66,7 @@ class Answer:
         unread: Sequence[str] = (),
         notes: Sequence[str] = (),
         for_people: bool = False,
-        unapplied: Collection[str] = (),
+        waivers: "Sequence[Waiver] | None" = None,
     ) -> None:
         self.output = output
         self.findings = findings
@@ -77,7 +78,7 @@ class Answer:
         self.unread = unread
         self.notes = notes
         self.for_people = for_people
-        self.unapplied = unapplied
+        self.waivers = waivers
 
 
 class RefusedError(Exception):

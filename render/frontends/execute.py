@@ -4,7 +4,7 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -79,7 +79,8 @@ def _answered(function: _Function, request: Request, work: Work) -> Answer:
 
 def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     """Publish what was found, and if that does not speak against it save and print the rest; figures come last."""
-    request = _without_waivers(request, answer.unapplied) if answer.unapplied else request
+    if answer.waivers is not None:
+        request = request._replace(beside=request.beside._replace(waivers=tuple(answer.waivers)))
     diagnostics = _diagnostics(answer, work)
     tally = _figures(answer, work)
     exit_ = Exit.OK
@@ -114,12 +115,6 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         return _deliver(Answer(findings=(), faults=[fault]), _unfiled(request), work)
     _summarize(tally, request, work)
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
-
-
-def _without_waivers(request: Request, unapplied: Collection[str]) -> Request:
-    """*request* without what the *unapplied* settings would have waived."""
-    waivers = (waiver for waiver in request.beside.waivers if waiver.setting not in unapplied)
-    return request._replace(beside=request.beside._replace(waivers=tuple(waivers)))
 
 
 def _unfiled(request: Request) -> Request:

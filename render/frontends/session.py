@@ -415,17 +415,43 @@ def _unless_following(
     loaded: Documents,
     resources: Sequence[Resource],
     limits: Limits,
-) -> Iterator[Diagnostic]:
-    """*diagnostics* but for those that may only follow from what cannot be read."""
+) -> list[Diagnostic]:
+    """*diagnostics* but for those that may only follow from what cannot be read: also from what may stand there.
+
+    What is said of a VM without a definition that it may have goes with that which says that this is missing.
+    """
     unread = loaded.unread_files
     is_known = all(error.location.file in unread for error in loaded.diagnostics if error.is_error)
     texts = [files.read(file, file, limits.file_bytes) for file in unread]
     refused = {each.resource for each in diagnostics if each.code == codes.UNKNOWN_KIND.number}
+    kept: list[Diagnostic] = []
+    doubtful: set[int | None] = set()
     for each in diagnostics:
         if not codes.CODES[each.code].follows:
-            yield each
-        elif is_known and not _may_hold(texts, _name_missed(each, resources)):
-            yield _unless_refused(unless_unread(each, loaded, resources), refused, resources)
+            kept.append(each)
+            continue
+        known = is_known and not _may_hold(texts, _name_missed(each, resources))
+        missing = unless_unread(each, loaded, resources)
+        if not known or missing is not each:
+            doubtful.add(each.location.index)
+        if known:
+            kept.append(_unless_refused(missing, refused, resources))
+    return without_unclear(kept, doubtful)
+
+
+def without_unclear(
+    diagnostics: Iterable[Diagnostic], doubtful: Collection[int | None]
+) -> list[Diagnostic]:
+    """*diagnostics* without what definitions may mend of the VMs at the indexes *doubtful*, which may have some."""
+    if not doubtful:
+        return [*diagnostics]
+    from render.pipeline.input.open_fields import OF_DEFINITIONS
+
+    return [
+        each
+        for each in diagnostics
+        if each.location.index not in doubtful or each.code not in OF_DEFINITIONS
+    ]
 
 
 def _name_missed(diagnostic: Diagnostic, resources: Sequence[Resource]) -> str:

@@ -261,6 +261,11 @@ def test_a_change_turns_off_no_check_of_itself(repository: Repository, setting: 
     assert "not for this change" in done.stdout
     assert "waived" not in done.stderr
     assert f"waived: {setting} off by " in repository.run("diff", f"{second}..{second}").stderr
+    # The settings of the work tree are neither those of the one commit nor of the other.
+    (repository.folder / ".virt-render.yaml").unlink()
+    assert f"waived: {setting} off by " in repository.run("diff", f"{second}..{second}").stderr
+    repository.write(".virt-render.yaml", f"{HEAD}  {setting}: off\n")
+    assert "waived" not in repository.run("diff", f"{first}..{first}").stderr
     # Who runs the program may turn it off, and where it was off it stays so.
     told = json.loads(repository.run(*words, f"--{setting}", "off").stdout)
     assert not told["diagnostics"]["after"]

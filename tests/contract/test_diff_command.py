@@ -698,6 +698,23 @@ def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> No
     assert "synced with --emit source" in repository.fine("diff", "HEAD")
 
 
+def test_the_other_way_to_sync_is_the_one_that_is_named(repository: Repository) -> None:
+    """VMs with a lock are synced rendered already: with --emit vm nothing else becomes of them."""
+    repository.write("other/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("other/vm.yaml", manifests.vm("other", memory="1Gi"))
+    lock = repository.folder / "other/virt-render.lock.yaml"
+    repository.fine("pin", ".")
+    lock.unlink()
+    repository.commit("Pinned")
+    repository.instancetype("small", cpus=4)
+    repository.fine("pin", ".", "--upgrade-all")
+    lock.unlink()
+    text = repository.fine("diff", "HEAD")
+    assert text.startswith("3 VMs: 2 ")
+    assert "and with a lock as vm" in text.splitlines()[1]
+    assert "otherwise" not in text
+
+
 def test_what_was_not_looked_at_is_named(repository: Repository) -> None:
     """E8: a chart without a VM by default, say."""
     repository.write("chart/Chart.yaml", "apiVersion: v2\nname: none\nversion: 1.0.0\n")

@@ -52,7 +52,7 @@ def test_diff_compares_the_others(repository: Path) -> None:
     assert done.stderr == ""
     listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
     assert listed["uncompared"] == [
-        {"name": "infra", "codes": ["VR122"], "before": True, "after": True}
+        {"name": "infra", "codes": ["VR122"], "before": True, "after": True, "changed": False}
     ]
     assert [machine["resource"]["namespace"] for machine in listed["machines"]] == ["prod", "test"]
     markdown = run(repository, "diff", "HEAD", "--format", "markdown").stdout
@@ -69,8 +69,54 @@ def test_what_a_change_makes_unreadable_is_an_error(repository: Path) -> None:
     assert done.stdout.splitlines()[1].endswith("; not compared: infra (VR122)")
     listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
     assert listed["uncompared"] == [
-        {"name": "infra", "codes": ["VR122"], "before": False, "after": True}
+        {"name": "infra", "codes": ["VR122"], "before": False, "after": True, "changed": True}
     ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "edited", "name"),
+    [
+        ({"infra/kustomization.yaml": REMOTE}, "infra/vm.yaml", "infra"),
+        (
+            {"prod/kustomization.yaml": "namespace: prod\nresources: [../base, nowhere.yaml]\n"},
+            "base/vm.yaml",
+            "prod",
+        ),
+        ({"infra/kustomization.yaml": "resources: [vm.yaml\n"}, "infra/vm.yaml", "infra"),
+        (
+            {"loose/bad.yaml": vm("bad") + "kind: VirtualMachine\n"},
+            "loose/bad.yaml",
+            "loose/bad.yaml",
+        ),
+    ],
+)
+def test_what_changes_in_what_neither_state_can_read_is_not_known(
+    broken: dict[str, str], edited: str, name: str, repository: Path
+) -> None:
+    """Neither the first line nor the status says that nothing changes; that another file changes is no reason."""
+    put(repository / "infra/kustomization.yaml", "resources: [vm.yaml]\n")
+    for file, text in broken.items():
+        put(repository / file, text)
+    put(repository / "notes.yaml", "kind: Note\n")
+    commit(repository)
+    put(repository / "notes.yaml", "kind: Notes\n")
+    done = run(repository, "diff", "HEAD", "--exit-code")
+    assert (done.returncode, "cannot be compared" in done.stdout) == (Exit.OK, False)
+    with (repository / edited).open("a", encoding="utf-8") as stream:
+        stream.write("# edited\n")
+    unclear = f"{name} changed and cannot be compared"
+    assert run(repository, "diff", "HEAD").returncode == Exit.OK
+    for words in (["--exit-code"], ["--fail-on", "gone"]):
+        done = run(repository, "diff", "HEAD", *words)
+        assert done.returncode == Exit.FINDINGS
+        assert done.stdout.splitlines()[0].endswith(f" same; {unclear}")
+    listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)["uncompared"]
+    assert [item["changed"] for item in listed if item["name"] == name] == [True]
+    markdown = run(repository, "diff", "HEAD", "--format", "markdown").stdout
+    title = f"### `{name}` changed and cannot be compared; nothing changes for any other VM\n"
+    assert markdown.startswith(title)
+    page = run(repository, "diff", "HEAD", "--format", "html").stdout
+    assert f"<h1>{unclear}; nothing changes for any other VM</h1>" in page
 
 
 def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(
@@ -111,6 +157,28 @@ def test_a_broken_file_hides_nothing_that_it_does_not_mention(tmp_path: Path) ->
         for words in (("check", "."), ("check", "vm.yaml", "--root", ".")):
             printed = run(tmp_path, *words).stdout
             assert ("vm.yaml:8:5: error VR201" in printed) == is_said, words
+
+
+def test_what_follows_from_a_missing_definition_goes_with_it(tmp_path: Path) -> None:
+    """Where the instancetype may stand in what cannot be read, it may be as large as the preference requires."""
+    requires = vm(instancetype="huge").replace(
+        "  template:\n", "  preference: {name: demanding}\n  template:\n"
+    )
+    put(tmp_path / "vm.yaml", requires)
+    put(tmp_path / "good.yaml", vm("good", memory="1Gi"))
+    named = instancetype("demanding", kind="VirtualMachineClusterPreference").partition("spec:")[0]
+    put(tmp_path / "demanding.yaml", f"{named}spec: {{requirements: {{cpu: {{guest: 2}}}}}}\n")
+    put(tmp_path / "broken.yaml", "data: [a}\nkubevirt.io: huge\n")
+    printed = run(tmp_path, "check", ".").stdout
+    assert "VR101" in printed
+    assert "VR201" not in printed
+    assert "VR401" not in printed
+    pinned = run(tmp_path, "pin", ".")
+    assert "VR401" not in pinned.stderr
+    assert "good" in (tmp_path / LOCK).read_text("utf-8")
+    (tmp_path / LOCK).unlink()
+    (tmp_path / "broken.yaml").unlink()
+    assert "VR401" in run(tmp_path, "check", ".").stdout
 
 
 @pytest.mark.parametrize("target", ["nowhere.yaml", "/dev/null", "/etc"])

@@ -34,9 +34,11 @@ from render.report.impact.review import (
     SettingChange,
     errors,
     holders,
+    unknown,
     worst,
 )
 from render.report.page_origin import PageOrigin
+from render.report.waivers import Waiver
 from render.system.streams import STDOUT
 
 
@@ -47,13 +49,12 @@ def diff(request: Request, work: Work) -> Answer:
 
 
 def _diff(request: Request, work: Work, trees: contextlib.ExitStack) -> Answer:
-    review, faults = _reviewed(request, work, trees)
+    review, faults, waivers = _reviewed(request, work, trees)
     style = _style(request)
     work.begin("write", "writing the answer")
     written = formats.report(request.own["format"], review, style)
     worst_fault = status(finding.diagnostic for finding in faults)
-    unapplied = [change.key for change in review.settings if not change.applied]
-    return Answer([written], faults, worst_fault or _status(review, request), unapplied=unapplied)
+    return Answer([written], faults, worst_fault or _status(review, request), waivers=waivers)
 
 
 def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Review:
@@ -61,7 +62,7 @@ def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Revie
 
     Raises RefusedError, also where no input can be read in either state.
     """
-    review, faults = _reviewed(request, work, trees)
+    review, faults, _ = _reviewed(request, work, trees)
     if faults:
         raise RefusedError(faults)
     return review
@@ -69,23 +70,29 @@ def reviewed(request: Request, work: Work, trees: contextlib.ExitStack) -> Revie
 
 def _reviewed(
     request: Request, work: Work, trees: contextlib.ExitStack
-) -> tuple[Review, Sequence[Finding]]:
-    """What becomes of each VM; and why nobody knows, where no input can be read in either state."""
+) -> tuple[Review, Sequence[Finding], list[Waiver]]:
+    """What becomes of each VM; why nobody knows, where no input can be read in either state; and what was waived."""
     work.begin("read", "reading both states")
     clusters = clusters_of(request)
     before, after = sides_of(request, clusters, trees)
     work.begin("render", "rendering both states")
-    asks_other_way = "--emit" not in request.called.call.flags
-    sides = compared(before, after, request, asks_other_way=asks_other_way)
+    other = None if "--emit" in request.called.call.flags else other_emit((before, after))
+    sides = compared(before, after, request, other)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
-    otherwise = OtherEmit(other_emit(emitted), sides.other_way) if asks_other_way else None
+    otherwise = OtherEmit(other, sides.other_way) if other else None
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), unseen(after),
         unseen(before) - unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
     )  # fmt: skip
-    return review, sides.faults
+    return review, sides.faults, _waivers(after)
+
+
+def _waivers(after: Side) -> list[Waiver]:
+    """What the settings of the second state waive, by which the change is judged."""
+    state = next(iter(after.values()), None)
+    return [waiver for waiver in state.waivers if waiver.setting not in state.kept] if state else []
 
 
 def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState, ReviewedState]:
@@ -153,4 +160,6 @@ def _status(review: Review, request: Request) -> Exit:
     differs = request.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = request.own["fail_on"]
     worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
-    return Exit.FINDINGS if fails or differs or worse else Exit.OK
+    # Who asks whether something happens is not told that nothing does where that is not known.
+    unclear = (request.own["exit_code"] or limit) and unknown(review.uncompared)
+    return Exit.FINDINGS if fails or differs or worse or unclear else Exit.OK

@@ -24,6 +24,7 @@ from render.frontends.session import (
     single,
     unless_unread,
     unread_texts,
+    without_unclear,
 )
 from render.manifests import discover, kustomization
 from render.manifests.discover import tidy
@@ -165,20 +166,27 @@ def _locks(
     return pinned
 
 
-def _found(target: _PinTarget) -> Iterator[Diagnostic]:
+def _found(target: _PinTarget) -> list[Diagnostic]:
     """What was found in rendering *target*, but that something misses what may stand where nobody can read.
 
     A VM that is filled in later is left aside, and no fault of the others.
     """
     loaded, resources = target.part.loaded, target.part.resources
     is_parted = bool(unread_texts(loaded))
+    kept: list[Diagnostic] = []
+    doubtful: set[int | None] = set()
     for found in target.pinned.diagnostics:
         is_apart = found.code == codes.PLACEHOLDER.number and _is_apart(
             found.resource, target.pinned
         )
         diagnostic = as_note(found) if is_apart else found
-        if not is_parted or not codes.CODES[diagnostic.code].follows:
-            yield unless_unread(diagnostic, loaded, resources)
+        missing = unless_unread(diagnostic, loaded, resources)
+        is_dropped = is_parted and codes.CODES[diagnostic.code].follows
+        if is_dropped or missing is not diagnostic:
+            doubtful.add(diagnostic.location.index)
+        if not is_dropped:
+            kept.append(missing)
+    return without_unclear(kept, doubtful)
 
 
 def _is_apart(resource: ResourceRef | None, pinned: Pinned) -> bool:

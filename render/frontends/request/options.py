@@ -203,7 +203,10 @@ FIX_DIFF = Option(
 )
 DIFF = Option("diff", "flag", default=False, help="show what would change, and write nothing")
 EXIT_CODE = Option(
-    "exit-code", "flag", default=False, help="end with status 1 if a VM changes, as git diff does"
+    "exit-code",
+    "flag",
+    default=False,
+    help="end with status 1 if a VM changes, or nobody can tell, as git diff does",
 )
 _EFFECTS = (
     "refused", "error", "gone", "stop", "start", "restart", "migrate", "live", "next", "recreate", "none",

@@ -26,7 +26,7 @@ _OF_SIZES = _numbers(
     codes.LIVE_UPDATE,
 )  # fmt: skip
 #: What an instancetype or a preference can bring about, or mend.
-_OF_DEFINITIONS = _OF_SIZES | _numbers(
+OF_DEFINITIONS = _OF_SIZES | _numbers(
     codes.MACHINE, codes.ACPI, codes.START, codes.INPUTS, codes.FIRMWARE, codes.DEVICES,
     codes.GRACE, codes.SECURITY, codes.GATES, codes.HYPERV, codes.ARCHITECTURE, codes.SPREAD_RATIO_ZERO,
     codes.NO_CPU_FOR_FEATURES,
@@ -112,4 +112,4 @@ def without_unknown(
     is_open = any(open_path[: len(path)] == path for open_path in open_ for path in decided)
     if not is_open and not any(codes.CODES[diagnostic.code].follows for diagnostic in found):
         return list(found)
-    return [diagnostic for diagnostic in found if diagnostic.code not in _OF_DEFINITIONS]
+    return [diagnostic for diagnostic in found if diagnostic.code not in OF_DEFINITIONS]

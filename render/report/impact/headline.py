@@ -1,6 +1,6 @@
 """The answer to a change: how many VMs break, go, wait for a restart or change, and what each cause changes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.model.counting import counted
@@ -10,10 +10,12 @@ from render.report.impact.review import (
     FOLLOWING,
     CauseKey,
     MachineEntry,
+    Review,
     behind,
     cause_key,
     is_shown,
     leaves,
+    unknown,
     worst,
 )
 from render.report.impact.text import short
@@ -30,6 +32,7 @@ _STOP = {
     "restart": ("needs a restart", "need a restart"),
 }
 _CHANGE = {
+    "other": ("is broken for another reason", "are broken for another reason"),
     "migrate": ("migrates", "migrate"),
     "wait": ("waits for a migration", "wait for a migration"),
     **dict.fromkeys(("live", "next", "recreate"), ("changes", "change")),
@@ -53,32 +56,42 @@ class HeadlinePart(NamedTuple):
 class Headline(NamedTuple):
     """*parts*: what how many of the *subjects* do, the worst first, zero too; *before*: so many were as broken.
 
-    *errors*: new ones, of whatever.
+    *errors*: new ones, of whatever. *unknown*: what changed and cannot be compared, in words. *is_partial*: there is
+    something that cannot be compared, changed or not.
     """
 
     parts: tuple[HeadlinePart, ...]
     before: int
     subjects: str
     errors: int
+    unknown: str = ""
+    is_partial: bool = False
 
     def __str__(self) -> str:
-        """The two worst in a few words, behind errors that break none of the VMs."""
+        """The two worst in a few words, behind errors that break none of the VMs and before what nobody knows."""
         worst_first = [part for part in self.parts if part.number]
         is_broken = bool(self.parts[0].number)
         lead = f"{counted(self.errors, 'new error')}: " if self.errors and not is_broken else ""
-        return f"{lead}{self._worst(worst_first)}"
+        known = self._worst(worst_first)
+        if self.unknown and not worst_first:  # that nobody knows is the answer
+            return f"{lead}{self.unknown}{f'; {known[:1].lower()}{known[1:]}' if known else ''}"
+        return f"{lead}{'; '.join(filter(None, (known, self.unknown)))}"
 
     def _worst(self, worst_first: Sequence[HeadlinePart]) -> str:
+        if not worst_first and self.subjects.startswith("0 "):
+            if self.unknown:
+                return ""
+            return "Nothing can be compared" if self.is_partial else "There are no VMs"
         if not worst_first:
-            is_empty = self.subjects.startswith("0 ")
-            return "There are no VMs" if is_empty else "Nothing changes for any VM"
+            return f"Nothing changes for any {'other ' if self.unknown else ''}VM"
         first, *others = worst_first
         more = "".join(f", {part.number:,} {part.words}" for part in others[:1])
         return f"{first.number:,} of {self.subjects} {first.words}{more}"
 
 
-def headline(machines: Sequence[MachineImpact], errors: int) -> Headline:
-    """What a change with so many new *errors* does to *machines*, in a few words."""
+def headline(review: Review, errors: int, quote: Callable[[str], str] = str) -> Headline:
+    """What the change of *review* does with so many new *errors*, in a few words, names as *quote* has them."""
+    machines = review.machines
     found = [_done(machine) for machine in machines if is_shown(machine)]
     old = sum(worst(machine) in _BREAK and not is_shown(machine) for machine in machines)
     noun = "object" if any(machine.resource.kind in CLAIMS for machine in machines) else "VM"
@@ -88,11 +101,19 @@ def headline(machines: Sequence[MachineImpact], errors: int) -> Headline:
         _part(found, _CHANGE, ""),
     )
     whole = len(machines)
-    return Headline(parts, old, counted(whole, noun), errors)
+    return Headline(
+        parts, old, counted(whole, noun), errors,
+        unknown(review.uncompared, quote), bool(review.uncompared),
+    )  # fmt: skip
 
 
 def _done(machine: MachineImpact) -> str:
-    """The worst that becomes of *machine*; of a migration, whether anything starts that."""
+    """The worst that becomes of *machine*; of a migration, whether anything starts that.
+
+    One that could not be rendered before either does not break.
+    """
+    if len(machine.unrendered) > 1:
+        return "other"
     effect = worst(machine)
     return _UNMIGRATED.get(machine.workload, effect) if effect == "migrate" else effect
 

@@ -70,7 +70,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         header=header(review).replace("->", "→"),
         summary=summary(machines),
         origin=style.origin,
-        headline=headline(machines, len(found.new)),
+        headline=headline(review, len(found.new)),
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
         most={"found": _OPEN, "changes": VALUES},

@@ -228,7 +228,7 @@ def _line(*cells: str) -> str:
 
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     """The answer, the counts in a line, what is compared, and how many errors there are where some are new."""
-    yield f"### {headline(review.machines, len(found.new))}\n"
+    yield f"### {headline(review, len(found.new), code)}\n"
     if review.machines:
         yield f"{summary(review.machines)}\n"
     states = f"{code(str(review.before))} → {code(str(review.after))}"

@@ -193,7 +193,7 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     ]
     new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
-    left = set(map(id, without_known(gone, new)))
+    left = set(map(id, without_known(gone, new, are_later=False)))
     found = ErrorsOfChange([], [], [])
     for part in listed:
         before, after = part.sources
@@ -262,12 +262,21 @@ class OtherEmit(NamedTuple):
 
 
 class UncomparedInput(NamedTuple):
-    """An input of which nothing is known, as the *codes* of errors say; *before* and *after*: in which state."""
+    """An input of which nothing is known, as the *codes* of errors say; *before* and *after*: in which state.
+
+    *changed*: what it reads is not the same in both states, as far as it can be told what that is.
+    """
 
     name: str
     codes: tuple[str, ...]
     before: bool
     after: bool
+    changed: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.name or OTHER_FILES
 
 
 class Review(NamedTuple):
@@ -337,7 +346,11 @@ def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
     """
     listed = [(part, *_warnings_of(part)) for part in parts]
     arrived = [warning for _, before, after in listed for warning in without_known(after, before)]
-    gone = [warning for _, before, after in listed for warning in without_known(before, after)]
+    gone = [
+        warning
+        for _, before, after in listed
+        for warning in without_known(before, after, are_later=False)
+    ]
     news = set(map(id, without_known(arrived, gone)))
     new: list[Finding] = []
     remaining: list[Finding] = []
@@ -373,11 +386,19 @@ def warned(warnings: Sequence[RepeatedError]) -> str:
 def not_compared(review: Review) -> str:
     """The inputs that are not compared, each with the codes of the errors that say why; nothing where all are."""
     named = [
-        f"{uncompared.name or OTHER_FILES} ({', '.join(uncompared.codes)})"
-        for uncompared in review.uncompared
+        f"{uncompared.title} ({', '.join(uncompared.codes)})" for uncompared in review.uncompared
     ]
     more = [f"{len(named) - _UNCOMPARED:,} more"] if len(named) > _UNCOMPARED else []
     return f"not compared: {', '.join(named[:_UNCOMPARED] + more)}" if named else ""
+
+
+def unknown(uncompared: Iterable[UncomparedInput], quote: Callable[[str], str] = str) -> str:
+    """Which of the inputs that could not be compared changed, in words, names as *quote* has them; "" for none.
+
+    What the change breaks is none of them: its VMs are not synced, and that is known.
+    """
+    names = [quote(each.title) for each in uncompared if each.before and each.changed]
+    return f"{_first(names)} changed and cannot be compared" if names else ""
 
 
 def settings_changed(review: Review) -> str:

@@ -52,9 +52,11 @@ from render.report.impact.review import (
     texts,
     total,
     unaffected,
+    unknown,
     unused,
     warned,
     without_rest,
+    worst,
     written_at,
 )
 from render.report.places import Place
@@ -78,7 +80,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     """All of *review*; of several kustomizations each by itself."""
     machines = review.machines
     output = [
-        summary(machines, colour=style.colour),
+        _first_line(review, style),
         header(review),
         *_table(machines, colour=style.colour),
         *_errors(review, style),
@@ -111,6 +113,16 @@ def report(review: Review, style: ImpactStyle) -> str:
         assumed = wrapped(printable(f"assumed: {'; '.join(review.assumptions)}"), style, indent="")
         output += ["", *(painted(line, DIM, colour=style.colour) for line in assumed)]
     return fold("".join(f"{line}\n" for line in output), style.columns)
+
+
+def _first_line(review: Review, style: ImpactStyle) -> str:
+    """How many VMs fare how, and which inputs nobody knows that of."""
+    unclear = printable(unknown(review.uncompared))
+    parts = (
+        summary(review.machines, colour=style.colour),
+        painted(unclear, SEVERITY_STYLES[Severity.ERROR], colour=style.colour and bool(unclear)),
+    )
+    return "; ".join(filter(None, parts))
 
 
 def _asides(review: Review) -> Iterator[str]:
@@ -232,6 +244,10 @@ def summary(machines: Sequence[MachineImpact], *, colour: bool = False) -> str:
         _effect(effect, f"{count:,} {effect}", colour=colour)
         for effect, count in counts(machines).items()
     ]
+    lost = [machine for machine in machines if worst(machine) == "unrenderable"]
+    old = sum(len(machine.unrendered) > 1 for machine in lost)
+    if old:  # the first of all
+        parts[0] += f" ({'' if old == len(lost) else f'{old:,} '}already before)"
     count = subjects(machines)
     return f"{count}: {', '.join(parts)}" if parts else count
 

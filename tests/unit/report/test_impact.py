@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from render import Impact, Settings, compare
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diff.impact import DefinitionWithoutEffect, MachineImpact
 from render.diff.source import SideName
 from render.model.resource import ResourceRef
@@ -29,6 +29,7 @@ from render.report.impact.review import (
     causes,
     entries,
     errors,
+    new_warnings,
     total,
     without_rest,
 )
@@ -426,6 +427,48 @@ def test_the_answer_names_what_vms_do(
     before: list[dict[str, Any]], after: list[dict[str, Any]], answer: str
 ) -> None:
     assert written("markdown", review(before, after)).startswith(f"### {answer}\n")
+
+
+def test_what_could_not_be_rendered_before_is_told_apart_first() -> None:
+    """Broken as before, for another reason, and only now."""
+
+    def lacking(name: str, instancetype: str) -> dict[str, Any]:
+        machine = vm(name)
+        machine["spec"]["instancetype"] = {"name": instancetype}
+        return machine
+
+    before = [lacking("old", "a"), lacking("other", "a"), vm("lost"), vm("same")]
+    after = [lacking("old", "a"), lacking("other", "b"), lacking("lost", "b"), vm("same")]
+    reviewed = review(before, after)
+    counts = "4 VMs: 3 unrenderable (2 already before), 1 same"
+    assert written("text", reviewed).startswith(f"{counts}\n")
+    title = "### 1 of 4 VMs breaks, 1 is broken for another reason"
+    assert written("markdown", reviewed).startswith(f"{title}\n\n{counts}\n")
+    assert f"<title>{counts}</title>" in written("html", reviewed)
+    text = written("text", review(before[:1], after[:1]))
+    assert text.startswith("1 VM: 1 unrenderable (already before)\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_new"),
+    [("abcd", "bcd", False), ("abcd", "abcde", True), ("abc", "abd", True)],
+)
+def test_a_finding_about_fewer_vms_is_no_new_one(before: str, after: str, *, is_new: bool) -> None:
+    """A wave leaves fewer VMs with the old content of an instancetype."""
+    small = ResourceRef("VirtualMachineClusterInstancetype", "", "small")
+
+    def found(names: str, code: codes.Code) -> tuple[Diagnostic, ...]:
+        message = f"it differs from what {names} are pinned to"
+        vms = tuple(ResourceRef("VirtualMachine", "prod", name) for name in names)
+        return (code.at(Location(small, ("spec",)), message)._replace(concerned=vms),)
+
+    warnings, errors_ = (
+        ReviewPart("", Impact((), found(before, code), found(after, code)))
+        for code in (codes.OBJECT_CHANGED, codes.QUOTA)
+    )
+    assert bool(new_warnings([warnings])) == is_new
+    told = errors([errors_])
+    assert [len(some) for some in told] == ([1, 0, 1] if is_new else [0, 1, 0])
 
 
 def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:

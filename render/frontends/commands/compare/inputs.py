@@ -37,13 +37,15 @@ _MACHINES = frozenset(
 
 
 _LOST = ("unrenderable",)
+#: How VMs may be synced: expanded, or as they are written.
+Emit = Literal["vm", "source"]
 
 
 class ComparedSides(NamedTuple):
     """What becomes of the VMs, input by input, and which inputs nobody can compare.
 
-    *other_way*: to how many VMs something else would happen, synced the other way; 0 where nobody asks. *faults* say
-    why nothing can be compared, where no input can be read in either state.
+    *other_way*: to how many VMs something else would happen, all synced the other way; 0 where nobody asks. *faults*
+    say why nothing can be compared, where no input can be read in either state.
     """
 
     parts: Sequence[ReviewPart]
@@ -52,8 +54,8 @@ class ComparedSides(NamedTuple):
     faults: Sequence[Finding] = ()
 
 
-def compared(before: Side, after: Side, request: Request, *, asks_other_way: bool) -> ComparedSides:
-    """Both sides, compared input by input.
+def compared(before: Side, after: Side, request: Request, other: Emit | None) -> ComparedSides:
+    """Both sides, compared input by input, and what would be the same with the *other* way to sync for all of them.
 
     An input that cannot be read takes away itself alone: it is named instead.
     """
@@ -62,7 +64,7 @@ def compared(before: Side, after: Side, request: Request, *, asks_other_way: boo
     before, after = applied(before, after)
     let_go = _let_go_places(every, after, before)
     folders = {state.folder for state in every.values()}
-    comparison = _InputComparison(before, after, limits, asks_other_way=asks_other_way)
+    comparison = _InputComparison(before, after, limits, other)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
         is_let_go = name not in after and old.folder in folders
@@ -97,12 +99,12 @@ def _let_go_places(every: Side, kept: Side, before: Side) -> dict[ResourceRef, s
 class _InputComparison:
     """The inputs of both sides that are compared already."""
 
-    def __init__(self, before: Side, after: Side, limits: Limits, *, asks_other_way: bool) -> None:
+    def __init__(self, before: Side, after: Side, limits: Limits, other: Emit | None) -> None:
         self._sides = before, after
         self._is_alone = {*before, *after} == {""}
         self._limits = limits
         self._unread = _unread(before), _unread(after)
-        self._asks_other_way = asks_other_way
+        self._other_emit = other
         self._inputs: list[ComparedInput] = []
         self._states: list[tuple[NamedState, NamedState]] = []
         self._uncompared: list[UncomparedInput] = []
@@ -139,8 +141,9 @@ class _InputComparison:
             self._count(impact, old, new)
 
     def _count(self, impact: Impact, old: NamedState, new: NamedState) -> None:
-        if self._asks_other_way:
-            self._other_way += _differing(impact, old, new)
+        emit = self._other_emit
+        if emit and (old.settings.emit, new.settings.emit) != (emit, emit):
+            self._other_way += _differing(impact, old, new, emit)
 
     def outcome(self) -> ComparedSides:
         """What came of all of them."""
@@ -226,7 +229,13 @@ def _uncompared_files(old: NamedState, new: NamedState) -> tuple[UncomparedInput
         return ()
     codes = {**old.unread, **new.unread}
     return tuple(
-        UncomparedInput(file, codes[file], file in old.unread, file in new.unread)
+        UncomparedInput(
+            file,
+            codes[file],
+            file in old.unread,
+            file in new.unread,
+            file in old.unread and file in new.unread and _is_changed(file, old, new),
+        )
         for file in sorted(codes)
         if file in new.unread or not _holds_machines_alone(new, file)
     )
@@ -384,7 +393,13 @@ def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
     """That nothing is known of the input *name*, and why."""
     before, after = map(_why_unread, (old, new))
     named = dict.fromkeys(diagnostic.code for diagnostic in after or before if diagnostic.is_error)
-    return UncomparedInput(name, tuple(named), bool(before), bool(after))
+    changed = any(_is_changed(file, old, new) for file in {**old.digests, **new.digests})
+    return UncomparedInput(name, tuple(named), bool(before), bool(after), changed)
+
+
+def _is_changed(file: str, old: NamedState, new: NamedState) -> bool:
+    """Whether *file*, of which one of both states cannot make anything, is not the same in both."""
+    return old.digests.get(file) != new.digests.get(file)
 
 
 def _why_unread(state: NamedState) -> Sequence[Diagnostic]:
@@ -440,8 +455,8 @@ def _place_in(state: NamedState, place: Place) -> str:
     return f"{place} of {state.name}" if place.file else state.name
 
 
-def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:
-    """To how many VMs something else would happen if they were synced the other way.
+def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> int:
+    """To how many VMs something else would happen if they were synced with *emit* in both states.
 
     Only VMs that something happens to, or whose definitions were edited, can be among them.
     """
@@ -453,9 +468,7 @@ def _differing(impact: Impact, old: NamedState, new: NamedState) -> int:
     if not effects:
         return 0
     before, after = (_without_others(state, effects).objects for state in (old, new))
-    settings, later = (
-        state.settings._replace(emit=other_emit(state.settings.emit)) for state in (old, new)
-    )
+    settings, later = (state.settings._replace(emit=emit) for state in (old, new))
     machines = compare(before, after, settings, later).machines
     return sum(
         1
@@ -523,6 +536,7 @@ def _nothing(side: Side, request: Request) -> NamedState:
     return NamedState(other.name, [], other.settings, other.places)
 
 
-def other_emit(emitted: str) -> Literal["vm", "source"]:
-    """The other way to sync VMs: expanded, or as they are written."""
-    return "vm" if emitted == "source" else "source"
+def other_emit(sides: Iterable[Side]) -> Emit:
+    """The other way to sync VMs: expanded, where those of an input of *sides* are synced as they are written."""
+    emits = {state.settings.emit for side in sides for state in side.values()}
+    return "vm" if "source" in emits else "source"

@@ -40,6 +40,7 @@ from render.report.impact.review import (
     ReviewedState,
 )
 from render.report.places import Sources
+from render.report.waivers import Waiver
 from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import CheckoutScope, absent, changed
@@ -68,17 +69,20 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
-    *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects, named
-    alike. *configured*: what the repository's own settings are. *has_lock*: its VMs are rendered before they are
-    synced, as far as anybody knows. *is_emit_chosen*: somebody has said how. *unseen* counts what was not looked
-    at. *bases*: the folders of other kustomizations that the one of this state takes along, called as inputs are.
+    *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
+    named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
+    *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
+    said how. *unseen* counts what was not looked at. *bases*: the folders of other kustomizations that the one of
+    this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
     the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
     *references*: what the user cannot do without.
-    *kept*: the settings that it has as the first state does, since by its own less would be checked.
+    *kept*: the settings that it has as the first state does, since by its own less would be checked. *digests*: what
+    the files that it reads say, where something is at fault, named as *files* are; of single files that alone are at
+    fault, what these say.
     """
 
     name: str
@@ -90,6 +94,7 @@ class NamedState(NamedTuple):
     positions: Sequence[int | None] | None = None
     unread: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     configured: Mapping[str, Any] = MappingProxyType({})
+    waivers: tuple[Waiver, ...] = ()
     files: Sequence[str] = ()
     has_lock: bool = False
     is_emit_chosen: bool = False
@@ -107,6 +112,7 @@ class NamedState(NamedTuple):
     values: tuple[str, ...] = ()
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     kept: frozenset[str] = frozenset()
+    digests: Mapping[str, bytes] = MappingProxyType({})
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -838,12 +844,34 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
             os.path.relpath(file, side.path): codes_ for file, codes_ in loaded.unread_files.items()
         },
         configured=request.beside.configured,
+        waivers=request.beside.waivers,
         unseen=dict(loaded.unseen),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
+        digests=_digests(side, loaded) if fault else {},
     )
     return _among_others(state, side, loaded)
+
+
+def _digests(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
+    """What the files say that *loaded*, of *side*, reads, as far as anybody can tell which these are.
+
+    Where its own kustomization cannot be parsed, they may be all that stand in its folder.
+    """
+    from hashlib import sha256
+
+    limit = side.request.reading.limits.file_bytes
+    names = {*(loaded.unread_files or loaded.files)}
+    own = kustomization.find(loaded.folder) if loaded.is_built else None
+    if own and any(each.is_error and each.location.file == own for each in loaded.diagnostics):
+        found = discover.walk(loaded.folder, [os.path.realpath(loaded.folder)], plain=True).files
+        names.update(file for file, _ in found)
+    texts = {name: files.read(name, name, limit) for name in names}
+    return {
+        os.path.relpath(name, side.path): sha256(text if isinstance(text, bytes) else b"").digest()
+        for name, text in texts.items()
+    }
 
 
 def _bodies(loaded: Documents) -> list[Tree]:
