@@ -91,12 +91,10 @@ def with_places(diagnostic: Diagnostic, move: Callable[[Location], Location]) ->
 
 
 def _moved(location: Location, fix: Fix, move: Callable[[Location], Location]) -> Fix:
-    edits = (
-        edit._replace(path=move(location._replace(path=edit.path, line=0, column=0)).path)
-        if edit.index is None
-        else edit
-        for edit in fix.edits
-    )
+    def place(path: FieldPath) -> FieldPath:
+        return move(location._replace(path=path, line=0, column=0)).path
+
+    edits = (edit.at(place) if edit.index is None else edit for edit in fix.edits)
     return fix._replace(edits=tuple(edits))
 
 

@@ -1,6 +1,6 @@
 """What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +40,19 @@ class FixEdit(NamedTuple):
     value: Any = None
     index: int | None = None  # type: ignore[assignment] # nobody searches an edit as a tuple
 
+    @property
+    def target(self) -> FieldPath:
+        """The place that something gets which stands at *path*: `path` itself, unless it is moved or renamed."""
+        if self.action is Action.RENAME:
+            return (*self.path[:-1], self.value)
+        to: FieldPath = self.value if self.action is Action.MOVE else self.path
+        return to
+
+    def at(self, place: Callable[[FieldPath], FieldPath]) -> "FixEdit":
+        """The same edit where *place* puts each path of it."""
+        value = place(self.value) if self.action is Action.MOVE else self.value
+        return self._replace(path=place(self.path), value=value)
+
 
 class Fix(NamedTuple):
     """A way to mend a finding.
@@ -58,9 +71,8 @@ class Fix(NamedTuple):
 
     def below(self, prefix: FieldPath) -> "Fix":
         """The same where what it is about stands at *prefix* of an object."""
-        return self._replace(
-            edits=tuple(edit._replace(path=(*prefix, *edit.path)) for edit in self.edits)
-        )
+        edits = (edit.at(lambda path: (*prefix, *path)) for edit in self.edits)
+        return self._replace(edits=tuple(edits))
 
 
 def set_to(path: FieldPath, value: Any) -> FixEdit:
@@ -83,6 +95,11 @@ def rename(path: FieldPath, key: str) -> FixEdit:
     return FixEdit(path, Action.RENAME, key)
 
 
+def move(path: FieldPath, to: FieldPath) -> FixEdit:
+    """Carry what stands at *path* over to *to*."""
+    return FixEdit(path, Action.MOVE, to)
+
+
 def remove(path: FieldPath) -> FixEdit:
     """Drop what stands at *path*."""
     return FixEdit(path, Action.REMOVE)
@@ -98,7 +115,7 @@ def edit_of(operation: Operation) -> FixEdit:
         case Move(path, to) if path[:-1] == to[:-1]:
             return FixEdit(path, Action.RENAME, to[-1])
         case Move(path, to):
-            return FixEdit(path, Action.MOVE, to)
+            return move(path, to)
 
 
 def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from functools import cached_property
 
 from render.diagnostics import diagnostic as diagnostics
+from render.diagnostics.codes import UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Severity
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
@@ -51,6 +52,11 @@ class _Choice(NamedTuple):
     fix: FileFix
 
     @property
+    def is_reading(self) -> bool:
+        """Whether it lets something be read that was not."""
+        return self.finding.diagnostic.code == UNKNOWN_FIELD.number
+
+    @property
     def words(self) -> str:
         """What it does, in a line."""
         ref = self.finding.diagnostic.resource
@@ -84,10 +90,11 @@ class _Fixing:
     def run(self, *, unsafe: bool) -> Fixed:
         for is_safe in (True, False)[: 1 + unsafe]:
             for _ in range(_ROUNDS):
+                refused = len(self._refused)
                 choices = list(self._choices(is_safe=is_safe))
                 made = self._make(choices)
                 self._done += [choice.words for choice in made]
-                if not made:
+                if not made and len(self._refused) == refused:
                     break
         known = {file: self._originals[file] for file in self._texts}
         return Fixed(self._texts, self._done, self._refused, self._now.look, known)
@@ -96,18 +103,21 @@ class _Fixing:
         """The fixes to be made next, of which none touches what another one does."""
         taken = EditedPlaces()
         worst_first = sorted(self._now.look.mended, key=_rank)
-        for finding in worst_first:
-            fix = finding.fix(is_safe=is_safe)
-            if fix is None:
+        fixes = ((finding, finding.fix(is_safe=is_safe)) for finding in worst_first)
+        choices = [_Choice(finding, fix) for finding, fix in fixes if fix is not None]
+        choices = [choice for choice in choices if _key(choice) not in self._refused]
+        unread = {_about(choice.finding) for choice in choices if choice.is_reading}
+        for choice in choices:
+            # What nobody reads as it is written may be what others miss, who would do away with the rest.
+            if _about(choice.finding) in unread and not choice.is_reading:
                 continue
-            choice = _Choice(finding, fix)
-            if _key(choice) in self._refused:
-                continue
-            why = next(filter(None, (self._files.why_not(edit.file) for edit in fix.edits)), "")
+            why = next(
+                filter(None, (self._files.why_not(edit.file) for edit in choice.fix.edits)), ""
+            )
             if why:
                 self._refuse(choice, why)
-            elif not taken.overlap(fix.edits):
-                taken.take(fix.edits)
+            elif not taken.overlap(choice.fix.edits):
+                taken.take(choice.fix.edits)
                 yield choice
 
     def _refuse(self, choice: _Choice, why: str) -> None:

@@ -9,8 +9,10 @@ from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
 from render.system import files
-from render.yaml import excerpts
+from render.yaml import excerpts, positions
 from render.yaml.budget import Limits
+from render.yaml.libyaml import MAPPING, SCALAR, SEQUENCE
+from render.yaml.nodes import Node, child, key_of
 from render.yaml.reader import read
 
 _LEAST = 3  # characters: what is shorter is in every word
@@ -27,6 +29,8 @@ _PUBLIC = re.compile(
 )
 #: A key alone, which says what is secret, and nothing of it.
 _KEY = re.compile(r"[\w./-]+:")
+#: What an operation of a JSON patch has; all but its value are words of the patch.
+_OPERATION = frozenset({"op", "path", "from", "value"})
 _PART = re.compile(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 
@@ -42,10 +46,72 @@ def secret_parts(reach: Reach, limits: Limits) -> set[str]:
             "kind" in document.body for document in read(data, file, limits).documents
         ):
             for text in excerpts.hidden_texts(data):
-                secrets.update(_parts(text))
+                secrets.update(_parts_of_a_patch(text))
         else:  # what generators and lists of operations hold
-            secrets.update(_parts(data.decode(errors="replace")))
+            secrets.update(_parts_of_a_patch(data.decode(errors="replace")))
     return secrets
+
+
+def _parts_of_a_patch(text: str) -> Iterator[str]:
+    """The parts of *text*; of a patch neither operation nor path, nor which object it is for: these are no values."""
+    root = _root(text)
+    if root is not None and root.kind == SCALAR:  # as it is written in a kustomization
+        text, root = root.text, _root(root.text)
+    if root is not None and _is_json_patch(root):
+        for value in excerpts.hidden_texts(text.encode()):
+            yield from _parts(value)
+        return
+    texts, public = [text], set()
+    if root is not None and root.kind == MAPPING and child(root, "kind"):
+        texts += _values(root)
+        public = set(_identity(root))
+    for value in texts:
+        yield from (part for part in _parts(value) if part not in public)
+
+
+def _root(text: str) -> Node | None:
+    """The node of *text*, if that is one document that can be read."""
+    data = text.encode()
+    root, end = positions.document(data, 0) if len(positions.chunks(data)) == 1 else (None, -1)
+    return root if end >= 0 else None
+
+
+def _is_json_patch(root: Node) -> bool:
+    """Whether *root* is a list of operations and nothing else."""
+    return (
+        root.kind == SEQUENCE
+        and bool(root.children)
+        and all(
+            item.kind == MAPPING and _OPERATION.issuperset(key_of(key) for key, _ in item.pairs())
+            for item in root.children
+        )
+    )
+
+
+def _values(root: Node) -> Iterator[str]:
+    """The scalars below *root*, but for keys."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.kind == SCALAR:
+            yield node.text
+        elif node.kind == MAPPING:
+            pending += (value for _, value in node.pairs())
+        elif node.kind == SEQUENCE:
+            pending += node.children
+
+
+def _identity(root: Node) -> Iterator[str]:
+    """Which object the patch *root* is for, each part alone and with its key."""
+    metadata = child(root, "metadata")
+    holders = [(root, ("apiVersion", "kind"))]
+    if metadata is not None and metadata[1].kind == MAPPING:
+        holders.append((metadata[1], ("name", "namespace")))
+    for holder, keys in holders:
+        for key in keys:
+            entry = child(holder, key)
+            if entry is not None and entry[1].kind == SCALAR:
+                yield from (entry[1].text, f"{key}: {entry[1].text}")
 
 
 def _parts(text: str) -> Iterator[str]:

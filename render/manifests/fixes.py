@@ -74,13 +74,14 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
         return None
     written = document.body
     if document.printed is not None:
-        if document.before is None or not _is_as_written(document, edit.path):
+        ways = (edit.path, edit.target)
+        if document.before is None or not all(_is_as_written(document, way) for way in ways):
             return None
         written = document.before
-        if loaded.blame(index, edit.path) is not None:
+        if any(loaded.blame(index, way) is not None for way in ways):
             return None
     path = _within(written, edit.path)
-    if path is None or (edit.action is Action.RENAME and _is_taken(written, path, edit.value)):
+    if path is None or (edit.target != edit.path and _is_taken(written, edit.target)):
         return None
     route = origin.route
     placed_edit = edit._replace(path=path, index=None)
@@ -197,9 +198,12 @@ def _within(body: Tree, path: FieldPath) -> FieldPath | None:
     return path
 
 
-def _is_taken(body: Tree, path: FieldPath, key: str) -> bool:
+def _is_taken(body: Tree, path: FieldPath) -> bool:
+    """Whether something stands at *path* of *body*, or nothing can stand there."""
     siblings = tree.get(body, *path[:-1])
-    return not isinstance(siblings, dict) or (key in siblings and key != path[-1])
+    if siblings is None:
+        return _within(body, path) is None
+    return not isinstance(siblings, dict) or path[-1] in siblings
 
 
 class EditedPlaces:
@@ -211,24 +215,25 @@ class EditedPlaces:
 
     def overlap(self, edits: Iterable[FileEdit]) -> bool:
         """Whether one of *edits* touches a place that is taken."""
-        for edit in edits:
-            *around, place = _ways(edit)
-            if place in self._around or not self._places.isdisjoint((*around, place)):
-                return True
-        return False
+        return any(
+            ways[-1] in self._around or not self._places.isdisjoint(ways)
+            for edit in edits
+            for ways in _ways(edit)
+        )
 
     def take(self, edits: Iterable[FileEdit]) -> None:
         """Let *edits* be made."""
         for edit in edits:
-            ways = _ways(edit)
-            self._places.add(ways[-1])
-            self._around.update(ways)
+            for ways in _ways(edit):
+                self._places.add(ways[-1])
+                self._around.update(ways)
 
 
-def _ways(edit: FileEdit) -> list[tuple[str, int, FieldPath]]:
-    """The places from the document down to the one whose content *edit* changes."""
-    reach = _reach(edit)
-    return [(edit.file, edit.document, reach[:size]) for size in range(len(reach) + 1)]
+def _ways(edit: FileEdit) -> Iterator[list[tuple[str, int, FieldPath]]]:
+    """The places from the document down to each whose content *edit* changes."""
+    is_moved = edit.edit.target != edit.edit.path
+    for reach in (_reach(edit), *([(*edit.route, *edit.edit.target)] if is_moved else ())):
+        yield [(edit.file, edit.document, reach[:size]) for size in range(len(reach) + 1)]
 
 
 def _reach(edit: FileEdit) -> FieldPath:

@@ -28,6 +28,8 @@ _KEPT_FOR_NETWORK = frozenset(
     ["HOME", "TMPDIR", "PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "USER"]
 )
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
+_MISSING = ("operation does not apply: doc is missing", "nonexistent key", "missing value")
+"""What is said of an operation of a JSON patch that finds nothing at its path."""
 _STOPPED = "stopped, out"
 _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
@@ -65,9 +67,26 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
         return done.stdout
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
     words = boxed.words(words.replace(os.path.realpath(place), build.folder))
+    position = _operation(words, build)
     words = boxed.concealed(words, build.reach, build.bounds.limits)
     words = words or _ended(done.returncode)
-    return _failure(build.folder, words, help=_cure(build.folder, words, build.lock))
+    failure = _failure(build.folder, words, help=_cure(build.folder, words, build.lock))
+    return failure._replace(position=position)
+
+
+def _operation(words: str, build: KustomizeBuild) -> Location | None:
+    """Where the operation of a JSON patch stands that does not apply, as *words* say of which the path is known."""
+    if not _says_missing(words):
+        return None
+    from render.manifests.blame import patches
+
+    found = patches.of_operation(words, build.reach, build.bounds.limits)
+    return None if found is None else Location(file=found[0], line=found[1], column=found[2])
+
+
+def _says_missing(words: str) -> bool:
+    """Whether *words* say that an operation of a JSON patch is for what is not there (evanphx/json-patch)."""
+    return any(sign in words for sign in _MISSING)
 
 
 def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
@@ -158,6 +177,11 @@ def _cure(folder: str, message: str, named: str) -> str:
         return f"virt-render pin writes {LOCK}: list it among the resources afterwards"
     if message.startswith(_STOPPED):
         return "raise --max-build-seconds if it is worth more"
+    if _says_missing(message):
+        return (
+            "the object has nothing at this path: mend the path, or the target; 'op: add' sets what is not there, if"
+            " all above it is, and 'op: remove' of nothing can go"
+        )
     if _WANTS_HELM in message:
         return (
             "virt-render does not let kustomize run helm: commit what 'helm template' prints as a resource, or render"

@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any
 
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import of_check
+from render.diagnostics.codes import UNKNOWN_FIELD, of_check
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import types
 from render.model.apimachinery import quantity
@@ -96,7 +96,8 @@ def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cau
     """
     causes = _Causes()
     if type_name not in _OBJECTS:
-        return _struct(type_name, release)(tree, (), causes), causes.all()
+        decoded = _struct(type_name, release)(tree, (), causes)
+        return decoded, _with_places(causes.all(), tree, type_name, release)
     body = {key: item for key, item in tree.items() if key != "status"}
     metadata = tree.get("metadata")
     if isinstance(metadata, dict):
@@ -111,7 +112,28 @@ def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cau
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
         if kept:
             decoded = {**decoded, "status": kept}
-    return decoded, causes.all()
+    return decoded, _with_places(causes.all(), tree, type_name, release)
+
+
+def _with_places(causes: list[Cause], body: Tree, type_name: str, release: Version) -> list[Cause]:
+    """*causes* in *body*, unknown fields with the places where they belong."""
+    if not any(map(_is_unknown, causes)):
+        return causes
+    from render.schemas import misplaced
+
+    def misfits(value: Any, go_type: str) -> list[Cause]:
+        found: list[Cause] = []
+        _item(_reader(go_type, release, opaque=False))(value, (), found)
+        return found
+
+    return [
+        misplaced.placed(cause, body, type_name, release, misfits) if _is_unknown(cause) else cause
+        for cause in causes
+    ]
+
+
+def _is_unknown(cause: Cause) -> bool:
+    return cause.check == UNKNOWN_FIELD.slug and bool(cause.path)
 
 
 class _Causes(list[Cause]):

@@ -68,13 +68,17 @@ def link_to(place: FieldPath) -> Link:
 def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cause:
     """A field that the type at *link*, which has the *known* ones, has not."""
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
+    place = path((link, str(key)))
+    lost = not_known_here(type_name, key)
+    near, fixes = misnamed(place, () if lost else known)
+    return Cause(UNKNOWN_FIELD.slug, place, text, lost or _meant(near), fixes=fixes)
+
+
+def not_known_here(type_name: str, key: Any) -> str:
+    """What to do about a field of a type that only later releases know there, or only others; ``""`` of any other."""
     since = types.came_with(type_name, key) if isinstance(key, str) else ""
     later = f"remove it: {types.owner(type_name)} has it from {since} on{_gate(type_name, key)}"
-    place = path((link, str(key)))
-    is_none = since or (type_name, key) in _LOST
-    near, fixes = misnamed(place, () if is_none else known)
-    cure = later if since else _meant(near)
-    return Cause(UNKNOWN_FIELD.slug, place, text, _LOST.get((type_name, key), cure), fixes=fixes)
+    return _LOST.get((type_name, key), later if since else "")
 
 
 _SILENTLY = (

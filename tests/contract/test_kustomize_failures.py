@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.boxed import ProgramBounds
@@ -46,3 +48,48 @@ def test_charts_are_not_for_kustomize_to_render(tmp_path: Path, kustomize: str) 
     )
     (tmp_path / "kustomization.yaml").write_text("resources: [nowhere]\n")
     assert "helm" not in (refused(tmp_path, kustomize).help or "")
+
+
+OPERATION = "- op: {op}\n  path: /metadata/{key}\n  value: hunter2canary\n"
+PATCHES = """\
+resources: [config.yaml]
+{key}:
+- target: {{version: v1, kind: ConfigMap, name: c}}
+  {patch}
+"""
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, labels: {a: b}}\n"
+
+
+@pytest.mark.parametrize("key", ["patches", "patchesJson6902"])
+@pytest.mark.parametrize("op", ["replace", "remove"])
+@pytest.mark.parametrize("is_inline", [True, False])
+def test_the_operation_that_does_not_apply_is_named_with_its_line(
+    tmp_path: Path, kustomize: str, key: str, op: str, *, is_inline: bool
+) -> None:
+    operations = OPERATION.format(op="add", key="labels/c") + OPERATION.format(
+        op=op, key="nowhere/none"
+    )
+    block = "".join(f"    {line}\n" for line in operations.splitlines())
+    patch = f"patch: |-\n{block}" if is_inline else "path: p.yaml"
+    (tmp_path / "kustomization.yaml").write_text(PATCHES.format(key=key, patch=patch))
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    (tmp_path / "p.yaml").write_text(operations)
+    found = refused(tmp_path, kustomize)
+    assert op in found.message
+    assert "/metadata/nowhere/none" in found.message
+    assert "hunter2canary" not in found.message
+    assert found.help.startswith("the object has nothing at this path")
+    assert found.position is not None
+    file = tmp_path / ("kustomization.yaml" if is_inline else "p.yaml")
+    assert found.position.file == str(file)
+    line = file.read_text().splitlines()[found.position.line - 1]
+    assert line.strip() == "path: /metadata/nowhere/none"
+
+
+def test_of_two_operations_that_may_be_meant_none_is_named(tmp_path: Path, kustomize: str) -> None:
+    operation = OPERATION.format(op="replace", key="nowhere/none")
+    block = "".join(f"    {line}\n" for line in (operation * 2).splitlines())
+    text = PATCHES.format(key="patches", patch=f"patch: |-\n{block}")
+    (tmp_path / "kustomization.yaml").write_text(text)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    assert refused(tmp_path, kustomize).position is None

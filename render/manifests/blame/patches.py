@@ -111,6 +111,24 @@ def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
     yield from ((place, pairs) for place, pairs in found if isinstance(pairs, dict))
 
 
+def of_operation(words: str, reach: Reach, limits: Limits) -> Position | None:
+    """Where the one operation stands of which *words* of kustomize name the path; None where several would be meant."""
+    named = {word.rstrip(":,;").strip("\"'") for word in words.split()}
+    found = [
+        (text_at(operation, "op"), patch, (_OPS, index, key))
+        for patch in _patches(reach, limits)
+        for index, operation in enumerate(_listed(patch.document.body.get(_OPS)))
+        for key in ("path", "from")
+        if text_at(operation, key) in named
+    ]
+    found = [operation for operation in found if operation[0] in named] or found
+    return found[0][1].at(found[0][2]) if len(found) == 1 else None
+
+
+def _listed(operations: Any) -> list[Any]:
+    return operations if isinstance(operations, list) else []
+
+
 class _Blame:
     """The patches of what was *built* of a reach, read once."""
 

@@ -77,6 +77,14 @@ CASES = {
     ),
     "host-name-case": Mending("hostname: web", "hostname: Web", "hostname: web", safe=True),
     "host-name": Mending("hostname: web", "hostname: web_1.example", "hostname: web-1-example"),
+    "misplaced-field": Mending(
+        REST,
+        "        volumes:\n        - name: root\n          containerDisk: {image: x}\n"
+        + REST[: REST.index("      volumes:")],
+        REST,
+    ),
+    # The disk stays: what it lacks is there once the field has its name.
+    "unknown-volumes": Mending("      volumes:", "      volums:", "      volumes:"),
     "unknown-field": Mending("model: host-model", "modle: host-model", "model: host-model"),
     "unknown-name": Mending("name: small", "name: smal", "name: small"),
     "kind": Mending(

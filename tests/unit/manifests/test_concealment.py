@@ -1,5 +1,6 @@
 """What kustomize and helm say of their failure, without what is secret in it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,57 @@ def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
     assert shortened(text, parts, 1000, names) == (
         "accumulating resources: from 'rhel9.yaml': [redacted], [redacted]"
     )
+
+
+OPERATIONS = """\
+- op: replace
+  path: /spec/template/spec/domain/cpu/cores
+  value: hunter2canary
+- {op: move, from: /metadata/labels/old, path: /metadata/labels/new}
+"""
+WORDS = "replace /spec/template/spec/domain/cpu/cores /metadata/labels/old move hunter2canary"
+JSON = '[{"op":"replace","path":"/spec/template/spec/domain/cpu/cores","value":"hunter2canary"}]'
+
+
+def _words_about(folder: Path, kustomization: str, words: str, **files: str) -> str:
+    reach = Reach()
+    for name, text in {"kustomization": kustomization, **files}.items():
+        put(folder / f"{name}.yaml", text)
+        known = reach.kustomizations if name == "kustomization" else reach.others
+        known.append(str(folder / f"{name}.yaml"))
+    return shortened(words, secret_parts(reach, Limits()), 1000, file_names(reach))
+
+
+@pytest.mark.parametrize("key", ["patches", "patchesJson6902"])
+@pytest.mark.parametrize("notation", ["file", "block", "quoted", "json"])
+def test_of_a_json_patch_the_values_are_secret(tmp_path: Path, key: str, notation: str) -> None:
+    """Its operations and paths are no more secret than the names of fields."""
+    block = "".join(f"    {line}\n" for line in OPERATIONS.splitlines())
+    entry = {
+        "file": "path: p.yaml\n",
+        "block": f"patch: |-\n{block}",
+        "quoted": f"patch: {json.dumps(OPERATIONS)}\n",
+        "json": f"patch: '{JSON}'\n",
+    }[notation]
+    text = f"{key}:\n- target: {{kind: VirtualMachine}}\n  {entry}"
+    files = {"p": OPERATIONS} if notation == "file" else {}
+    masked = _words_about(tmp_path, text, WORDS, **files)
+    assert masked == WORDS.replace("hunter2canary", "[redacted]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- op: add\n  path: /a/b\n  password: x\n", "- op: add\n  path: /a/b\n- [\n",
+     "- op: add\n  path: /a/b\n---\ntoken\n", "- op: add\n  path: /a/b\n- x\n"],
+)  # fmt: skip
+def test_what_only_looks_like_a_patch_is_secret_whole(tmp_path: Path, text: str) -> None:
+    assert _words_about(tmp_path, "secretGenerator: []\n", "/a/b", p=text) == "[redacted]"
+
+
+def test_which_object_a_patch_is_for_is_no_secret(tmp_path: Path) -> None:
+    patch = (
+        "    kind: VirtualMachine\n    metadata:\n      name: web\n    spec: {x: hunter2canary}\n"
+    )
+    text = f"patches:\n- patch: |-\n{patch}"
+    words = "VirtualMachine.v1/web hunter2canary"
+    assert _words_about(tmp_path, text, words) == "VirtualMachine.v1/web [redacted]"
