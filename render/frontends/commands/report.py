@@ -41,6 +41,11 @@ from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
 
+_NOT_FOUND = frozenset(
+    code.number
+    for code in (codes.INSTANCETYPE_NOT_FOUND, codes.PREFERENCE_NOT_FOUND, codes.REVISION_NOT_FOUND)
+)
+
 
 def report(request: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
@@ -212,18 +217,16 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource and _is_of_page(finding) else None
         (others if its is None else its).append(finding)
-    differing = {
-        ref
-        for finding in others
-        for ref in finding.diagnostic.concerned
-        if finding.diagnostic.code == codes.OBJECT_CHANGED.number
-    }
+    concerns: dict[ResourceRef, list[Finding]] = {}
+    for finding in others:
+        for ref in dict.fromkeys(finding.diagnostic.concerned):
+            concerns.setdefault(ref, []).append(finding)
     blamed = [
         # Of several of one name the first has what is found of all: were it at each, a page would be its square.
         machine._replace(
             resource=applied_as(machine.resource, loaded.namespace),
             findings=tuple(merge(by_machine.pop(machine.resource, []))),
-            differs=machine.resource in differing,
+            concerns=tuple(concerns.pop(machine.resource, ())),
         )
         for machine in machines
     ]
@@ -261,6 +264,25 @@ def _is_of_page(finding: Finding) -> bool:
     return diagnostic.severity is not Severity.INFO or diagnostic.code == codes.PLACEHOLDER.number
 
 
+def _missing(machine: Machine) -> dict[str, str]:
+    """The names of the definitions that *machine* wants and that are not there, by its word for them."""
+    steps = {
+        step
+        for diagnostic in machine.diagnostics
+        if diagnostic.code in _NOT_FOUND
+        for step in diagnostic.location.path
+    }
+    matchers = {
+        kind_class.word: machine.spec.get(kind_class.word) or {}
+        for kind_class in KIND_CLASSES
+        if kind_class.word in steps
+    }
+    return {
+        word: matcher.get("revisionName") or matcher.get("name") or ""
+        for word, matcher in matchers.items()
+    }
+
+
 def _machine(
     machine: Machine, kustomization: str, wording: Wording, manifests: Input
 ) -> FleetMachine:
@@ -269,7 +291,9 @@ def _machine(
     release = minor(machine.context.release)
     definitions_, pins = stamping.refs(machine), tuple(sorted(machine.pinned))
     if machine.failed:
-        return FleetMachine(kustomization, resource.ref, place, None, release, definitions_, pins)
+        return FleetMachine(
+            kustomization, resource.ref, place, None, release, definitions_, pins, missing=_missing(machine)
+        )  # fmt: skip
     body = emit.vmi(machine)
     decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
