@@ -137,6 +137,7 @@ def _states(machine: FleetMachine) -> Iterator[str]:
 def _fleet(request: Request, work: Work) -> Fleet:
     """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
     named = {tidy(path) for path in request.paths or (".",)}
+    is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
@@ -144,7 +145,7 @@ def _fleet(request: Request, work: Work) -> Fleet:
     capacity: list[tuple[str, ClusterCapacity]] = []
     for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
         _demand(part, named)
-        of_part = _part(part, work, wording)
+        of_part = _part(part, work, wording if is_page else None)
         machines += of_part.machines
         findings += filter(_is_of_page, of_part.findings)
         notes += (finding for finding in of_part.findings if not _is_of_page(finding))
@@ -195,8 +196,8 @@ class _ReportedPart(NamedTuple):
     capacity: ClusterCapacity | None
 
 
-def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
-    """What there is to say of *part*."""
+def _part(part: FleetPart, work: Work, wording: Wording | None) -> _ReportedPart:
+    """What there is to say of *part*, with who decided each field where there is a *wording* for that."""
     loaded, request = part.loaded, part.request
     kustomization = loaded.name if loaded.is_one_root else ""
     machines: list[FleetMachine] = []
@@ -206,7 +207,7 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         return input_of(loaded, request.around, request.reading.limits)
 
     def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, kustomization, wording, manifests()))
+        machines.append(_machine(machine, kustomization, manifests(), wording))
 
     rendered = render_part(part, work, _forget, observe)
     machines += _refused(part, machines, kustomization, manifests())
@@ -284,7 +285,7 @@ def _missing(machine: Machine) -> dict[str, str]:
 
 
 def _machine(
-    machine: Machine, kustomization: str, wording: Wording, manifests: Input
+    machine: Machine, kustomization: str, manifests: Input, wording: Wording | None
 ) -> FleetMachine:
     resource = machine.resource
     place = _beginning(resource, manifests)
@@ -295,15 +296,11 @@ def _machine(
             kustomization, resource.ref, place, None, release, definitions_, pins, missing=_missing(machine)
         )  # fmt: skip
     body = emit.vmi(machine)
-    decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
+    fields: tuple[int, ...] = ()
+    if wording is not None:
+        fields = wording.add(deciders.decisions(machine, body), manifests, resource, place)
+    size = size_of(body, name)
     return FleetMachine(
-        kustomization,
-        resource.ref,
-        place,
-        size_of(body, name),
-        release,
-        definitions_,
-        pins,
-        wording.add(decisions, manifests, resource, place),
+        kustomization, resource.ref, place, size, release, definitions_, pins, fields
     )
