@@ -861,11 +861,10 @@ def history_schema() -> dict[str, Any]:
         "messages": {"type": "array", "items": text},
         "changes": {"type": "array", "items": _closed(change)},
     }
+    commit = {"commit": text, "date": {**text, "format": "date"}, "subject": text}
     revision = {
         "number": {"type": "integer", "minimum": 1},
-        "commit": text,
-        "date": {**text, "format": "date"},
-        "subject": text,
+        **commit,
         "instancetype": definition,
         "preference": definition,
         "class": {**effect, "description": "new: the first one"},
@@ -880,6 +879,11 @@ def history_schema() -> dict[str, Any]:
         "resource": _closed(dict.fromkeys(("kind", "namespace", "name"), text)),
         "lock": {**text, "description": "as seen from the top of the repository"},
         "revisions": {"type": "array", "items": _closed(revision), "description": "oldest first"},
+        "removals": {
+            "type": "array",
+            "items": _closed(commit),
+            "description": "the commits that took it out of the lock, oldest first",
+        },
     }
     return {
         "$schema": DIALECT,

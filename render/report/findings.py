@@ -105,7 +105,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     """
     once: dict[object, Finding] = {}
     for finding in findings:
-        key = _same(finding)
+        key = identity(finding)
         other = once.setdefault(key, finding)
         if other is not finding:
             once[key] = other._replace(
@@ -115,7 +115,7 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(once.values(), key=_order)
 
 
-def _same(finding: Finding) -> object:
+def identity(finding: Finding) -> object:
     """What is equal of findings that are one."""
     diagnostic = finding.diagnostic
     about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
@@ -200,5 +200,5 @@ def fingerprints(
     findings: Iterable[Finding], seen_from: Callable[[str], str]
 ) -> Callable[[Finding], Finding]:
     """What gives a finding, of whatever part of *findings*, the fingerprint that it has among all of them."""
-    known = {_same(each): each.fingerprint for each in identified(merge(findings), seen_from)}
-    return lambda finding: finding._replace(fingerprint=known[_same(finding)])
+    known = {identity(each): each.fingerprint for each in identified(merge(findings), seen_from)}
+    return lambda finding: finding._replace(fingerprint=known[identity(finding)])

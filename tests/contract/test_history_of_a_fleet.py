@@ -184,6 +184,51 @@ def test_the_page_says_of_a_migration_what_the_text_says(tmp_path: Path) -> None
         assert "nothing migrates it by itself" in made.fine("history", *words)
 
 
+@pytest.fixture
+def removed(tmp_path: Path) -> Repository:
+    """Two VMs, of which one is removed, and comes again."""
+    made = Repository(tmp_path / "repository")
+    made.write("db.yaml", vm("db", memory="1Gi"))
+    for subject in ("Begin", "Remove web", "Bring web back"):
+        if subject == "Remove web":
+            (made.folder / "web.yaml").unlink()
+        else:
+            made.write("web.yaml", vm("web", memory="1Gi"))
+        made.fine("pin", ".")
+        made.commit(subject)
+    return made
+
+
+def test_the_end_of_a_vm_is_told(removed: Repository) -> None:
+    """In every format, of one VM and of all, and since a commit."""
+    lines = removed.fine("history", "web").splitlines()
+    assert [line.split("  ")[-1] for line in lines] == [
+        "web", "Begin", "Remove web", "no longer in the lock", "Bring web back",
+    ]  # fmt: skip
+    assert lines[2].startswith("   -  ")
+    assert removed.fine("history").count("no longer in the lock") == 1
+    assert removed.fine("history", "--since", "HEAD~2").splitlines()[1:3] == lines[2:4]
+    document = json.loads(removed.fine("history", "--format", "json"))
+    schema = json.loads((ROOT / "schemas/history.schema.json").read_bytes())
+    jsonschema.validate(document, schema)
+    ends = {each["resource"]["name"]: each["removals"] for each in document["machines"]}
+    assert [end["subject"] for end in ends["web"]] == ["Remove web"]
+    assert ends["db"] == []
+    page = removed.fine("history", "--format", "html")
+    entry = page.partition("<strong>Remove web</strong>")[2].partition("</div>")[0]
+    assert '<span class="e gone">gone</span> web</p>' in entry
+    assert "<strong>1</strong> gone <small>no longer in the lock</small>" in page
+
+
+def test_a_merge_removes_nothing_a_second_time(removed: Repository) -> None:
+    removed.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    removed.write("note", "")
+    removed.commit("Aside")
+    removed.git("checkout", "--quiet", "main")
+    removed.git("merge", "--quiet", "--strategy", "ours", "--message", "Merge", "side")
+    assert removed.fine("history", "web").count("no longer in the lock") == 1
+
+
 def test_commits_of_one_day_stand_in_the_order_of_git() -> None:
     first, second, third = (ToldCommit(id_, "2026-01-01", f"Step {id_}") for id_ in "abc")
     machines = [

@@ -131,6 +131,56 @@ def test_what_a_pin_keeps_from_an_edit_is_no_part_that_it_reaches(repository: Re
     assert "those that keep what they are pinned to" in page
 
 
+def _cluster(repository: Repository, name: str, vms: int) -> None:
+    """A root with so many VMs in the namespace prod, and a quota there that holds one of them."""
+    texts = [vm(f"web-{number}", namespace="prod", memory="4Gi") for number in range(vms)]
+    repository.write(f"{name}/vms.yaml", "---\n".join(texts))
+    quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: team, namespace: prod}\n"
+    repository.write(f"{name}/quota.yaml", f"{quota}spec: {{hard: {{requests.memory: 6Gi}}}}\n")
+    repository.write(f"{name}/kustomization.yaml", "resources: [vms.yaml, quota.yaml]\n")
+
+
+def test_a_quota_names_the_vms_of_its_own_cluster(tmp_path: Path, kustomize: str) -> None:
+    """Two clusters have the same namespace, and VMs of the same names in it."""
+    made = Repository(tmp_path / "clusters")
+    for name in ("east", "west"):
+        _cluster(made, name, 3)
+    page = made.fine("report", "--kustomize", kustomize)
+    wrong = page.partition('id="wrong"')[2].partition("</section>")[0]
+    assert "<strong>6 VMs</strong> exceeded quota" in wrong
+    lines = re.findall(r"<p><code>(\w+)/quota.yaml:4:15</code> (.*)</p>", wrong)
+    assert [name for name, _ in lines] == ["east", "west"]
+    anchors = [
+        re.findall(r'href="#([^"]+)">prod/web-\d</a> <small>(\w+)<', vms) for _, vms in lines
+    ]
+    assert [{where for _, where in named} for named in anchors] == [{"east"}, {"west"}]
+    assert len({anchor for named in anchors for anchor, _ in named}) == 6
+
+
+def test_of_many_vms_of_a_quota_the_first_are_open_and_the_others_folded(
+    tmp_path: Path, kustomize: str
+) -> None:
+    made = Repository(tmp_path / "cluster")
+    _cluster(made, "east", 60)
+    page = made.fine("report", "--kustomize", kustomize)
+    wrong = page.partition('id="wrong"')[2].partition("</section>")[0]
+    opened, _, folded = wrong.partition("<details><summary>and 54 more</summary>")
+    assert (opened.count("<a "), folded.count("<a ")) == (6, 44)
+    assert folded.count(" and 10 more</p>") == 1
+
+
+def test_a_definition_that_is_missing_is_named_in_the_table(repository: Repository) -> None:
+    page = repository.fine("report")
+    assert '<td class="name">nowhere <strong class="error">missing</strong>' in page
+    assert page.count(">missing<") == 1
+    repository.write("vms/lost.yaml", vm("lost", namespace="prod", instancetype="small", kind=NAMESPACED).replace(
+        "  template:", "  preference: {name: gone}\n  template:", 1))  # fmt: skip
+    assert (
+        '<td class="name">small<td class="name">gone <strong class="error">missing'
+        in repository.fine("report")
+    )
+
+
 def test_what_is_wrong_alike_in_several_places_names_each(repository: Repository) -> None:
     """Of what is no VM the first places stand there, and the others below."""
     for number in range(8):

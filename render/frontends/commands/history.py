@@ -64,12 +64,13 @@ class _EditRevision(NamedTuple):
     """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
 
     A number may come again with another step: where a lock was reverted, or a VM was away for a while.
-    *before*: the step that it followed.
+    *before*: the step that it followed. *removals*: the commits with which it ended, and none followed.
     """
 
     commits: list[Commit]
     pin: Pin
     before: "_EditRevision | None"
+    removals: list[Commit]
 
 
 def history(request: Request, work: Work) -> Answer:
@@ -125,12 +126,16 @@ def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     if others:  # in the one order that git has for all of them
         commits = git.commits(top, *(known.place.lock for known, _ in meant))
     commit_ids = _since(since, top, commits)
+    steps = {(known.place, vm): _steps_of(vm, known.locks) for known, vms in meant for vm in vms}
     wanted = {
-        (known.place, vm): [
-            step for step in _steps_of(vm, known.locks) if step.commits[0].id in commit_ids
+        key: [step for step in own_steps if step.commits[0].id in commit_ids]
+        for key, own_steps in steps.items()
+    }
+    removals = {
+        key: [
+            _told_commit(end) for step in own_steps for end in step.removals if end.id in commit_ids
         ]
-        for known, vms in meant
-        for vm in vms
+        for key, own_steps in steps.items()
     }
     needed = [
         (place, vm, revision)
@@ -141,9 +146,14 @@ def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     ]
     renderings = _renderings(needed, commits, request, work)
     machines = [
-        ToldMachine(vm, [_revision(place, vm, step, renderings) for step in own_steps], place.lock)
+        ToldMachine(
+            vm,
+            [_revision(place, vm, step, renderings) for step in own_steps],
+            place.lock,
+            removals[place, vm],
+        )
         for (place, vm), own_steps in wanted.items()
-        if own_steps or not since
+        if own_steps or removals[place, vm] or not since
     ]
     return ToldHistory(machines, [commit.id for commit in commits], since)
 
@@ -225,13 +235,17 @@ def _at_commit(
     return found
 
 
+def _told_commit(commit: Commit) -> ToldCommit:
+    return ToldCommit(commit.id, commit.date, commit.subject)
+
+
 def _revision(
     place: _RepositoryPath, vm: str, step: _EditRevision, renderings: _Renderings
 ) -> ToldRevision:
     commit = step.commits[0]
     refs = {word: entry.ref for word, entry in step.pin.entries.items() if entry.ref}
     told = ToldRevision(
-        step.pin.revision, ToldCommit(commit.id, commit.date, commit.subject), refs, is_first=not step.before,
+        step.pin.revision, _told_commit(commit), refs, is_first=not step.before,
     )  # fmt: skip
     now = renderings[place, vm, commit.id]
     last = renderings[place, vm, step.before.commits[0].id] if step.before else None
@@ -415,6 +429,9 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
             continue
         pin = lock.pins.get(vm)
         if pin is None:
+            # A merge removes nothing that a side of it has removed already.
+            if above and len(above) == len(commit.parents):
+                above[0].removals.append(commit)
             continue
         identity = (pin.revision, pin.rendered)
         step = next(
@@ -427,7 +444,7 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
         )
         if step is None:
             before = above[0] if above else steps[-1] if steps else None
-            step = _EditRevision([], pin, before)
+            step = _EditRevision([], pin, before, [])
             steps.append(step)
         step.commits.append(commit)
         at[commit.id] = step

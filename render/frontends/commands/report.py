@@ -41,6 +41,11 @@ from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
 
+_NOT_FOUND = frozenset(
+    code.number
+    for code in (codes.INSTANCETYPE_NOT_FOUND, codes.PREFERENCE_NOT_FOUND, codes.REVISION_NOT_FOUND)
+)
+
 
 def report(request: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
@@ -132,6 +137,7 @@ def _states(machine: FleetMachine) -> Iterator[str]:
 def _fleet(request: Request, work: Work) -> Fleet:
     """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
     named = {tidy(path) for path in request.paths or (".",)}
+    is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
     machines: list[FleetMachine] = []
     findings: list[Finding] = []
@@ -139,7 +145,7 @@ def _fleet(request: Request, work: Work) -> Fleet:
     capacity: list[tuple[str, ClusterCapacity]] = []
     for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
         _demand(part, named)
-        of_part = _part(part, work, wording)
+        of_part = _part(part, work, wording if is_page else None)
         machines += of_part.machines
         findings += filter(_is_of_page, of_part.findings)
         notes += (finding for finding in of_part.findings if not _is_of_page(finding))
@@ -190,8 +196,8 @@ class _ReportedPart(NamedTuple):
     capacity: ClusterCapacity | None
 
 
-def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
-    """What there is to say of *part*."""
+def _part(part: FleetPart, work: Work, wording: Wording | None) -> _ReportedPart:
+    """What there is to say of *part*, with who decided each field where there is a *wording* for that."""
     loaded, request = part.loaded, part.request
     kustomization = loaded.name if loaded.is_one_root else ""
     machines: list[FleetMachine] = []
@@ -201,7 +207,7 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         return input_of(loaded, request.around, request.reading.limits)
 
     def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, kustomization, wording, manifests()))
+        machines.append(_machine(machine, kustomization, manifests(), wording))
 
     rendered = render_part(part, work, _forget, observe)
     machines += _refused(part, machines, kustomization, manifests())
@@ -212,18 +218,16 @@ def _part(part: FleetPart, work: Work, wording: Wording) -> _ReportedPart:
         resource = finding.diagnostic.resource
         its = by_machine.get(resource) if resource and _is_of_page(finding) else None
         (others if its is None else its).append(finding)
-    differing = {
-        ref
-        for finding in others
-        for ref in finding.diagnostic.concerned
-        if finding.diagnostic.code == codes.OBJECT_CHANGED.number
-    }
+    concerns: dict[ResourceRef, list[Finding]] = {}
+    for finding in others:
+        for ref in dict.fromkeys(finding.diagnostic.concerned):
+            concerns.setdefault(ref, []).append(finding)
     blamed = [
         # Of several of one name the first has what is found of all: were it at each, a page would be its square.
         machine._replace(
             resource=applied_as(machine.resource, loaded.namespace),
             findings=tuple(merge(by_machine.pop(machine.resource, []))),
-            differs=machine.resource in differing,
+            concerns=tuple(concerns.pop(machine.resource, ())),
         )
         for machine in machines
     ]
@@ -261,25 +265,42 @@ def _is_of_page(finding: Finding) -> bool:
     return diagnostic.severity is not Severity.INFO or diagnostic.code == codes.PLACEHOLDER.number
 
 
+def _missing(machine: Machine) -> dict[str, str]:
+    """The names of the definitions that *machine* wants and that are not there, by its word for them."""
+    steps = {
+        step
+        for diagnostic in machine.diagnostics
+        if diagnostic.code in _NOT_FOUND
+        for step in diagnostic.location.path
+    }
+    matchers = {
+        kind_class.word: machine.spec.get(kind_class.word) or {}
+        for kind_class in KIND_CLASSES
+        if kind_class.word in steps
+    }
+    return {
+        word: matcher.get("revisionName") or matcher.get("name") or ""
+        for word, matcher in matchers.items()
+    }
+
+
 def _machine(
-    machine: Machine, kustomization: str, wording: Wording, manifests: Input
+    machine: Machine, kustomization: str, manifests: Input, wording: Wording | None
 ) -> FleetMachine:
     resource = machine.resource
     place = _beginning(resource, manifests)
     release = minor(machine.context.release)
     definitions_, pins = stamping.refs(machine), tuple(sorted(machine.pinned))
     if machine.failed:
-        return FleetMachine(kustomization, resource.ref, place, None, release, definitions_, pins)
+        return FleetMachine(
+            kustomization, resource.ref, place, None, release, definitions_, pins, missing=_missing(machine)
+        )  # fmt: skip
     body = emit.vmi(machine)
-    decisions = deciders.decisions(machine, body)
     name = machine.instancetype.name if machine.instancetype else ""
+    fields: tuple[int, ...] = ()
+    if wording is not None:
+        fields = wording.add(deciders.decisions(machine, body), manifests, resource, place)
+    size = size_of(body, name)
     return FleetMachine(
-        kustomization,
-        resource.ref,
-        place,
-        size_of(body, name),
-        release,
-        definitions_,
-        pins,
-        wording.add(decisions, manifests, resource, place),
+        kustomization, resource.ref, place, size, release, definitions_, pins, fields
     )

@@ -5,7 +5,7 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -136,30 +136,29 @@ def _leaves(
     """
     found: list[_Leaf] = []
 
+    def reach(path: FieldPath, text: str, value: Any, own: Any, by: _Write | None) -> None:
+        write = writes.get(path)
+        last = by if write is None or (by and by.order > write.order) else write
+        if value and isinstance(value, (dict, list)):
+            walk(value, own, path, text, last)
+        else:
+            found.append(_Leaf(path, text, value, own, last))
+
     def walk(node: Any, own: Any, path: FieldPath, text: str, by: _Write | None) -> None:
-        for step, word, value, inner in _children(node, own, text):
-            below = (*path, step)
-            write = writes.get(below)
-            last = by if write is None or (by and by.order > write.order) else write
-            if value and isinstance(value, (dict, list)):
-                walk(value, inner, below, word, last)
-            else:
-                found.append(_Leaf(below, word, value, inner, last))
+        if isinstance(node, dict):
+            inner = own if isinstance(own, dict) else {}
+            before = f"{text}." if text else ""
+            for key, value in node.items():
+                reach((*path, key), before + key, value, inner.get(key), by)
+            return
+        names = compare.by_name(node) or range(len(node))
+        items = [*own[: len(node)]] if isinstance(own, list) else []
+        items += [None] * (len(node) - len(items))
+        for index, (name, value, item) in enumerate(zip(names, node, items, strict=True)):
+            reach((*path, index), f"{text}[{name}]", value, item, by)
 
     walk(node, own, (), "", writes.get(()))
     return found
-
-
-def _children(node: Any, own: Any, text: str) -> Iterable[tuple[str | int, str, Any, Any]]:
-    """What *node* holds, a mapping or a list that is called *text*: step, name, value, and what *own* has there."""
-    if isinstance(node, dict):
-        inner = own if isinstance(own, dict) else {}
-        before = f"{text}." if text else ""
-        return [(key, before + key, value, inner.get(key)) for key, value in node.items()]
-    items = [*own[: len(node)]] if isinstance(own, list) else []
-    items += [None] * (len(node) - len(items))
-    words = [f"{text}[{word}]" for word in compare.by_name(node) or range(len(node))]
-    return zip(range(len(node)), words, node, items, strict=True)
 
 
 @lru_cache(maxsize=4096)

@@ -32,19 +32,20 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
         return {}
     bound = rules.bound(preference.RULES, definition.spec, machine.context.release)
 
-    @cache  # most VMs keep a preference from nothing
-    def known() -> set[tuple[FieldPath, FieldPath]]:
-        return {(edit.path, edit.source) for edit in _edits(machine, bound.steps)}
+    @cache  # many places concern the same steps, a few of all
+    def made(steps: tuple[Step, ...]) -> set[tuple[FieldPath, FieldPath]]:
+        return {(edit.path, edit.source) for edit in _edits(machine, steps)}
 
     found: dict[FieldPath, Edit] = {}
     for place in _occupied(
         machine, _targets(bound, tuple(definition.spec.get("annotations") or ()))
     ):
-        for edit in _edits(machine, _concerned(bound, _without_positions(place)), place):
+        steps = _concerned(bound, _without_positions(place))
+        for edit in _edits(machine, steps, place):
             wish = _instead(edit, place, machine.vmi)
             if wish is None or _is_section(edit, definition.spec):
                 continue
-            if (edit.path, edit.source) not in known():
+            if (edit.path, edit.source) not in made(steps):
                 found[place] = wish
                 break
     return found

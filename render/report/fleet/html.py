@@ -1,13 +1,12 @@
 """A fleet as one HTML page: its table can be read without scripts, and a small fleet whole."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from render.diagnostics.diagnostic import Severity, without_positions
 from render.model.counting import counted
-from render.model.resource import ResourceRef
-from render.report.findings import Finding, Group, merge
+from render.report.findings import Finding, Group, identity, merge
 from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
@@ -25,6 +24,10 @@ _DIFFERING = "differing"
 _WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", "fine": ""}
 _LISTED, _NAMED, _REACHED = 12, 6, 50
 _Share = tuple[str, str, str]
+#: What a link to a VM says.
+_Link = dict[str, Any]
+#: VMs by the identity of what is found of them.
+_Concerned = Mapping[object, Sequence[FleetMachine]]
 _HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
@@ -36,7 +39,8 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     every = total(machines)
     names = anchors(machine.resource for machine in machines)
     ids = {id(machine): name for machine, name in zip(machines, names, strict=True)}
-    by_resource = {machine.resource: (_name(machine), ids[id(machine)]) for machine in machines}
+    links = _links(machines, ids)
+    concerned = _concerned(machines)
     worsts = Counter(map(_worst, machines))
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
@@ -49,10 +53,10 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         parts=bar((worst, worsts[worst], words) for worst, words in _WORSTS.items()),
         refused=worsts["errors"],
         warned=worsts["warnings"],
-        wrong=[_group(alike, by_resource) for alike in wrong[:_LISTED]],
+        wrong=[_group(alike, concerned, links) for alike in wrong[:_LISTED]],
         more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
         unread=fleet.unread,
-        reach=_reach(machines, ids),
+        reach=_reach(machines, links),
         more_reach=_more_reach(machines),
         total=_amounts(every),
         halted=len(machines) - every.machines,
@@ -63,7 +67,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         has=_columns(machines),
         machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
-        findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], by_resource)],
+        findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
         sums=_sums(machines),
     )
@@ -117,7 +121,10 @@ def _title(count: int, refused: int, errors: int) -> str:
 
 def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
     """Which columns say anything, and how many there are then."""
-    has = {word: any(word in machine.definitions for machine in machines) for word in _WORDS}
+    has = {
+        word: any(word in vm.definitions or word in vm.missing for vm in machines)
+        for word in _WORDS
+    }
     has["pins"] = any(machine.pins for machine in machines)
     has["releases"] = len({machine.release for machine in machines}) > 1
     return {**has, "columns": 3 + sum(has.values())}
@@ -145,41 +152,74 @@ def _likeness(finding: Finding) -> tuple[str, str, str, str]:
     return diagnostic.severity.value, diagnostic.code, diagnostic.check, text
 
 
-def _objects(finding: Finding) -> tuple[ResourceRef, ...]:
-    """What a finding is about: its object, or the VMs that are concerned."""
-    diagnostic = finding.diagnostic
-    return diagnostic.concerned or tuple(filter(None, [diagnostic.resource]))
+def _links(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> dict[int, _Link]:
+    """How each VM is named elsewhere in the page; of several of one name it is said in which kustomization each is."""
+    counts = Counter(map(_name, machines))
+    return {
+        id(vm): {
+            "name": _name(vm),
+            "id": ids[id(vm)],
+            "where": vm.kustomization if counts[_name(vm)] > 1 else "",
+            "pinned": bool(vm.pins),
+        }
+        for vm in machines
+    }
 
 
-def _places(group: Group, machines: Container[ResourceRef]) -> list[Place]:
-    """Where findings that are alike stand: of VMs, which are named with them, the first place is enough."""
-    others = [each.place for each in group.others if each.diagnostic.resource not in machines]
-    return list(dict.fromkeys([group.first.place, *others]))[:_NAMED]
+def _concerned(machines: Sequence[FleetMachine]) -> _Concerned:
+    """The VMs of each finding about one, or about what several of them share."""
+    found: dict[object, list[FleetMachine]] = {}
+    for machine in machines:
+        for finding in (*machine.findings, *machine.concerns):
+            found.setdefault(identity(finding), []).append(machine)
+    return found
 
 
-def _left(fleet: Fleet, groups: Iterable[Group], machines: Container[ResourceRef]) -> list[Finding]:
-    """What is found beside the *machines* of *fleet* and does not stand in *groups* already."""
+def _lines(group: Group, concerned: _Concerned) -> list[tuple[list[Place], Sequence[FleetMachine]]]:
+    """Where findings that are alike stand, each with its VMs; those of VMs are one line."""
+    every = (group.first, *group.others)
+    if group.first.diagnostic.concerned:
+        lines = [([each.place], concerned.get(identity(each), [])) for each in every]
+        return lines[:_NAMED]
+    machines = {id(vm): vm for each in every for vm in concerned.get(identity(each), ())}
+    others = [each.place for each in group.others if identity(each) not in concerned]
+    places = list(dict.fromkeys([group.first.place, *others]))[:_NAMED]
+    return [(places, list(machines.values()))]
+
+
+def _left(fleet: Fleet, groups: Iterable[Group], concerned: _Concerned) -> list[Finding]:
+    """What is found beside the VMs of *fleet* and does not stand in *groups* already."""
     placed = {
-        (_likeness(group.first), place) for group in groups for place in _places(group, machines)
+        (_likeness(group.first), place)
+        for group in groups
+        for places, _ in _lines(group, concerned)
+        for place in places
     }
     return [each for each in fleet.findings if (_likeness(each), each.place) not in placed]
 
 
-def _group(group: Group, machines: Mapping[ResourceRef, tuple[str, str]]) -> dict[str, Any]:
+def _group(group: Group, concerned: _Concerned, links: Mapping[int, _Link]) -> dict[str, Any]:
     """Findings that are alike, as what is wrong with several VMs."""
     first = group.first
-    named = (ref for finding in (first, *group.others) for ref in _objects(finding))
-    known = [machines[ref] for ref in dict.fromkeys(named) if ref in machines]
+    every = (first, *group.others)
+    known = {id(vm) for each in every for vm in concerned.get(identity(each), ())}
     return {
         "severity": first.diagnostic.severity.value,
         "count": counted(len(known), "VM") if known else "",
         "text": first.diagnostic.message,
         "title": first.title,
-        "places": _places(group, machines),
+        "lines": [
+            {"places": places, **_named([links[id(vm)] for vm in machines])}
+            for places, machines in _lines(group, concerned)
+        ],
         "help": first.diagnostic.help,
-        "machines": [{"name": name, "id": anchor} for name, anchor in known[:_NAMED]],
-        "more": len(known) - _NAMED if len(known) > _NAMED else 0,
     }
+
+
+def _named(vms: Sequence[_Link]) -> dict[str, Any]:
+    """The first of *vms*, those that are folded behind them, and how many no list has."""
+    few = len(vms) if len(vms) <= _NAMED + 1 else _NAMED
+    return {"machines": vms[:few], "folded": vms[few:_REACHED], "more": max(0, len(vms) - _REACHED)}
 
 
 def _shares(subtotals: Mapping[str, Total]) -> list[_Share]:
@@ -196,7 +236,7 @@ def _share(name: str, subtotal: Total, most: int) -> _Share:
     return name, f"{counted(subtotal.machines, 'VM')}, {vcpus} vCPU, {memory}", part
 
 
-def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dict[str, Any]]:
+def _reach(machines: Sequence[FleetMachine], links: Mapping[int, _Link]) -> list[dict[str, Any]]:
     """The definitions with the VMs that use them, those that most do first."""
     users: dict[tuple[str, str], list[FleetMachine]] = {}
     for machine in machines:
@@ -209,10 +249,7 @@ def _reach(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> list[dic
             "name": name,
             "parts": _reached_and_pinned(found, len(machines)),
             "words": _reached(found),
-            "machines": [
-                {"name": _name(machine), "id": ids[id(machine)], "pinned": bool(machine.pins)}
-                for machine in found[:_REACHED]
-            ],
+            "machines": [links[id(machine)] for machine in found[:_REACHED]],
             "more": max(0, len(found) - _REACHED),
         }
         for (kind, name), found in listed[:_LISTED]
@@ -273,9 +310,9 @@ def _worst(machine: FleetMachine) -> str:
 
 
 def _definition(machine: FleetMachine, word: str) -> tuple[str, str]:
-    """The name and the first digits of the hash of a definition."""
+    """The name and the first digits of the hash of a definition; no hash of one that is missing."""
     ref = machine.definitions.get(word)
-    return (ref.name, hashes.suffix(ref.hash)) if ref else ("", "")
+    return (ref.name, hashes.suffix(ref.hash)) if ref else (machine.missing.get(word, ""), "")
 
 
 def _machine(machine: FleetMachine) -> dict[str, Any]:
@@ -287,7 +324,9 @@ def _machine(machine: FleetMachine) -> dict[str, Any]:
         "halted": machine.size is None,
         "vcpus": f"{machine.size.vcpus:,}" if machine.size else "",
         "memory": f"{gibibytes(machine.size.memory)} GiB" if machine.size else "",
-        "definitions": [(word, *_definition(machine, word)) for word in _WORDS],
+        "definitions": [
+            (word, *_definition(machine, word), word in machine.missing) for word in _WORDS
+        ],
         "release": machine.release,
         "pins": machine.pins,
         "worst": _worst(machine),

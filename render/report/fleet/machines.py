@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from render.diagnostics.codes import OBJECT_CHANGED
 from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
 from render.model import fieldpath
@@ -36,8 +37,9 @@ _IDENTITY = frozenset({("metadata", "name"), ("metadata", "namespace")})
 class FleetMachine(NamedTuple):
     """A VM at *place* in the *kustomization*, ``""`` where there is none; a chart is named there too, and who uses it.
 
-    *size* is None where it does not start. *definitions* by the word of the VM; *pins* are those that the lock decides;
-    *fields* are numbers of `Wording.entries`. *differs*: a definition says something else than it is pinned to.
+    *size* is None where it does not start. *definitions* by the word of the VM, and the names of those that are
+    *missing*; *pins* are those that the lock decides; *fields* are numbers of `Wording.entries`. *concerns* are
+    findings about other objects that are of it too: a quota that it counts into, a definition that it is pinned to.
     """
 
     kustomization: str
@@ -49,7 +51,13 @@ class FleetMachine(NamedTuple):
     pins: tuple[str, ...] = ()
     fields: tuple[int, ...] = ()
     findings: tuple[Finding, ...] = ()
-    differs: bool = False
+    concerns: tuple[Finding, ...] = ()
+    missing: Mapping[str, str] = {}
+
+    @property
+    def differs(self) -> bool:
+        """Whether a definition says something else than it is pinned to."""
+        return any(each.diagnostic.code == OBJECT_CHANGED.number for each in self.concerns)
 
     def count(self, severity: Severity) -> int:
         """How many findings of *severity* it has."""

@@ -5,7 +5,7 @@ from typing import Any
 from render.diff.impact import MachineImpact
 from render.model.naming import whole
 from render.report import escaping
-from render.report.history.told import ToldHistory, ToldMachine, ToldRevision
+from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
 from render.report.impact.json import field_change
 from render.report.impact.review import leaves, worst
 
@@ -28,20 +28,25 @@ def _machine(machine: ToldMachine) -> dict[str, Any]:
     namespace, _, name = rest.rpartition("/")
     resource = {"kind": kind, "namespace": namespace, "name": name}
     revisions = list(map(_revision, machine.revisions))
-    return {"resource": resource, "lock": machine.lock, "revisions": revisions}
+    removals = [_commit(commit) for commit in machine.removals]
+    return {
+        "resource": resource, "lock": machine.lock, "revisions": revisions, "removals": removals,
+    }  # fmt: skip
 
 
 def _revision(revision: ToldRevision) -> dict[str, Any]:
     return {
         "number": revision.number,
-        "commit": revision.commit.id,
-        "date": revision.commit.date,
-        "subject": revision.commit.subject,
+        **_commit(revision.commit),
         **{word: _definition(revision, word) for word in ("instancetype", "preference")},
         "class": revision.effect,
         "fault": revision.fault or None,
         "impacts": list(map(_impact, revision.impacts)),
     }
+
+
+def _commit(commit: ToldCommit) -> dict[str, str]:
+    return {"commit": commit.id, "date": commit.date, "subject": commit.subject}
 
 
 def _definition(revision: ToldRevision, word: str) -> dict[str, str] | None:

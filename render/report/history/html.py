@@ -21,6 +21,7 @@ from render.report.page_origin import PageOrigin
 
 _MEANINGS = {
     **MEANINGS,
+    "gone": "no longer in the lock",
     "migrate": "changes with a live migration or a restart",
     "new": "first revision in the lock",
     "unrenderable": "cannot be rendered any more",
@@ -29,7 +30,10 @@ _NAMED = 6
 
 
 class TimelineMachine(NamedTuple):
-    """A VM that a commit changed, the *number* of its revision, and where its lock is if another has that name."""
+    """A VM that a commit changed, the *number* of its revision (0 where it is gone).
+
+    *folder*: where its lock is if another has that name.
+    """
 
     name: str
     folder: str
@@ -99,12 +103,20 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
                 (group.effect, group.messages, group.changes, group.definitions), group
             )
             same.machines.append(TimelineMachine(machine.name, folder, revision.number))
+        for commit in machine.removals:
+            removed = known.setdefault(commit, {}).setdefault("gone", _removal())
+            removed.machines.append(TimelineMachine(machine.name, folder, 0))
     places = {commit: place for place, commit in enumerate(history.commits)}
     ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [
         TimelineEntry(commit, sorted(groups.values(), key=lambda group: RANKED.index(group.effect)))
         for commit, groups in ordered
     ]
+
+
+def _removal() -> TimelineGroup:
+    """The VMs that a commit takes out of their lock."""
+    return TimelineGroup("gone", [], ("no longer in the lock",), (), "")
 
 
 def _group(revision: ToldRevision) -> TimelineGroup:

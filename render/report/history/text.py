@@ -3,10 +3,10 @@
 VMs that changed stand before those that are as they were when they came.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from render.model.counting import counted
-from render.report.history.told import ToldHistory, ToldMachine
+from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.text import lines, wrapped
 from render.report.terminal import BOLD, DIM, painted
@@ -19,7 +19,8 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
     names: dict[tuple[str, ...], list[str]] = {}
     for machine, lock in sorted(history.titled(), key=lambda titled: not titled[0].is_changed):
         name = f"{machine.name} ({lock})" if lock else machine.name
-        names.setdefault(tuple(_revisions(machine, style)), []).append(printable(name))
+        told = tuple(_events(machine, history.commits, style))
+        names.setdefault(told, []).append(printable(name))
     for revisions, alike in names.items():
         title = alike[0] if len(alike) == 1 else counted(len(alike), "VM")
         yield f"{painted(title, BOLD, colour=colour)}\n"
@@ -28,12 +29,28 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
         yield from revisions
 
 
-def _revisions(machine: ToldMachine, style: ImpactStyle) -> Iterator[str]:
-    for revision in machine.revisions:
-        id_, date, subject = revision.commit
-        commit = painted(printable(f"{id_[:10]}  {date}"), DIM, colour=style.colour)
-        yield f"{revision.number:>4}  {commit}  {printable(subject)}\n"
-        if revision.fault:
-            yield f"      cannot be rendered: {printable(revision.fault)}\n"
-        for impact in revision.impacts:
-            yield from (f"      {line}\n" for line in lines(impact, style=style))
+def _events(machine: ToldMachine, commits: Sequence[str], style: ImpactStyle) -> Iterator[str]:
+    """What came of *machine*, in the order of the *commits*, of which the newest is the first."""
+    places = {commit: place for place, commit in enumerate(commits)}
+    events: list[tuple[ToldCommit, ToldRevision | None]] = [
+        *((revision.commit, revision) for revision in machine.revisions),
+        *((commit, None) for commit in machine.removals),
+    ]
+    for commit, revision in sorted(events, key=lambda event: -places[event[0].id]):
+        if revision is None:
+            yield f"{_commit('-', commit, style)}      no longer in the lock\n"
+        else:
+            yield from _revision(revision, style)
+
+
+def _commit(number: object, commit: ToldCommit, style: ImpactStyle) -> str:
+    when = painted(printable(f"{commit.id[:10]}  {commit.date}"), DIM, colour=style.colour)
+    return f"{number:>4}  {when}  {printable(commit.subject)}\n"
+
+
+def _revision(revision: ToldRevision, style: ImpactStyle) -> Iterator[str]:
+    yield _commit(revision.number, revision.commit, style)
+    if revision.fault:
+        yield f"      cannot be rendered: {printable(revision.fault)}\n"
+    for impact in revision.impacts:
+        yield from (f"      {line}\n" for line in lines(impact, style=style))

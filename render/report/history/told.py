@@ -41,16 +41,20 @@ class ToldRevision(NamedTuple):
 
 
 class ToldMachine(NamedTuple):
-    """A VM by its name, with its *revisions*, oldest first, as a *lock* has them."""
+    """A VM by its name, with its *revisions*, oldest first, as a *lock* has them.
+
+    *removals* are the commits, oldest first, that took it out of the lock, in which it may stand again later.
+    """
 
     name: str
     revisions: Sequence[ToldRevision]
     lock: str
+    removals: Sequence[ToldCommit] = ()
 
     @property
     def is_changed(self) -> bool:
-        """Whether any of the revisions is more than its first."""
-        return any(not revision.is_first for revision in self.revisions)
+        """Whether there is more to say of it than its first revision."""
+        return bool(self.removals) or any(not revision.is_first for revision in self.revisions)
 
 
 class ToldHistory(NamedTuple):
@@ -73,6 +77,9 @@ class ToldHistory(NamedTuple):
 
 
 def effects(machines: Iterable[ToldMachine]) -> dict[str, int]:
-    """How many revisions have each effect, the worst first."""
-    numbers = Counter(revision.effect for machine in machines for revision in machine.revisions)
+    """How many revisions have each effect, and how often a VM is ``gone``, the worst first."""
+    numbers: Counter[str] = Counter()
+    for machine in machines:
+        numbers.update(revision.effect for revision in machine.revisions)
+        numbers["gone"] += len(machine.removals)
     return {effect: numbers[effect] for effect in RANKED if numbers[effect]}
