@@ -1,5 +1,9 @@
+import gc
+import io
 import os
 import signal
+import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -7,7 +11,9 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-from tests.support import goldens, releases, updates
+from render.frontends import dispatch
+from tests.support import goldens, manifests, releases, updates
+from tests.support.asking import Answer, Ask
 from tests.support.tools import required
 
 ROOT = Path(__file__).parents[1]
@@ -16,6 +22,9 @@ ROOT = Path(__file__).parents[1]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(number, signal.SIG_DFL)
+
+# A rendering leaves no cycles behind: a fifth of its time went into looking for them.
+gc.set_threshold(50_000, 20, 50)
 
 #: ``HYPOTHESIS_PROFILE=deep pytest tests/property`` takes hours, and is run before a release.
 hypothesis.settings.register_profile(
@@ -54,6 +63,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: has_answers(getattr(item, "module", None)))
 
 
+def pytest_collection_finish() -> None:
+    """The collector passes over what stays until the end: modules, and a few thousand tests."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def kustomize() -> str:
     """The kustomize binary."""
@@ -64,3 +79,19 @@ def kustomize() -> str:
 def helm() -> str:
     """The helm binary."""
     return required("helm")
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Ask:
+    """Run a command line in a folder of its own, with *files* in it and *stdin*."""
+    monkeypatch.chdir(tmp_path)
+
+    def answer(*argv: str, files: Mapping[str, str] = {}, stdin: str = "") -> Answer:
+        for name, text in files.items():
+            manifests.put(tmp_path / name, text)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        exit_ = dispatch.invoke(argv)
+        captured = capfd.readouterr()
+        return Answer(exit_, captured.out, captured.err)
+
+    return answer

@@ -26,7 +26,7 @@ def origin_of(request: Request, revision: str = "HEAD") -> PageOrigin:
     here = os.path.realpath(path if os.path.isdir(path) else ".")
     try:
         top = git.root(here)
-        commit = git.commit(top, revision).id
+        commit = git.commit_id(top, revision)
         is_edited = git.is_edited(top)
     except GitError:
         return PageOrigin(link=link, version=render.__version__)

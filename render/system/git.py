@@ -284,6 +284,11 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 def commit(folder: str, revision: str) -> Commit:
     """The commit that *revision* names. Raises GitError."""
+    return _commits(folder, "--max-count=1", commit_id(folder, revision))[0]
+
+
+def commit_id(folder: str, revision: str) -> str:
+    """The id of the commit that *revision* names. Raises GitError."""
     try:
         answer = run(folder, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     except GitError as error:
@@ -293,7 +298,7 @@ def commit(folder: str, revision: str) -> Commit:
     id_ = answer.decode().strip()
     if id_.startswith("^"):  # what is left out of a walk, and so no revision to compare
         raise _unknown(folder, revision)
-    return _commits(folder, "--max-count=1", id_)[0]
+    return id_
 
 
 def _unknown(folder: str, revision: str) -> GitError:
@@ -322,7 +327,7 @@ def is_object(folder: str, name: str) -> bool:
 
 def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
     """The commit at which *head* and *revision* parted. Raises GitError."""
-    commit(folder, revision)  # it says what is wrong with a revision that nobody knows
+    commit_id(folder, revision)  # it says what is wrong with a revision that nobody knows
     try:
         words = ("merge-base", "--end-of-options", head, revision)
         return run(folder, *words).decode().strip()

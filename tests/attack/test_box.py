@@ -18,10 +18,10 @@ from render.system import processes, processors
 from render.system.box import Allowance, Boxes, Wall, Walls
 from render.system.processes import run as run_program
 from render.yaml.budget import Limits
+from tests.support import probe
 from tests.support.cases import ROOT
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
-from tests.support.probe import ALLOWED
 from tests.support.process import argv, environ, run
 
 PRINTING = "#!{sh}\nexport\nfor f in $HOME $XDG_CONFIG_HOME $TMPDIR; do [ -d $f ] || echo missing; done\necho $HOME/*\n"
@@ -103,7 +103,7 @@ def test_too_much_memory_ends_it(
 
 
 TRYING = (
-    ALLOWED
+    probe.ALLOWED
     + """
 import ctypes, os, socket, sys
 outside, repository, home, port = sys.argv[1:]
@@ -163,20 +163,9 @@ MEANT = {"reads-repository", "reads-here", "writes-home", "writes-nowhere"}
 BEYOND_LANDLOCK = {"reads-git"}
 
 
-def passed(folder: Path) -> list[Path]:
-    """*folder* and those above it that pytest has made, which another user has to pass."""
-    top = Path(tempfile.gettempdir())
-    return [folder, *(path for path in folder.parents if top in path.parents)]
-
-
 def tried(tmp_path: Path, port: int) -> tuple[set[str], Walls]:
     """What a program in a box could do, and the walls around it."""
-    repository = tmp_path / "repository"
-    put(repository / "vm.yaml", "")
-    put(repository / ".git/config", "")
-    put(tmp_path / "outside", "")
-    for path in (*passed(tmp_path), *tmp_path.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    repository = probe.repository(tmp_path)
     libraries = [str(Path(sys.base_prefix)), str(Path(sys.prefix))]
     allowance = Allowance(1 << 30, 60)
     program = os.path.realpath(sys.executable)
@@ -260,7 +249,7 @@ echo x > $HOME/a && echo writes-home
 def test_the_same_for_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "repository/vm.yaml", "")
     put(tmp_path / "outside", "")
-    for path in (*passed(tmp_path), *tmp_path.rglob("*")):
+    for path in (*probe.passed(tmp_path), *tmp_path.rglob("*")):
         path.chmod(0o777 if path.is_dir() else 0o666)
     repository = str(tmp_path / "repository")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -16,10 +16,10 @@ from render.system import box as walls_of
 from render.system import processes
 from render.system.box import Allowance, Box, Boxes
 from render.system.processes import Steps, Task
-from tests.attack.test_box import MEANT, TRYING, has_mount_setattr, lets_us, passed
+from tests.attack.test_box import MEANT, TRYING, has_mount_setattr, lets_us
+from tests.support import probe
 from tests.support.cases import ROOT
 from tests.support.loopback import Loopback
-from tests.support.manifests import put
 
 PYTHON = os.path.realpath(sys.executable)
 ALLOWANCE = Allowance(1 << 30, 600)
@@ -58,13 +58,7 @@ def ran(
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "repository"
-    put(folder / "vm.yaml", "")
-    put(folder / ".git/config", "")
-    put(tmp_path / "outside", "")
-    for path in (*passed(tmp_path), *tmp_path.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return folder
+    return probe.repository(tmp_path)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from render.frontends.request.options import DEADLINE
 from render.settings import OPTIONS, Source
 from render.yaml.reader import read
 from tests.support.cases import CASES, ROOT, Case, read_case
-from tests.support.plugin_server import GenerateError, PluginServer
+from tests.support.plugin_server import ForkingPluginServer, GenerateError, PluginServer
 from tests.support.process import argv, environ
 
 FOLDERS = sorted(path.parent for path in CASES.glob("*/*/case.yaml"))
@@ -41,8 +41,7 @@ NO_LOG = "the log of the sidecar is nothing for an Application"
 NAMES = {option.spelled(Source.FLAG): option.name for option in OPTIONS}
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> PluginServer:
+def plugin_server(kind: type[PluginServer], tmp_path: Path) -> PluginServer:
     (document,) = read((ROOT / "plugin.yaml").read_bytes(), "plugin.yaml").documents
     work = tmp_path / "_cmp_server"
     work.mkdir(mode=0o700)
@@ -53,7 +52,17 @@ def server(tmp_path: Path) -> PluginServer:
         "HOME": str(home),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return PluginServer(document.body, environ, work)
+    return kind(document.body, environ, work)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> PluginServer:
+    return plugin_server(PluginServer, tmp_path)
+
+
+@pytest.fixture
+def forking(tmp_path: Path) -> PluginServer:
+    return plugin_server(ForkingPluginServer, tmp_path)
 
 
 @pytest.fixture
@@ -90,7 +99,7 @@ def codes(report: str) -> set[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(CASES)))
 def test_every_case_comes_out_as_from_the_library(
-    folder: Path, server: PluginServer, repository: Path
+    folder: Path, forking: PluginServer, repository: Path
 ) -> None:
     case: Case = read_case(folder)
     shutil.rmtree(repository)
@@ -98,13 +107,13 @@ def test_every_case_comes_out_as_from_the_library(
     environ = environment(*((NAMES[flag], text(value)) for flag, value in case.flags.items()))
     if not case.expected:
         with pytest.raises(GenerateError) as caught:
-            server.generate(repository, "input", environ)
+            forking.generate(repository, "input", environ)
         content = codes(str(caught.value))
         assert content == codes(re.sub(r".*: info VR.*", "", case.diagnostics)), (
             "notes are left out"
         )
         return
-    objects, log = server.generate(repository, "input", environ)
+    objects, log = forking.generate(repository, "input", environ)
     expected = read(case.expected.encode(), "expected.yaml").documents
     assert objects == [document.body for document in expected]
     assert codes(log) == codes(case.diagnostics)

@@ -1,4 +1,4 @@
-"""Real processes of the front ends that machines call: for any input the same answer as the library's."""
+"""The front ends that machines call, as real processes for each case: for any input the answer of the library."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,7 @@ from render.settings import OPTIONS, Source
 from render.yaml.reader import read
 from render.yaml.writer import dump, write
 from tests.support import process
+from tests.support.asking import Ask
 from tests.support.cases import CASES, read_case
 from tests.support.goldens import FAMILIES, sample
 
@@ -28,8 +29,8 @@ def failed(rendered: Rendered) -> bool:
     return any(diagnostic.is_error for diagnostic in rendered.diagnostics)
 
 
-def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected: Rendered) -> None:
-    """Send *bodies* as kustomize does, and hold the answer against what the library says."""
+def resource_list(bodies: list[Any], spec: dict[str, Any]) -> str:
+    """*bodies* as kustomize sends them."""
     message = {
         "apiVersion": "config.kubernetes.io/v1",
         "kind": "ResourceList",
@@ -41,17 +42,21 @@ def through_krm(folder: Path, bodies: list[Any], spec: dict[str, Any], expected:
             "spec": spec,
         },
     }
-    done = process.run("krm", cwd=folder, stdin=dump(message))
-    (document,) = read(done.stdout.encode(), "stdout").documents
+    return dump(message)
+
+
+def expect_answer(status: int, out: str, err: str, bodies: list[Any], expected: Rendered) -> None:
+    """That the answer to *bodies* is what the library says."""
+    (document,) = read(out.encode(), "stdout").documents
     found = document.body.get("results", [])
     assert {
         diagnostic["tags"]["code"] for diagnostic in found if diagnostic["severity"] in FOUND
     } == codes(expected)
     if failed(expected):
-        assert done.returncode == 1
+        assert status == 1
         assert document.body["items"] == bodies
     else:
-        assert done.returncode == 0, done.stderr
+        assert status == 0, err
         assert document.body["items"] == expected.resources
 
 
@@ -63,32 +68,40 @@ def test_function_of_kustomize_on_every_case(folder: Path, tmp_path: Path) -> No
     if not bodies:
         pytest.skip("nothing in the input is an object")
     spec = {KEYS[flag]: value for flag, value in case.flags.items()}
-    through_krm(tmp_path, bodies, spec, expected)
+    done = process.run("krm", cwd=tmp_path, stdin=resource_list(bodies, spec))
+    expect_answer(done.returncode, done.stdout, done.stderr, bodies, expected)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_function_of_kustomize_on_recorded_cases(family: str, tmp_path: Path) -> None:
+def test_function_of_kustomize_on_recorded_cases(family: str, ask: Ask) -> None:
     for case in sample(family, SAMPLE):
         expected = render(case["objects"], Settings(annotations=False))
-        through_krm(tmp_path, case["objects"], {"annotations": False}, expected)
+        bodies: list[Any] = case["objects"]
+        answer = ask("krm", stdin=resource_list(bodies, {"annotations": False}))
+        expect_answer(*answer, bodies, expected)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_build_and_plugin_of_argo_cd_on_recorded_cases(family: str, tmp_path: Path) -> None:
+def test_build_and_plugin_of_argo_cd_on_recorded_cases(
+    family: str, tmp_path: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parameters = json.dumps([{"name": "annotations", "string": "false"}])
     for number, case in enumerate(sample(family, SAMPLE)):
         expected = render(case["objects"], Settings(annotations=False))
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / "objects.yaml").write_text(write(case["objects"]), encoding="utf-8")
-        built = process.run("build", ".", "--no-annotations", "--format", "json", cwd=folder)
-        generated = process.run("argocd", "generate", cwd=folder, ARGOCD_APP_PARAMETERS=parameters)
-        assert generated.stdout == built.stdout
-        assert generated.returncode == built.returncode == int(failed(expected))
-        report = json.loads(built.stderr)["diagnostics"]
+        monkeypatch.chdir(folder)
+        built = ask("build", ".", "--no-annotations", "--format", "json")
+        with monkeypatch.context() as patch:
+            patch.setenv("ARGOCD_APP_PARAMETERS", parameters)
+            generated = ask("argocd", "generate")
+        assert generated.out == built.out
+        assert generated.exit == built.exit == int(failed(expected))
+        report = json.loads(built.err)["diagnostics"]
         assert {
             diagnostic["code"] for diagnostic in report if diagnostic["severity"] in FOUND
         } == codes(expected)
         if not failed(expected):
-            printed = read(built.stdout.encode(), "stdout").documents
+            printed = read(built.out.encode(), "stdout").documents
             assert [document.body for document in printed] == expected.resources

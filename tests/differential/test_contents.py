@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from render import Settings, render
+from render import Rendered, Settings, render
 from render.diagnostics.diagnostic import Location
 from render.model import tree
 from render.model.resource import INSTANCETYPE_GROUP, from_body
@@ -17,6 +17,8 @@ from tests.support.goldens import cases
 
 Json = dict[str, Any]
 FAMILIES = ("apply", "fleet", "pinned", "infer", "matcher", "catalog")
+#: A family after the other, through all tests that compare with the same VMIs.
+LIVE = tuple(family for family in FAMILIES if family != "pinned")
 NAMES = (
     "kubevirt.io/instancetype-name", "kubevirt.io/cluster-instancetype-name",
     "kubevirt.io/preference-name", "kubevirt.io/cluster-preference-name",
@@ -29,6 +31,11 @@ def is_live(body: Json) -> bool:
 
 def has_errors(rendered: Any) -> bool:
     return any(found.is_error for found in rendered.diagnostics)
+
+
+def direct_vmis(case: Json) -> Rendered:
+    """What *case* starts as it is."""
+    return answers.rendered(case, emit="vmi", admission="off", preset_conflicts="fail")
 
 
 def through_revisions(objects: list[Json]) -> list[Json] | None:
@@ -88,14 +95,14 @@ def test_pinned_cases_render_the_same_from_their_own_revisions() -> None:
     assert compared > 200
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "pinned"])
+@pytest.mark.parametrize("family", LIVE, scope="module")
 def test_revisions_replace_the_live_objects(family: str) -> None:
     compared = 0
     for case in cases(family):
         pinned = through_revisions(case["objects"])
         if pinned is None:
             continue
-        direct = render(case["objects"], Settings(emit="vmi", admission="off"))
+        direct = direct_vmis(case)
         started = render(pinned, Settings(emit="vmi", catalog="none", admission="off"))
         for machine in answers.machines(case):
             compared += 1
@@ -114,7 +121,7 @@ def nameless(body: Json | None) -> Json | None:
     return body
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "pinned"])
+@pytest.mark.parametrize("family", LIVE, scope="module")
 def test_hashed_objects_replace_the_originals(family: str) -> None:
     compared = 0
     for case in cases(family):
@@ -128,7 +135,7 @@ def test_hashed_objects_replace_the_originals(family: str) -> None:
             if not is_live(resource)
             or (resource["kind"], resource["metadata"]["name"]) not in originals
         ]
-        direct = render(case["objects"], Settings(emit="vmi", admission="off"))
+        direct = direct_vmis(case)
         started = render(left, Settings(emit="vmi", admission="off"))
         for machine in answers.machines(case):
             compared += 1
@@ -171,9 +178,9 @@ def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
         assert document.body == lock
         again = pinning.pin(resources, settings._replace(lock=lock))
         assert (again.lock, again.moves) == (lockfile.read(lock, Location())[0], []), case["id"]
+        without = render(case["objects"], settings)
         for pins in ("auto", "require"):
             with_lock = render(case["objects"], settings._replace(lock=lock, pins=pins))
-            without = render(case["objects"], settings)
             assert not has_errors(with_lock), case["id"]
             for machine in answers.machines(case):
                 want = answers.result_for(without, machine)

@@ -7,10 +7,11 @@ version, flavor-faults.
 import base64
 import json
 from collections.abc import Callable, Collection
+from functools import cache
 
 import pytest
 
-from render import Settings, render
+from render import Rendered, Settings, render
 from render.model.edits import edited
 from render.model.resource import Resource, from_body
 from render.pipeline.migration.migrate import migrate
@@ -22,6 +23,7 @@ from tests.support.older import OLDER_FIELDS
 GROUP = "instancetype.kubevirt.io"
 FLAVOR = "flavor.kubevirt.io"
 KINDS = ("Instancetype", "Preference")
+VMIS = Settings(emit="vmi", catalog="none")
 #: What instancetypes have had since v1alpha1, and flavors never.
 NO_FLAVOR_HAS = {"devices.preferredAutoattachInputDevice", "volumes.preferredStorageClassName"}
 
@@ -168,16 +170,23 @@ def fits(version: str, vm: Json) -> bool:
     return version != "flavor" or not ("cpu" in domain or "memory" in domain)
 
 
+@cache
+def in_v1beta1() -> list[tuple[Json, list[Json], Rendered]]:
+    """Each case with its objects, their fields being those that every version has, and what they render to."""
+    made = []
+    for case in cases("apply"):
+        objects = [plain(body) if kind_of(body) else body for body in case["objects"]]
+        made.append((case, objects, render(objects, VMIS)))
+    return made
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_same_content_gives_the_same_vmi(version: str) -> None:
     compared = 0
-    for case in cases("apply"):
-        objects = [plain(body) if kind_of(body) else body for body in case["objects"]]
+    for case, objects, current in in_v1beta1():
         if version == "flavor" and "false" in json.dumps([b for b in objects if kind_of(b)]):
             continue  # a preference's false had no effect then
-        settings = Settings(emit="vmi", catalog="none")
-        current = render(objects, settings)
-        older = render(VERSIONS[version](objects), settings)
+        older = render(VERSIONS[version](objects), VMIS)
         for vm in answers.machines(case):
             want = answers.result_for(current, vm)
             if want is not None and fits(version, vm):
@@ -195,8 +204,7 @@ def test_a_migration_changes_no_vm_and_leaves_nothing_to_do(version: str) -> Non
         first = migrate(as_resources(older), Settings(catalog="none"))
         made = [edited(body, first.edits.get(index, ())) for index, body in enumerate(older)]
         migrated += len(first.edits)
-        settings = Settings(emit="vmi", catalog="none")
-        before, after = render(older, settings), render(made, settings)
+        before, after = render(older, VMIS), render(made, VMIS)
         for vm in answers.machines(case):
             want = answers.result_for(before, vm)
             assert want is None or answers.result_for(after, vm) == want, case["id"]

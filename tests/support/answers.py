@@ -31,21 +31,25 @@ def comparable(body: Json) -> Json:
     return {"metadata": metadata, "spec": body["spec"]}
 
 
-#: So many renderings are kept for the next test of the same family.
+#: So many renderings are kept for the next test of the same family: those in modes that several tests look at.
 _MOST_KEPT = 5000
+_KEPT_MODES = ("vm", "vmi")
 #: Renderings by case and settings. The case is kept with its rendering, so that no other one gets its identity.
 _kept: dict[tuple[int, Settings], tuple[Json, Rendered]] = {}
 
 
 def rendered(case: Json, **settings: Any) -> Rendered:
     """What *case* renders to, presets as KubeVirt takes them. Tests share it: do not change what is in it."""
-    requested = Settings(preset_conflicts="override", **settings)
+    requested = Settings(**{"preset_conflicts": "override", **settings})
     key = id(case), requested
-    if key not in _kept:
+    if key in _kept:
+        return _kept[key][1]
+    found = render(tree.copy(case["objects"]), requested)
+    if requested.emit in _KEPT_MODES:
         if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = case, render(tree.copy(case["objects"]), requested)
-    return _kept[key][1]
+            del _kept[next(iter(_kept))]  # the oldest
+        _kept[key] = case, found
+    return found
 
 
 def kept_promises(case: Json, **settings: Any) -> int:

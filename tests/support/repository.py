@@ -1,5 +1,6 @@
-"""A real git repository with VMs in it, and virt-render as a process in it."""
+"""A real git repository with VMs in it, and virt-render in it."""
 
+import contextlib
 import os
 import random
 import signal
@@ -10,6 +11,7 @@ from typing import Any
 
 from render.yaml.reader import read
 from tests.support import manifests, process
+from tests.support.asking import Ask
 
 LOCK = "virt-render.lock.yaml"
 
@@ -114,6 +116,20 @@ class Repository:
         (document,) = read(self.lock.read_bytes(), LOCK).documents
         pins: dict[str, Any] = document.body["pins"]
         return pins
+
+
+class RepositoryInProcess(Repository):
+    """The same, where virt-render is no process of its own: *ask* is the fixture."""
+
+    def __init__(self, folder: Path, ask: Ask) -> None:
+        super().__init__(folder)
+        self._ask = ask
+
+    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """What virt-render does in the folder."""
+        with contextlib.chdir(self.folder):
+            answer = self._ask(*words, stdin=stdin)
+        return subprocess.CompletedProcess(words, int(answer.exit), answer.out, answer.err)
 
 
 def documents(text: str) -> list[Any]:

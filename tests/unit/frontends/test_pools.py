@@ -10,9 +10,10 @@ from render.frontends.execute import execute
 from render.frontends.request.request import Call
 from render.model import tree
 from render.yaml import writer
+from tests.support.asking import Ask
 from tests.support.manifests import vm
 from tests.support.pools import SMALL, VM, WITHIN, changed, pool
-from tests.support.repository import Repository, documents
+from tests.support.repository import Repository, RepositoryInProcess, documents
 
 
 def test_a_pool_is_shown(
@@ -27,9 +28,9 @@ def test_a_pool_is_shown(
     assert 'guest: "2Gi"' in text
 
 
-def test_a_pool_is_counted_apart(tmp_path: Path) -> None:
+def test_a_pool_is_counted_apart(tmp_path: Path, ask: Ask) -> None:
     """As by diff: whoever compares both figures must see why they differ."""
-    repository = Repository(tmp_path)
+    repository = RepositoryInProcess(tmp_path, ask)
     repository.write("pool.yaml", writer.write([SMALL, pool()]))
     repository.write("vm.yaml", vm("single", memory="1Gi"))
     done = repository.run("check", ".", "--kubevirt", "1.9")
@@ -38,8 +39,8 @@ def test_a_pool_is_counted_apart(tmp_path: Path) -> None:
     assert repository.fine("diff", "HEAD").startswith("1 VM: 1 same\n")
 
 
-def test_the_history_of_a_pool(tmp_path: Path) -> None:
-    repository = Repository(tmp_path)
+def test_the_history_of_a_pool(tmp_path: Path, ask: Ask) -> None:
+    repository = RepositoryInProcess(tmp_path, ask)
     repository.write("pool.yaml", writer.write([SMALL, pool()]))
     assert repository.run("pin").returncode == 0
     repository.commit("one")
@@ -54,9 +55,9 @@ def test_the_history_of_a_pool(tmp_path: Path) -> None:
     assert "two" in done.stdout
 
 
-def with_a_vm_of_the_same_name(tmp_path: Path) -> Repository:
+def with_a_vm_of_the_same_name(tmp_path: Path, ask: Ask) -> Repository:
     """A pool and a VM shop/web, pinned."""
-    repository = Repository(tmp_path)
+    repository = RepositoryInProcess(tmp_path, ask)
     vm = {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
@@ -85,8 +86,8 @@ def memories(repository: Repository) -> dict[str, str]:
     return found
 
 
-def test_a_pool_and_a_vm_of_one_name_are_pinned_apart(tmp_path: Path) -> None:
-    repository = with_a_vm_of_the_same_name(tmp_path)
+def test_a_pool_and_a_vm_of_one_name_are_pinned_apart(tmp_path: Path, ask: Ask) -> None:
+    repository = with_a_vm_of_the_same_name(tmp_path, ask)
     assert list(repository.pins) == [POOL_NAME, "shop/web"]
     repository.write("small.yaml", writer.write([BIGGER]))
     assert repository.fine("pin") == "nothing moved\n"
@@ -110,8 +111,8 @@ def test_a_pool_and_a_vm_of_one_name_are_pinned_apart(tmp_path: Path) -> None:
     assert "small.yaml:11:5 VirtualMachineInstancetype shop/small spec.memory.guest" in output
 
 
-def test_branches_that_upgrade_the_one_and_the_other_merge(tmp_path: Path) -> None:
-    repository = with_a_vm_of_the_same_name(tmp_path)
+def test_branches_that_upgrade_the_one_and_the_other_merge(tmp_path: Path, ask: Ask) -> None:
+    repository = with_a_vm_of_the_same_name(tmp_path, ask)
     repository.write("small.yaml", writer.write([BIGGER]))
     repository.commit("edit")
     for branch, name in (("pool", POOL_NAME), ("vm", "VirtualMachine/shop/web")):
@@ -126,8 +127,8 @@ def test_branches_that_upgrade_the_one_and_the_other_merge(tmp_path: Path) -> No
     assert repository.fine("pin", "--check") == ""
 
 
-def test_an_entry_without_a_kind_is_that_of_a_vm(tmp_path: Path) -> None:
-    repository = with_a_vm_of_the_same_name(tmp_path)
+def test_an_entry_without_a_kind_is_that_of_a_vm(tmp_path: Path, ask: Ask) -> None:
+    repository = with_a_vm_of_the_same_name(tmp_path, ask)
     text = repository.lock.read_text()
     begin, end = text.index(f"  {POOL_NAME}:"), text.index("  shop/web:")
     repository.lock.write_text(text[:begin] + text[end:])
@@ -138,8 +139,8 @@ def test_an_entry_without_a_kind_is_that_of_a_vm(tmp_path: Path) -> None:
     assert repository.lock.read_text() == text
 
 
-def test_what_runs_is_adopted_for_the_vm_alone(tmp_path: Path) -> None:
-    repository = with_a_vm_of_the_same_name(tmp_path)
+def test_what_runs_is_adopted_for_the_vm_alone(tmp_path: Path, ask: Ask) -> None:
+    repository = with_a_vm_of_the_same_name(tmp_path, ask)
     revision = {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",

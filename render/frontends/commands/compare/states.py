@@ -565,8 +565,8 @@ def _placed(
     top = _top(revisions)
     base = revisions.before or _branched_off(top)
     if revisions.is_branch:
-        head = _commit(top, revisions.after or "HEAD").id
-        base = git.merge_base(top, _commit(top, base).id, head)
+        head = _commit_id(top, revisions.after or "HEAD")
+        base = git.merge_base(top, _commit_id(top, base), head)
     _demand(revisions.path, top, (base, revisions.after))
     ends = [_id(top, revision) if revision else "" for revision in (base, revisions.after)]
     first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
@@ -658,11 +658,8 @@ def _revisions(words: _Words) -> _Revisions:
 def _branched_off(top: str) -> str:
     """The commit at which the working tree left the default branch. Raises GitError."""
     for name in _DEFAULTS:
-        try:
-            default = git.commit(top, name).id
-        except GitError:
-            continue
-        return git.merge_base(top, default)
+        if git.is_object(top, f"{name}^{{commit}}"):
+            return git.merge_base(top, name)
     git.require_commit(top)
     raise GitError(
         "no default branch is known here; name a revision, or fetch one (git fetch origin main)"
@@ -697,13 +694,13 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
 
 def _id(top: str, revision: str) -> str:
     """The commit that *revision* names; what git calls the empty tree stands for the state before the first one."""
-    return revision if revision == git.EMPTY_TREE else _commit(top, revision).id
+    return revision if revision == git.EMPTY_TREE else _commit_id(top, revision)
 
 
-def _commit(top: str, revision: str) -> git.Commit:
-    """The commit that *revision* names. Raises GitError, with the fetch that may be missing."""
+def _commit_id(top: str, revision: str) -> str:
+    """The id of the commit that *revision* names. Raises GitError, with the fetch that may be missing."""
     try:
-        return git.commit(top, revision)
+        return git.commit_id(top, revision)
     except GitError as error:
         if git.is_shallow(top):
             cure = "git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
