@@ -9,7 +9,6 @@ from functools import cached_property
 from render.admission import order
 from render.admission.checks import Check, Subject
 from render.admission.order import CheckScope
-from render.defaults.vmi import fill_vmi
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED, of_check
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
@@ -90,6 +89,8 @@ def admit_vmi(machine: Machine) -> None:
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
         scope = CheckScope.UNCHANGED
     else:
+        from render.defaults.vmi import fill_vmi
+
         draft = Draft(machine.vmi)
         if not fill_zeros(machine, draft, len(machine.template)):
             return

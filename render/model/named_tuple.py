@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple  # noqa: TID251 - what checks types knows that one
 else:
     from collections import _tuplegetter
+    from types import CodeType, FunctionType
 
     class _Fields(tuple):
         """What all of them share, as `collections.namedtuple` has it."""
@@ -65,15 +66,24 @@ else:
             )
             return made
 
+    _scope = {"_new": tuple.__new__, "__builtins__": {}}
+    _codes: dict[int, CodeType] = {}
+
     def _constructor(
         name: str, fields: tuple[str, ...], defaults: tuple[Any, ...]
     ) -> Callable[..., Any]:
-        """What makes an object of the class *name*, in the way of `collections.namedtuple`."""
-        listed = "".join(f"{field}, " for field in fields)
-        code = f"lambda _cls, {listed}: _new(_cls, ({listed}))"
-        new = eval(code, {"_new": tuple.__new__, "__builtins__": {}})  # noqa: S307 - fields of a class
-        new.__name__, new.__qualname__ = "__new__", f"{name}.__new__"
-        new.__defaults__ = defaults
+        """What makes an object of the class *name*, in the way of `collections.namedtuple`.
+
+        Classes with as many fields share what the compiler takes longest for: only the names differ.
+        """
+        code = _codes.get(len(fields))
+        if code is None:
+            listed = "".join(f"_{index}, " for index in range(len(fields)))
+            template = eval(f"lambda _cls, {listed}: _new(_cls, ({listed}))")  # noqa: S307 - numbers
+            code = _codes[len(fields)] = template.__code__
+        named = code.replace(co_name="__new__", co_varnames=("_cls", *fields))
+        new = FunctionType(named, _scope, "__new__", defaults)
+        new.__qualname__ = f"{name}.__new__"
         return staticmethod(new)
 
     class NamedTuple(metaclass=_Meta):

@@ -6,7 +6,6 @@ may share a name.
 
 from collections.abc import Iterable, Sequence
 
-from render.model import patterns
 from render.model.resource import VM, Resource, ResourceRef
 
 _PLAIN = frozenset({VM, "VM"})
@@ -52,6 +51,8 @@ def matching(pattern: str, known: Iterable[str]) -> list[str]:
 
     Without a kind any kind, without a slash any namespace; a wildcard stands for no slash.
     """
+    from render.model import patterns
+
     kind, wanted = _parted(pattern)
     namespace, slash, name = wanted.rpartition("/")
     named, spaced = patterns.named(name or "*"), patterns.named(namespace)

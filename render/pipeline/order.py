@@ -1,6 +1,7 @@
 """The order of the stages, one tuple an emit mode: the one place that knows it."""
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +21,7 @@ Stage = Callable[[Machine], None]
 Emit = Callable[[Machine], Tree]
 
 
+@cache
 def imported(home: str) -> Any:
     """What ``module:name`` of `render` is, imported now."""
     module, _, name = home.partition(":")

@@ -4,9 +4,10 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks and pkg/oper
 """
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
-from render.admission.cdi import dataimportcron, datavolume, populators
+from render.admission.cdi import datavolume
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
 from render.model.named_tuple import NamedTuple
@@ -29,19 +30,33 @@ class JudgedKind(NamedTuple):
     immutable: bool = True
 
 
+def _rare(home: str) -> Callable[..., Iterator[Cause]]:
+    """What ``module:function`` of this folder yields, imported when it is asked: most inputs have DataVolumes alone."""
+    module, _, name = home.partition(":")
+
+    def ask(*judged: Any) -> Iterator[Cause]:
+        causes: Iterator[Cause] = getattr(import_module(f"{__package__}.{module}"), name)(*judged)
+        return causes
+
+    return ask
+
+
 KINDS: dict[str, JudgedKind] = {
     "DataVolume": JudgedKind("importer.DataVolume", webhook=datavolume.causes, staged=True),
     "DataImportCron": JudgedKind(
-        "importer.DataImportCron", dataimportcron.schema, dataimportcron.causes
+        "importer.DataImportCron", _rare("dataimportcron:schema"), _rare("dataimportcron:causes")
     ),
     "DataSource": JudgedKind("importer.DataSource", immutable=False),
     "VolumeImportSource": JudgedKind(
-        "importer.VolumeImportSource", webhook=populators.import_causes, staged=True
+        "importer.VolumeImportSource", webhook=_rare("populators:import_causes"), staged=True
     ),
     "VolumeUploadSource": JudgedKind(
-        "importer.VolumeUploadSource", webhook=populators.upload_causes
+        "importer.VolumeUploadSource", webhook=_rare("populators:upload_causes")
     ),
 }
+
+
+_name_causes = _rare("dataimportcron:name_causes")
 
 
 def causes(kind: str, body: Tree, version: Version) -> tuple[Cause, ...]:
@@ -57,7 +72,7 @@ def update_causes(kind: str, before: Tree, after: Tree, version: Version) -> tup
     if refused:
         return refused
     if kind == "DataImportCron":  # what it was created with is not judged again
-        refused = tuple(dataimportcron.name_causes(after))
+        refused = tuple(_name_causes(after))
     if refused or _may_update(row, before["spec"], after["spec"]):
         return refused if kind == "DataImportCron" else causes(kind, after, version)
     return (
@@ -74,6 +89,8 @@ def update_causes(kind: str, before: Tree, after: Tree, version: Version) -> tup
 def _may_update(row: JudgedKind, old: Tree, new: Tree) -> bool:
     if not row.immutable or _is_same(old, new):
         return True
+    from render.admission.cdi import populators
+
     is_next_stage = row.staged and populators.is_multi_stage(new)
     return is_next_stage and _is_same(_unstaged(old), _unstaged(new))
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from render.diagnostics.cause import Cause
 from render.model import tree
-from render.model.apimachinery import urls
 from render.model.fieldpath import FieldPath
 from render.model.release import Items, Version, in_force, since, until, variant
 from render.model.tree import Tree
@@ -88,6 +87,8 @@ def _url(key: str, name: str, spec: Tree, place: SpecPlace) -> Iterator[Cause]:
 def _url_fault(text: str) -> str:
     if not text:
         return "source URL is empty"
+    from render.model.apimachinery import urls
+
     try:
         url = urls.parse_request(text)
     except urls.URLError:
@@ -169,6 +170,8 @@ def _registry(spec: Tree, place: SpecPlace, _version: Version) -> Iterator[Cause
 
 
 def _registry_fault(text: str) -> str:
+    from render.model.apimachinery import urls
+
     try:
         url = urls.parse(text)
     except urls.URLError:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization, relevance
-from render.manifests.charts import layout
 from render.manifests.discover import Discovery, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
@@ -339,6 +338,8 @@ def _manifests_below(path: str) -> Iterator[str]:
 
 def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:
     """Say in *into* which VMs stand in the folder *chart* where helm makes nothing of them."""
+    from render.manifests.charts import layout
+
     for file in layout.chart_files(chart):
         inner = os.path.relpath(file, chart).split(os.sep)
         is_beside = file.endswith(discover.YAML) and "templates" not in inner[:-1]

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from render.model.patterns import Characters, automaton_of
-
 if TYPE_CHECKING:
     from render.model.patterns import Automaton
 
@@ -80,6 +78,8 @@ _RANGE = r"\\?(.)(?:-\\?(.))?"
 
 @lru_cache(maxsize=64)
 def _matcher(pattern: str) -> "Automaton | None":
+    from render.model.patterns import Characters, automaton_of
+
     no_slash = Characters("//", is_negated=True)
     tests: list[Characters | None] = []
     end = 0
