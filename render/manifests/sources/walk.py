@@ -150,7 +150,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
-    _name_unread(intake, discovered, into)
+    _name_unread(intake, folder, discovered, into)
     if omitted:
         into.diagnostics += omitted.diagnostics
         into.unseen += Counter(submodule=omitted.submodules)
@@ -199,14 +199,17 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
     return folders
 
 
-def _name_unread(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
-    """Say in *into* what the walk left out, and could not look into."""
-    into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
+    named = discover.printable(folder)
+    into.diagnostics += (
+        found if found.location.file == named else intake.met(found)
+        for found in discovered.diagnostics
+    )
     if intake.is_lenient:
-        into.unopened |= {
-            found.location.file: found for found in discovered.diagnostics if found.is_error
-        }
-        faults = sum(found.is_error for found in discovered.diagnostics)
+        met = [found for found in discovered.diagnostics if found.location.file != named]
+        into.unopened |= {found.location.file: found for found in met if found.is_error}
+        faults = sum(found.is_error for found in met)
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
         into.unseen += Counter(unread)
@@ -590,3 +593,14 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
+    else:
+        _demand(file, real, into)
+
+
+def _demand(file: str, real: str, into: Documents) -> None:
+    """Make it an error in *into* that *file*, resolved *real*, cannot be opened: it was met before, and is named."""
+    met = [name for name in into.unopened if os.path.realpath(name) == real]
+    for name in met:
+        fault = into.unopened.pop(name)
+        into.diagnostics.append(fault._replace(location=Location(file=file)))
+        into.unseen -= Counter(["path that cannot be read"])
