@@ -24,12 +24,13 @@ _INPUTS = {
 #: The status of each command, by the inputs above.
 _STATUSES: dict[tuple[str, ...], tuple[int, ...]] = {
     ("build",): (3, 3, 3, 1, 1, 1, 3, 3),
+    ("check",): (3, 3, 3, 0, 1, 1, 3, 3),
     ("explain", "web", "memory.guest"): (2, 3, 3, 2, 1, 0, 3, 3),
     ("show", "web"): (3, 3, 3, 1, 1, 1, 3, 3),
     ("show", "web", "--at", "HEAD"): (3, 3, 2, 1, 1, 1, 3, 3),
     ("show", "web", "--revision", "1"): (3, 3, 2, 2, 2, 2, 2, 2),
     ("history", "web"): (3, 3, 2, 2, 2, 2, 2, 2),
-    ("diff", "HEAD", "--"): (3, 3, 1, 0, 1, 0, 0, 3),
+    ("diff", "HEAD", "--"): (3, 3, 1, 0, 1, 0, 3, 3),
     ("pin", "--dry-run"): (3, 3, 2, 2, 2, 1, 3, 3),
     ("verify",): (3, 3, 3, 1, 1, 1, 3, 3),
     ("test",): (3, 3, 3, 2, 1, 1, 1, 1),

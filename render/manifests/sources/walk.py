@@ -165,7 +165,11 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
+    reached = [
+        top
+        for top, reach in reaches.items()
+        if _is_reached(intake, top, reach, into, is_named=top == folder)
+    ]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
         unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
@@ -473,21 +477,23 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
 
 
 def _is_reached(
-    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents
+    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, *, is_named: bool
 ) -> bool:
     """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
 
-    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that cannot be read may
-    list what stands below it.
+    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that kustomize refuses may
+    be meant to list what stands below it. Whoever *is_named* is to be built: that it cannot be is no mere note.
     """
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
-    if is_reached or (_is_unreadable(intake, top) and intake.texts.anywhere(top)):
+    if is_reached or (_is_refused(intake, top) and (is_named or intake.texts.anywhere(top))):
         return True
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
-    if (gone or reach.bare) and _held_machines(intake, top, reach):
+    if (gone or reach.bare) and (is_named or _held_machines(intake, top, reach)):
+        return True
+    if unopened and is_named:
         return True
     if reach.inflates:
         into.diagnostics.append(
@@ -523,10 +529,12 @@ def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -
     )
 
 
-def _is_unreadable(intake: SourceIntake, top: str) -> bool:
-    """Whether the kustomization in *top* says nothing that can be read."""
+def _is_refused(intake: SourceIntake, top: str) -> bool:
+    """Whether kustomize refuses the kustomization in *top* for what itself says."""
     file = kustomization.find(top)
-    return file is not None and bool(intake.kustomizations.load(file, intake.limits).diagnostics)
+    return file is not None and kustomization.is_refused(
+        intake.kustomizations.load(file, intake.limits)
+    )
 
 
 def _is_shared(intake: SourceIntake, path: str) -> bool:
