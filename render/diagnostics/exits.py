@@ -29,7 +29,11 @@ class Exit(IntEnum):
         ),
         "findings",
     )
-    USAGE = 2, "usage, settings, no kustomize binary", "usage or settings"
+    USAGE = (
+        2,
+        "usage, settings, a name that nothing has (a revision of git, a VM), no git or kustomize binary",
+        "usage or settings",
+    )
     UNREADABLE = 3, "unreadable or unwritable path, failing kustomize, limits", "unreadable input"
     INTERNAL = 4, "a defect of virt-render", "our own fault"
     DEADLINE = 5, "out of time", "deadline"

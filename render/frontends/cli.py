@@ -123,7 +123,8 @@ def _argument(argument: Argument) -> click.Argument:
     many: dict[str, Any] = {"nargs": -1} if argument.many else {"default": argument.default}
     if argument.required:
         many = {}
-    shape = click.Path() if argument.name in _PATHS else None
+    # Whether it can be read is said by who reads it, in the same words for every command.
+    shape = click.Path(readable=False) if argument.name in _PATHS else None
     return click.Argument(
         [argument.name],
         metavar=argument.metavar,

@@ -33,6 +33,17 @@ _IN_ITEMS = {
 # api/internal/git/repospec.go and api/internal/loader/fileloader.go.
 _REMOTE = r"(?i)(git::)?(https?:|[a-z][a-z0-9+.-]*://|[a-z][a-z0-9-]*@[^/:]*[/:]|github\.com[/:])"
 _URL = r"(?i)([^=]*=)?https?:"
+#: All that a kustomization may say, as encoding/json compares it: kustomize refuses one with any other field.
+_FIELDS = frozenset(
+    {
+        "apiversion", "kind", "metadata", "openapi", "nameprefix", "namesuffix", "namespace", "commonlabels", "labels",
+        "commonannotations", "patchesstrategicmerge", "patchesjson6902", "patches", "images", "imagetags",
+        "replacements", "replicas", "vars", "sortoptions", "resources", "components", "crds", "bases",
+        "configmapgenerator", "secretgenerator", "helmglobals", "helmcharts", "helmchartinflationgenerator",
+        "generatoroptions", "configurations", "generators", "transformers", "validators", "buildmetadata",
+    }
+)  # fmt: skip
+_KINDS = frozenset({None, "", "Kustomization", "Component"})
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
 GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 """What a kustomization says that changes nothing of its resources, which are what their files say."""
@@ -118,6 +129,15 @@ def _fields(body: Any, name: str) -> Iterator[tuple[str, Any]]:
         for key, value in body.items():
             if key == name or _folded(key) == wanted:
                 yield key, value
+
+
+def is_refused(loaded: "LoadedKustomization") -> bool:
+    """Whether kustomize takes no such kustomization as *loaded*: it is no YAML, empty, or says what none may say."""
+    bodies = [document.body for document in loaded.documents]
+    if loaded.diagnostics or not bodies:
+        return True
+    keys = {_folded(str(key)) for body in bodies for key in body}
+    return not (keys <= _FIELDS and all(body.get("kind") in _KINDS for body in bodies))
 
 
 def is_remote(entry: str) -> bool:

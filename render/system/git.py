@@ -84,6 +84,19 @@ class StuckError(GitError):
         self.file = file
 
 
+class FolderError(GitError):
+    """Git cannot be asked about *folder*, in which the system lets nobody work: *error* says why."""
+
+    def __init__(self, folder: str, error: OSError) -> None:
+        self._fault = files.unreadable(os.path.relpath(folder), error)
+        super().__init__(self._fault.message)
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The finding that says so: of a path that cannot be read, as whoever reads it says it."""
+        return self._fault
+
+
 class Commit(NamedTuple):
     """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that."""
 
@@ -162,8 +175,8 @@ def _run(  # noqa: PLR0913 - what a program is started with
             enter=fence(),
             bounds=_BOUNDS,
         )
-    except FileNotFoundError as error:
-        raise GitError(f"no folder {folder}") from error
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise FolderError(folder, error) from error
     if done.returncode and len(done.stdout) <= most:
         text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         if _PROMISED in text:

@@ -116,12 +116,26 @@ def test_vms_that_changed_come_first(tmp_path: Path) -> None:
 
 
 def test_what_nobody_knows_is_refused(say: Say) -> None:
-    assert "pins web-9*" in say("history", "web-9*", exit_=Exit.FINDINGS)
-    assert "pins cache" in say("history", "cache", exit_=Exit.FINDINGS)
-    wrong = say("history", "--since", "yesterday", exit_=Exit.FINDINGS)
+    assert "pins web-9*" in say("history", "web-9*", exit_=Exit.USAGE)
+    assert "pins cache" in say("history", "cache", exit_=Exit.USAGE)
+    wrong = say("history", "--since", "yesterday", exit_=Exit.USAGE)
     assert "unknown revision yesterday" in wrong
     assert "; --since takes a day (2026-01-31), or a commit" in wrong
     assert "cannot tell" in say("history", "a", "b", "c", exit_=Exit.USAGE)
+    missing = say(
+        "history", "db", "nosuch", exit_=Exit.UNREADABLE
+    )  # it was told of the folder around it
+    assert "cannot read nosuch: it is not there" in missing
+
+
+def test_a_folder_that_is_gone_has_its_history(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "repository")
+    made.write("a/b/web.yaml", vm("web", memory="1Gi"))
+    made.fine("pin", "a/b")
+    made.commit("Pin")
+    made.git("rm", "-r", "--quiet", "a")
+    made.commit("Remove")
+    assert "Pin" in made.fine("history", "web", "a/b")
 
 
 def test_json_says_what_the_text_says(say: Say) -> None:
@@ -344,7 +358,7 @@ def test_a_lock_that_is_not_committed_has_no_history(tmp_path: Path) -> None:
     made.commit("A VM")
     made.fine("pin", ".")
     done = made.run("history")
-    assert done.returncode == Exit.FINDINGS
+    assert done.returncode == Exit.USAGE
     assert "virt-render.lock.yaml is not committed yet" in done.stderr
     made.commit("Pin")
     assert "prod/web" in made.fine("history")

@@ -861,7 +861,7 @@ def test_diff_answers_beside_a_file_that_the_repository_lacks(tmp_path: Path) ->
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "1 VM: 1 restart"
-    assert lines[1].endswith("; not compared: crds/large.yaml (VR615)")
+    assert lines[1].endswith("; not compared: crds/large.yaml (VR110)")
     lost = made.git("rev-parse", "HEAD~1:vms/web.yaml").strip()
     (made.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
     done = made.run("diff", "HEAD~1..HEAD")
@@ -911,6 +911,35 @@ def test_a_kustomization_that_cannot_be_read_may_list_the_vms_below_it(tmp_path:
     assert "apps/kustomization.yaml:1:16: error VR101" in done.stdout
     assert "other/" not in done.stdout
     assert done.returncode == Exit.FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("text", "is_error"),
+    [
+        ("resourses: [vm.yaml]\n", True),
+        ("", True),
+        ("kind: Kustomisation\nresources: []\n", True),
+        ("resources: [gone.yaml]\n", False),  # others may add it
+        ("RESOURCES: []\n", False),
+    ],
+)
+def test_a_kustomization_that_kustomize_refuses_may_be_meant_for_the_vms_below_it(
+    text: str, tmp_path: Path, *, is_error: bool
+) -> None:
+    """One below without a word of KubeVirt's stays nobody's business; one that is named is built, as by build."""
+    put(tmp_path / "apps/kustomization.yaml", text)
+    put(tmp_path / "apps/vm.yaml", vm("below", memory="1Gi"))
+    put(tmp_path / "others/kustomization.yaml", text)
+    put(tmp_path / "others/notes.yaml", "a: b\n")
+    done = run(tmp_path, "check", ".")
+    assert ("apps: error VR116" in done.stdout) == is_error
+    assert "others" not in done.stdout
+    assert done.returncode == (Exit.UNREADABLE if is_error else Exit.OK)
+    for folder in ("apps", "others"):
+        built, checked = (run(tmp_path, command, folder) for command in ("build", "check"))
+        refused = "VR116" in built.stderr
+        assert refused == (f"{folder}: error VR116" in checked.stdout)
+        assert (checked.returncode == Exit.UNREADABLE) == refused
 
 
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from tests.support.process import run
 from tests.support.repository import LOCK, Repository, vm_in
 
@@ -294,7 +295,7 @@ def test_history_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> N
     assert "VR616" in done.stderr
     assert "sockets: 3 -> 4 (migrate)" in done.stdout
     done = clone.run("show", "web", "--revision", "1")
-    assert done.returncode == 1
+    assert done.returncode == Exit.USAGE
     assert "has no revision 1" in done.stderr
     assert "the clone is shallow" in done.stderr
 
@@ -325,7 +326,7 @@ def test_a_number_that_comes_again_has_a_row_of_its_own(repository: Repository) 
     # What the number means is said only where it means one thing.
     assert sockets(repository.fine("show", "web", "--revision", "1"), "web") == 2
     done = repository.run("show", "web", "--revision", "2")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
     assert f"more than once, from the commits {ids[1]}, {ids[3]}" in done.stderr
     assert sockets(repository.fine("show", "web", "--at", ids[1]), "web") == 4
     assert sockets(repository.fine("show", "web", "--at", ids[3]), "web") == 8
@@ -342,7 +343,7 @@ def test_history_of_a_vm_that_was_away(repository: Repository) -> None:
     repository.fine("pin", "--upgrade-all")
     again = repository.commit("Add web again")
     assert rows(repository.fine("history", "web")) == [("1", first[:10]), ("1", again[:10])]
-    assert repository.run("show", "web", "--revision", "1").returncode == 1
+    assert repository.run("show", "web", "--revision", "1").returncode == Exit.USAGE
 
 
 def test_history_across_a_merge_has_each_step_once(repository: Repository) -> None:
@@ -401,7 +402,7 @@ def test_history_before_the_first_commit(repository: Repository) -> None:
     repository.fine("pin")
     for words in ("history web", "diff", "diff HEAD", "diff main", "show web --at main"):
         done = repository.run(*words.split())
-        assert done.returncode == 1
+        assert done.returncode == Exit.USAGE
         assert "the repository has no commit yet" in done.stderr
         assert "  help: make the first one: git add . && git commit" in done.stderr
 
@@ -434,7 +435,7 @@ def test_what_history_does_not_have(
     repository.fine("pin")
     repository.commit("one")
     done = repository.run(*words)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
     assert message in done.stderr
 
 
@@ -459,7 +460,7 @@ def test_of_a_misspelt_name_the_near_one_is_said(
 
 def test_history_without_git(tmp_path: Path) -> None:
     done = run("history", "web", cwd=tmp_path, GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
     assert "VR615" in done.stderr
     assert "  help: name a PATH in a repository of git, or make one: git init\n" in done.stderr
 

@@ -325,12 +325,22 @@ def _histories(path: str, request: Request) -> list[_LockHistory]:
     for place in found:
         commits = git.commits(place.top, place.lock)
         histories.append(_LockHistory(place, commits, _locks(place, commits)))
+    if not os.path.lexists(path) and not any(known.commits for known in histories):
+        fault = codes.UNREADABLE.at(
+            Location(file=path),
+            f"cannot read {path}: it is not there, and git has never had a lock in it",
+        )
+        raise refused(fault)
     return histories
 
 
 def _place(path: str, request: Request) -> _RepositoryPath:
-    folder = path if os.path.isdir(path) else os.path.dirname(path) or "."
-    top = os.path.realpath(git.root(folder))
+    """Where *path* is in its repository, and its lock: what is not there any more may have been a folder."""
+    folder = path if os.path.isdir(path) or not os.path.lexists(path) else os.path.dirname(path)
+    present = folder or os.curdir
+    while not os.path.lexists(present):
+        present = os.path.dirname(present) or os.curdir
+    top = os.path.realpath(git.root(present))
     lock = request.reading.lock or os.path.join(folder, LOCK)
     return _RepositoryPath(
         top,

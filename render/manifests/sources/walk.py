@@ -149,7 +149,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
-    _name_unread(intake, discovered, into)
+    _name_unread(intake, folder, discovered, into)
     if omitted:
         into.diagnostics += omitted.diagnostics
         into.unseen += Counter(submodule=omitted.submodules)
@@ -164,7 +164,11 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [top for top, reach in reaches.items() if _is_reached(intake, top, reach, into)]
+    reached = [
+        top
+        for top, reach in reaches.items()
+        if _is_reached(intake, top, reach, into, is_named=top == folder)
+    ]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
         unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
@@ -198,14 +202,17 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
     return folders
 
 
-def _name_unread(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
-    """Say in *into* what the walk left out, and could not look into."""
-    into.diagnostics.extend(map(intake.met, discovered.diagnostics))
+def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
+    named = discover.printable(folder)
+    into.diagnostics += (
+        found if found.location.file == named else intake.met(found)
+        for found in discovered.diagnostics
+    )
     if intake.is_lenient:
-        into.unopened |= {
-            found.location.file: found for found in discovered.diagnostics if found.is_error
-        }
-        faults = sum(found.is_error for found in discovered.diagnostics)
+        met = [found for found in discovered.diagnostics if found.location.file != named]
+        into.unopened |= {found.location.file: found for found in met if found.is_error}
+        faults = sum(found.is_error for found in met)
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
         into.unseen += Counter(unread)
@@ -471,21 +478,23 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
 
 
 def _is_reached(
-    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents
+    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, *, is_named: bool
 ) -> bool:
     """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
 
-    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that cannot be read may
-    list what stands below it.
+    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that kustomize refuses may
+    be meant to list what stands below it. Whoever *is_named* is to be built: that it cannot be is no mere note.
     """
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
-    if is_reached or (_is_unreadable(intake, top) and intake.texts.anywhere(top)):
+    if is_reached or (_is_refused(intake, top) and (is_named or intake.texts.anywhere(top))):
         return True
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
-    if (gone or reach.bare) and _held_machines(intake, top, reach):
+    if (gone or reach.bare) and (is_named or _held_machines(intake, top, reach)):
+        return True
+    if unopened and is_named:
         return True
     if reach.inflates:
         into.diagnostics.append(
@@ -521,10 +530,12 @@ def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -
     )
 
 
-def _is_unreadable(intake: SourceIntake, top: str) -> bool:
-    """Whether the kustomization in *top* says nothing that can be read."""
+def _is_refused(intake: SourceIntake, top: str) -> bool:
+    """Whether kustomize refuses the kustomization in *top* for what itself says."""
     file = kustomization.find(top)
-    return file is not None and bool(intake.kustomizations.load(file, intake.limits).diagnostics)
+    return file is not None and kustomization.is_refused(
+        intake.kustomizations.load(file, intake.limits)
+    )
 
 
 def _is_shared(intake: SourceIntake, path: str) -> bool:
@@ -591,3 +602,14 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
+    else:
+        _demand(file, real, into)
+
+
+def _demand(file: str, real: str, into: Documents) -> None:
+    """Make it an error in *into* that *file*, resolved *real*, cannot be opened: it was met before, and is named."""
+    met = [name for name in into.unopened if os.path.realpath(name) == real]
+    for name in met:
+        fault = into.unopened.pop(name)
+        into.diagnostics.append(fault._replace(location=Location(file=file)))
+        into.unseen -= Counter(["path that cannot be read"])

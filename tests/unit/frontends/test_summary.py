@@ -298,7 +298,7 @@ def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
     os.unlink("vms/002.yaml")
     assert ask("check", "--changed-since", "main").exit == Exit.OK
     answer = ask("check", "--changed-since=nowhere")
-    assert answer.exit == ask("diff", "nowhere").exit == Exit.FINDINGS
+    assert answer.exit == ask("diff", "nowhere").exit == Exit.USAGE
     assert "git: unknown revision nowhere" in answer.out
     report = ask("check", "--changed-since", "main", "--format", "json", files=fleet(3)).out
     assert json.loads(report)["summary"]["before"] == 2

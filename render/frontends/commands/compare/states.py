@@ -790,7 +790,7 @@ def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> lis
 
 def _lacking(file: str) -> Diagnostic:
     """That nobody knows what *file* says, which the repository is lacking."""
-    return codes.HISTORY_UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
+    return codes.UNREADABLE.at(Location(file=file), f"{file} is missing in the repository")
 
 
 def _add_faults(path: str, inputs: list[Documents], faults: Iterable[Diagnostic]) -> None:

@@ -1,0 +1,76 @@
+"""What each command says of a path that is not there, or that it may not read, or that holds nothing sound."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support import process
+from tests.support.manifests import instancetype, put, vm
+from tests.support.repository import Repository
+
+#: The inputs, each with its path.
+_INPUTS = {
+    "missing": "nosuch",
+    "closed folder": "closed",
+    "closed file": "file/secret.yaml",
+    "empty file": "empty/e.yaml",
+    "broken": "broken/bad.yaml",
+    "beside broken": "broken",
+    "mistyped": "mistyped",
+    "gone": "gone",
+}
+#: The status of each command, by the inputs above.
+_STATUSES: dict[tuple[str, ...], tuple[int, ...]] = {
+    ("build",): (3, 3, 3, 1, 1, 1, 3, 3),
+    ("check",): (3, 3, 3, 0, 1, 1, 3, 3),
+    ("explain", "web", "memory.guest"): (2, 3, 3, 2, 1, 0, 3, 3),
+    ("show", "web"): (3, 3, 3, 1, 1, 1, 3, 3),
+    ("show", "web", "--at", "HEAD"): (3, 3, 2, 1, 1, 1, 3, 3),
+    ("show", "web", "--revision", "1"): (3, 3, 2, 2, 2, 2, 2, 2),
+    ("history", "web"): (3, 3, 2, 2, 2, 2, 2, 2),
+    ("diff", "HEAD", "--"): (3, 3, 1, 0, 1, 0, 3, 3),
+    ("pin", "--dry-run"): (3, 3, 2, 2, 2, 1, 3, 3),
+    ("verify",): (3, 3, 3, 1, 1, 1, 3, 3),
+    ("test",): (3, 3, 3, 2, 1, 1, 1, 1),
+    ("migrate", "--diff"): (3, 3, 3, 0, 1, 1, 0, 0),
+    ("argocd", "generate"): (3, 3, 3, 1, 1, 1, 3, 3),
+    ("argocd", "inputs"): (3, 3, 3, 0, 1, 1, 3, 3),
+    ("argocd", "ignore-differences"): (3, 3, 3, 0, 1, 1, 3, 3),
+}
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders of which each has a sound VM and its instancetype, and something that cannot be read."""
+    made = Repository(tmp_path_factory.mktemp("inputs") / "repository")
+    for name in ("closed", "file", "broken", "mistyped", "gone"):
+        put(made.folder / name / "vm.yaml", vm("web", instancetype="small"))
+        put(made.folder / name / "small.yaml", instancetype("small"))
+    put(made.folder / "file/secret.yaml", vm("other", memory="1Gi"))
+    put(made.folder / "empty/e.yaml", "")
+    put(made.folder / "broken/bad.yaml", "apiVersion: kubevirt.io/v1\nkind: [\n")
+    put(made.folder / "mistyped/kustomization.yaml", "resourses: [vm.yaml, small.yaml]\n")
+    put(made.folder / "gone/kustomization.yaml", "resources: [vm.yaml, small.yaml, other.yaml]\n")
+    made.commit("One")
+    closed = [made.folder / "closed", made.folder / "file/secret.yaml"]
+    for path in closed:
+        path.chmod(0)
+    yield made.folder
+    for path in closed:
+        path.chmod(0o700)
+
+
+@pytest.mark.parametrize("words", _STATUSES, ids=" ".join)
+def test_the_status_says_what_cannot_be_read(words: tuple[str, ...], repository: Path) -> None:
+    """And a line names it: nothing that was named is passed over without a word."""
+    for (title, path), status in zip(_INPUTS.items(), _STATUSES[words], strict=True):
+        done = process.run(*words, path, cwd=repository, VIRT_RENDER_TESTS_HELD_BACK="1")
+        output = f"{' '.join(words)} {path}: {done.stdout[:300]}{done.stderr}"
+        assert done.returncode == status, f"{title}: {output}"
+        if status:
+            words_for_it = (" error VR", "not read: ", " unrenderable\n")
+            assert any(word in done.stdout + done.stderr for word in words_for_it), output
+        if status == Exit.UNREADABLE:
+            assert path in done.stdout + done.stderr, output
