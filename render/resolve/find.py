@@ -181,7 +181,8 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
     named = _of_name(kind_class, wanted.name, namespace, catalogue)
     if len(named) == 1:
         (kind,) = named
-        return f"there is a {kind} of this name: set {kind_class.word}.kind: {kind}"
+        scope = f"{namespace}/" if kind == kind_class.namespaced else ""
+        return f"there is {kind} {scope}{wanted.name}: set {kind_class.word}.kind: {kind}"
     elsewhere = [
         f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
         for key in catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))

@@ -134,7 +134,8 @@ def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: s
     machine = vm("web", namespace="prod", instancetype="small", kind=other)
     definition = instancetype("small", kind=kind, namespace="prod" if kind == NAMESPACED else "")
     text = ask("check", ".", files={"vm.yaml": machine, "small.yaml": definition}).out
-    assert f"help: there is a {kind} of this name: set instancetype.kind: {kind} (--uns" in text
+    name = "prod/small" if kind == NAMESPACED else "small"
+    assert f"help: there is {kind} {name}: set instancetype.kind: {kind} (--uns" in text
     line = definition.splitlines().index("  name: small") + 1
     assert f"  small.yaml:{line}:3: {kind} " in text
 
