@@ -3,8 +3,10 @@
 Upstream: pkg/instancetype/preference/requirements/, pkg/instancetype/preference/validation/cpu.go.
 """
 
+from collections.abc import Sequence
+
 from render.diagnostics.cause import Cause
-from render.model import topology, tree
+from render.model import fieldpath, topology, tree
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
 from render.model.tree import Tree
@@ -78,8 +80,28 @@ def _check_cpu(
         _joined([(*_CPU, dimension) for dimension in dimensions]),
         f"{_PREFIX}insufficient CPU resources of {provided} vCPU provided by VirtualMachine, "
         f"preference requires {wanted} vCPU provided as {name}",
+        _topology_cure(cpu, dimensions, wanted),
         source=source,
         place=(*_CPU, dimensions[0]) if dimensions else _CPU,
+    )
+
+
+def _topology_cure(cpu: Tree, dimensions: Sequence[str], wanted: int) -> str:
+    """How the topology *cpu* of a VM gets *wanted* vCPUs where *dimensions* alone count, and all are multiplied."""
+    if not dimensions:
+        return ""
+    place, (first, *others) = fieldpath.text(_CPU), dimensions
+    if others:
+        cure = f"have {', '.join(dimensions)} of {place} make {wanted}, multiplied"
+    else:
+        cure = f"set {place}.{first} to {wanted}"
+    ignored = [
+        key
+        for key in topology.CPUTopology._fields
+        if key not in dimensions and type(cpu.get(key)) is int and cpu[key] > 1
+    ]
+    return (
+        f"{cure}: {', '.join(ignored)} do not count, and are better left out" if ignored else cure
     )
 
 

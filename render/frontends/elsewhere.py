@@ -55,26 +55,33 @@ def _placed(
     found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: Mapping[_Wanted, str]
 ) -> Diagnostic:
     """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read."""
-    wanted = _missed(found, resources)
-    file = known.get(wanted) if wanted else None
-    if wanted is None or file is None or file in part.loaded.data:
-        return found  # what was read and does not count has another reason
-    cure = f"{wanted[0]} {wanted[1]} stands in {file}: add that to the input, or look it up there: --catalog {file}"
-    return found._replace(help=cure, fixes=())
+    for number, (kind, name, namespace) in enumerate(_missed(found, resources)):
+        file = known.get((kind, name, namespace))
+        if file is None:
+            continue
+        if file in part.loaded.data:
+            return found  # what was read and does not count has another reason
+        cure = f"{kind} {name} stands in {file}: add that to the input, or look it up there: --catalog {file}"
+        if number:
+            cure = f"if it is meant, set {found.location.path[-2]}.kind: {kind}; {cure}"
+        return found._replace(help=cure, fixes=())
+    return found
 
 
-def _missed(found: Diagnostic, resources: Sequence[Resource]) -> _Wanted | None:
-    """The definition that the VM of *found* asks for."""
+def _missed(found: Diagnostic, resources: Sequence[Resource]) -> Iterator[_Wanted]:
+    """The definition that the VM of *found* asks for, and the one of the other kind that it may mean."""
     index, path = found.location.index, found.location.path
     if index is None or index >= len(resources) or path[-1:] != ("name",):
-        return None
+        return
     vm = resources[index]
     matcher = tree.get(vm.body, *path[:-1])
     kind_class = next((each for each in KIND_CLASSES if each.word == path[-2]), None)
     if not isinstance(matcher, dict) or kind_class is None:
-        return None
-    kind = kind_class.kind_of(str(matcher.get("kind") or ""))
-    return kind, str(matcher.get("name")), vm.namespace if kind == kind_class.namespaced else ""
+        return
+    wanted = kind_class.kind_of(str(matcher.get("kind") or ""))
+    for kind in dict.fromkeys((wanted, kind_class.namespaced, kind_class.cluster)):
+        namespace = vm.namespace if kind == kind_class.namespaced else ""
+        yield kind, str(matcher.get("name")), namespace
 
 
 def _definitions(top: str, limits: Limits) -> Iterator[tuple[_Wanted, str]]:

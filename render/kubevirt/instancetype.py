@@ -104,6 +104,11 @@ def _report_missing(machine: Machine, kind_class: KindClass, missing: Missing) -
         missing.code,
         path,
         lead + missing.message,
+        *(
+            Related(f"{ref_of(known)} stands here", at(known.resource, ("metadata", "name")))
+            for known in missing.namesakes()
+            if known.resource is not None
+        ),
         help=missing.suggest(),
         fixes=() if machine.resource.older else missing.fixes(path[:2]),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import prod
 
 from render.admission import requirements
+from render.admission.vmi.domain.memory import UNIT_MISSING, units_missing
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, FixEdit, choice, removal, set_to
 from render.machine import Machine, ref_of
@@ -25,7 +26,9 @@ def cure(cause: Cause, preference: Definition, fixes: tuple[Fix, ...]) -> str:
     """What to do about the requirement of *cause*, with the definitions that the *fixes* name."""
     wanted = tree.get(preference.spec, *cause.source)
     if cause.path != _MATCHED:
-        return f"give the VM the {cause.source[1]} that is required: {wanted}"
+        if len(fixes) > 1:
+            return UNIT_MISSING
+        return cause.help or f"give the VM the {cause.source[1]} that is required: {wanted}"
     names = [str(fix.edits[0].value) for fix in fixes]
     return f"these would do: {', '.join(names)}" if names else f"choose one with {wanted} or more"
 
@@ -41,6 +44,9 @@ def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[
     if cause.path != _MATCHED:
         is_amount = cause.source[1] == "cpu"  # which of cores, sockets and threads is to grow?
         path = cause.path if cause.source[1] == "architecture" else (*cause.path, "guest")
+        without_unit = units_missing(tree.get(machine.raw, *path), path)
+        if without_unit and not is_amount:
+            return without_unit
         return () if is_amount else choice((f"write {wanted}", set_to(path, wanted)))
     current = machine.instancetype
     matcher = tree.get(machine.raw, *_MATCHED)

@@ -3,7 +3,7 @@
 Upstream: pkg/instancetype/find/revision.go, spec.go, pkg/instancetype/preference/find/revision.go, spec.go.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from render.diagnostics.codes import (
     INSTANCETYPE_NOT_FOUND,
@@ -39,7 +39,7 @@ class Missing(NamedTuple):
     """Why a matcher leads nowhere: *message* is KubeVirt's text, *key* the matcher's field to blame.
 
     *suggest* says what to do, and *fixes* does it in the matcher at a path; they look for near names, which is worth it
-    only for a report.
+    only for a report, as *namesakes* is: what has the name, and another kind or namespace.
     """
 
     code: Code
@@ -47,6 +47,7 @@ class Missing(NamedTuple):
     key: str
     suggest: Callable[[], str]
     fixes: Callable[[FieldPath], tuple[Fix, ...]] = lambda _: ()
+    namesakes: Callable[[], Sequence[Definition]] = tuple
 
 
 def find(  # noqa: PLR0913, PLR0917 - what is looked for, and where: no part of it is known to all callers
@@ -144,9 +145,16 @@ def _live(
         NOT_FOUND[kind_class.word],
         f'{kind.lower()}s.{INSTANCETYPE_GROUP} "{name}" not found',
         "name",
-        lambda: _suggest(kind_class, Key(kind, scope, name), catalogue),
+        lambda: _suggest(kind_class, Key(kind, scope, name), namespace, catalogue),
         lambda path: _fixes(kind_class, Key(kind, scope, name), namespace, catalogue, path),
+        lambda: _namesakes(kind_class, name, catalogue),
     )
+
+
+def _namesakes(kind_class: KindClass, name: str, catalogue: Catalogue) -> list[Definition]:
+    """The definitions of this *name*, of either kind and any namespace."""
+    keys = catalogue.named(name, (kind_class.namespaced, kind_class.cluster))
+    return [found for found in map(catalogue.definition, keys) if found is not None]
 
 
 def _fixes(
@@ -169,7 +177,12 @@ def _of_name(
     return dict.fromkeys(key.kind for key in keys if key.namespace in ("", namespace))
 
 
-def _suggest(kind_class: KindClass, wanted: Key, catalogue: Catalogue) -> str:
+def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Catalogue) -> str:
+    named = _of_name(kind_class, wanted.name, namespace, catalogue)
+    if len(named) == 1:
+        (kind,) = named
+        scope = f"{namespace}/" if kind == kind_class.namespaced else ""
+        return f"there is {kind} {scope}{wanted.name}: set {kind_class.word}.kind: {kind}"
     elsewhere = [
         f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
         for key in catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))

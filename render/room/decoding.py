@@ -1,7 +1,8 @@
 """What of a quota, a LimitRange or a RuntimeClass the API server cannot read, which then is not in the cluster.
 
 Upstream: staging/src/k8s.io/api/core/v1/types.go (ResourceQuotaSpec, LimitRangeSpec), node/v1/types.go (Overhead),
-pkg/apis/core/validation/validation.go (ValidateResourceQuotaSpec).
+pkg/apis/core/validation/validation.go (ValidateResourceQuotaSpec, ValidateResourceQuotaResourceName), and
+pkg/apis/core/helper/helpers.go (IsStandardQuotaResourceName).
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import nearest
 from render.model.tree import Tree
 
 _TEXT, _AMOUNTS, _GRANTED = "text", "amounts", "granted"
@@ -39,6 +41,19 @@ _SHAPES: dict[str, Any] = {
     },
     "RuntimeClass": {"overhead": {"podFixed": _AMOUNTS}},
 }
+_COMPUTE = ("cpu", "memory", "ephemeral-storage")
+#: What a quota may limit without a domain, and how else such a name may begin.
+_QUOTA_RESOURCES = frozenset(
+    {
+        *(f"{lead}{name}" for name in _COMPUTE for lead in ("", "requests.", "limits.")),
+        "requests.storage",
+        "pods", "services", "services.nodeports", "services.loadbalancers", "resourcequotas",
+        "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
+    }
+)  # fmt: skip
+_NEAR = 0.8
+"""Names are short: a gpu is no cpu."""
+_HUGE = ("hugepages-", "requests.hugepages-")
 #: What stands where a shape is a mapping or a list of parts, or the name of one of the lists of resources.
 _JSON: dict[type, tuple[Any, str]] = {
     dict: (dict, "a mapping"),
@@ -48,11 +63,12 @@ _JSON: dict[type, tuple[Any, str]] = {
 
 
 class Unreadable(NamedTuple):
-    """A *value* at *path* that the API server refuses, and *why*."""
+    """A *value* at *path* that the API server refuses, and *why*; *help*: what to write, where that is known."""
 
     path: FieldPath
     value: Any
     why: str
+    help: str = ""
 
 
 def unreadable(kind: str, body: Tree) -> Unreadable | None:
@@ -74,10 +90,24 @@ def _faults(value: Any, shape: Any, path: FieldPath) -> Iterator[Unreadable]:
         for index, item in enumerate(value):
             yield from _faults(item, shape[0], (*path, index))
     elif shape != _TEXT:
-        for key, amount in value.items():
-            why = _fault_of_amount(amount, shape)
-            if why:
-                yield Unreadable((*path, key), amount, why)
+        yield from _faults_of_amounts(value, shape, path)
+
+
+def _faults_of_amounts(resources: Tree, shape: str, path: FieldPath) -> Iterator[Unreadable]:
+    for key, amount in resources.items():
+        if shape == _GRANTED and not _is_quota_resource(key):
+            why = f"{key} must be a standard resource for quota"
+            near = nearest(key, _QUOTA_RESOURCES, cutoff=_NEAR)
+            cure = f"did you mean {near}?" if near else "write its domain: requests.example.com/gpu"
+            yield Unreadable((*path, key), key, why, cure)
+        why = _fault_of_amount(amount, shape)
+        if why:
+            yield Unreadable((*path, key), amount, why)
+
+
+def _is_quota_resource(name: str) -> bool:
+    """Whether a quota may limit what is called *name*: what has no domain must be known."""
+    return "/" in name or name in _QUOTA_RESOURCES or name.startswith(_HUGE)
 
 
 def _fault_of_amount(amount: Any, shape: str) -> str:

@@ -291,7 +291,7 @@ def _not_read(resource: Resource, fault: Unreadable) -> Diagnostic:
     return code.at(
         place,
         f"{fault.why}: the API server refuses the {resource.kind}, and it limits no pod",
-        help=cure,
+        help=fault.help or cure,
     )
 
 

@@ -125,3 +125,27 @@ def test_what_stands_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
     assert ask("build", "prod", "--catalog", "platform/small.yaml").exit == Exit.OK
     Path("prod/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
     assert "stands in" not in ask("build", "prod").err
+
+
+@pytest.mark.parametrize("kind", [NAMESPACED, "VirtualMachineClusterInstancetype"])
+def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: str) -> None:
+    """The kind is what is wrong, whichever of the two was written."""
+    other = {NAMESPACED: "VirtualMachineClusterInstancetype"}.get(kind, NAMESPACED)
+    machine = vm("web", namespace="prod", instancetype="small", kind=other)
+    definition = instancetype("small", kind=kind, namespace="prod" if kind == NAMESPACED else "")
+    text = ask("check", ".", files={"vm.yaml": machine, "small.yaml": definition}).out
+    name = "prod/small" if kind == NAMESPACED else "small"
+    assert f"help: there is {kind} {name}: set instancetype.kind: {kind} (--uns" in text
+    line = definition.splitlines().index("  name: small") + 1
+    assert f"  small.yaml:{line}:3: {kind} " in text
+
+
+def test_a_definition_of_the_other_kind_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small", kind=NAMESPACED, namespace="prod"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", namespace="prod", instancetype="small"),
+    }
+    cure = f"if it is meant, set instancetype.kind: {NAMESPACED}; {NAMESPACED} small stands in platform/small.yaml: "
+    assert cure in ask("build", "prod", files=files).err

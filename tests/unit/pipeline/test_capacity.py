@@ -157,7 +157,7 @@ def test_a_replica_set_and_a_vmi() -> None:
         **obj("VirtualMachineInstance", template["spec"], name="one"),
         "apiVersion": "kubevirt.io/v1",
     }
-    assert not found(replicas, alone, quota(count_pods=0, **{"count/pods": 3}))
+    assert not found(replicas, alone, quota(**{"count/pods": 3}))
     assert told(replicas, alone, quota(**{"count/pods": 2})) == [("error", "spec.hard.count/pods")]
 
 
@@ -434,6 +434,11 @@ HALF_RANGE = "the API server refuses the LimitRange"
         (obj("LimitRange", {"limits": ["Pod"]}), "VR445", "spec.limits[0]", HALF_RANGE),
         (limit_range(default="1Gi"), "VR445", "spec.limits[0].default", "expected a mapping"),
         (limit_range(min={"cpu": "1GB"}), "VR445", "spec.limits[0].min.cpu", HALF_RANGE),
+        (
+            quota(request_cpu=4),
+            "VR444", "spec.hard[request.cpu]", "request.cpu must be a standard resource for quota",
+        ),
+        (quota(storage="1Gi"), "VR444", "spec.hard.storage", HALF_QUOTA),
         (quota(pods="${PODS}"), "VR444", "spec.hard.pods", "is not looked at"),
     ],
 )  # fmt: skip
@@ -445,6 +450,22 @@ def test_what_no_api_server_reads_limits_nothing(
     assert (fault.code, fault.field, str(fault.severity)) == (code, place, severity)
     assert words in fault.message
     assert found(vm(namespace="elsewhere"), limiting) == []
+
+
+def test_a_mistyped_resource_of_a_quota_is_told_its_name() -> None:
+    (fault,) = found(vm(), quota(request_cpu=4))
+    assert fault.help == "did you mean requests.cpu?"
+    (fault,) = found(vm(), quota(gpu=1))
+    assert fault.help == "write its domain: requests.example.com/gpu"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["services.loadbalancers", "requests.storage", "hugepages-2Mi", "requests.hugepages-1Gi",
+     "count/virtualmachines.kubevirt.io", "requests.nvidia.com/gpu"],
+)  # fmt: skip
+def test_what_a_quota_may_limit_beside_pods_is_no_fault(name: str) -> None:
+    assert found(vm(), obj("ResourceQuota", {"hard": {name: 100}})) == []
 
 
 def test_a_runtime_that_no_api_server_reads_adds_nothing() -> None:

@@ -1,10 +1,11 @@
 """Memory: requests and limits, huge pages, the guest's memory (upstream: admitters/vmi-create-admitter.go)."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
-from render.diagnostics.fix import choice, set_to
+from render.diagnostics.fix import Fix, choice, set_to
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
 from render.model.fieldpath import FieldPath
@@ -60,15 +61,26 @@ def _requested(subject: Subject, request: str) -> Iterator[Cause]:
             "memory/request-small",
             subject.at(*_REQUEST),
             f"{_worded(subject, _REQUEST, request)}: must be greater than or equal to 1M.",
-            "the unit is missing, most likely: Mi or Gi",
-            fixes=choice(
-                *(
-                    (f"write {request}{unit}", set_to(subject.at(*_REQUEST), f"{request}{unit}"))
-                    for unit in ("Mi", "Gi")
-                    if request.isdecimal()
-                )
-            ),
+            UNIT_MISSING,
+            fixes=units_missing(request, subject.at(*_REQUEST)),
         )
+
+
+UNIT_MISSING = "the unit is missing, most likely: Mi or Gi"
+
+
+def units_missing(amount: Any, place: FieldPath) -> tuple[Fix, ...]:
+    """The *amount* of memory at *place* with the units that it may lack; none if it has one, or may well be bytes."""
+    text = str(amount)
+    if (
+        not text.isdecimal()
+        or not text.strip("0")
+        or quantity.compare(text, _SMALLEST_REQUEST) >= 0
+    ):
+        return ()
+    return choice(
+        *((f"write {text}{unit}", set_to(place, f"{text}{unit}")) for unit in ("Mi", "Gi"))
+    )
 
 
 def _page_size_faults(reported_path: FieldPath, *, any_memory: bool) -> Evaluate:
