@@ -39,7 +39,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     And releases that nobody asked for, if they are rendered. With *paths*, only objects and files in these count.
     """
     folders = [os.path.realpath(path) for path in paths]
-    machines = made = kustomizations = charts = objects = 0
+    machines = made = kustomizations = charts = loose = objects = 0
     bundled: set[str] = set()
     files: set[str] = set()
     unseen: Counter[str] = Counter()
@@ -63,6 +63,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         made += _made(documents)
         kustomizations += loaded.is_built and number > 0
         charts += bool(loaded.filled) and not loaded.is_built and number > 0
+        loose += number if not (loaded.is_built or loaded.filled) else 0
         if number and part.is_rendered:
             target = releases.target_of((document.body for document in loaded.documents), settings)
             if target.reason:
@@ -70,7 +71,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     silent = sum(ignoring(part.loaded) for part in parts)
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
-        releases=reasons, ignoring=silent, made=made, charts=charts,
+        releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose,
     )  # fmt: skip
 
 

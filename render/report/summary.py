@@ -27,7 +27,8 @@ class Tally(NamedTuple):
     are settings of the repository by which less is looked at, and so many objects are *ignoring* findings by
     annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
     expectations that VMs were held to.
-    Of the *machines* so many are *made* of pools, replica sets and templates.
+    Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
+    of these kustomizations and charts.
     """
 
     machines: int = 0
@@ -49,6 +50,7 @@ class Tally(NamedTuple):
     made: int = 0
     infos: int = 0
     charts: int = 0
+    loose: int = 0
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -76,9 +78,10 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     if tally.made:
         seen += f" ({tally.made:,} of pools, replica sets and templates)"
     roots = ((tally.kustomizations, "kustomization"), (tally.charts, "chart"))
-    where = " and ".join(counted(number, word) for number, word in roots if number)
+    where = [counted(number, word) for number, word in roots if number]
     if tally.machines and where:
-        seen += f" in {where}"
+        *most, last = [*where, *(["other files"] if tally.loose else [])]
+        seen += f" in {' and '.join(filter(None, (', '.join(most), last)))}"
     parts = [_found(tally, colour=colour)]
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))

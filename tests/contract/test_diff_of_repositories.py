@@ -133,7 +133,13 @@ def test_an_overlay_whose_base_has_moved_cannot_be_rendered(
     assert reviewed.status == 1
     assert "after: 1 error (new), build prints nothing" in reviewed.text
     assert "it lists base, which is not there" in reviewed.text
+    # Nobody has applied the base by itself, wherever it stands.
+    assert reviewed.text.startswith("1 VM: 1 unrenderable\n")
     assert invoke(["check", "."]) == 0
+    repository.write("base2/db.yaml", vm("db"))
+    repository.write("base2/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")
+    repository.commit("What no overlay has had")
+    assert "1 unrenderable, 2 new" in diff(revisions="HEAD~2..HEAD").text
 
 
 def test_submodules_are_compared_in_no_state(

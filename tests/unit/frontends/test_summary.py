@@ -125,6 +125,9 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
         (Tally(5, 2, charts=1), "5 VMs in 2 kustomizations and 1 chart: no findings"),
         (Tally(1, charts=2), "1 VM in 2 charts: no findings"),
+        (Tally(2, 1, loose=1), "2 VMs in 1 kustomization and other files: no findings"),
+        (Tally(9, 2, charts=1, loose=3), "9 VMs in 2 kustomizations, 1 chart and other files: no findings"),
+        (Tally(2, loose=2), "2 VMs: no findings"),
     ],
 )  # fmt: skip
 def test_last_line(tally: Tally, line: str) -> None:
@@ -158,8 +161,8 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
         (("a.yaml",), "1 VM"),
         (("prod/more",), "no VM among 0 objects in 1 file"),
         (("prod/kustomization.yaml",), "2 VMs in 1 kustomization"),
-        (("prod/one.yaml", "a.yaml"), "3 VMs in 1 kustomization"),
-        ((".", "a.yaml"), "4 VMs in 1 kustomization"),
+        (("prod/one.yaml", "a.yaml"), "3 VMs in 1 kustomization and other files"),
+        ((".", "a.yaml"), "4 VMs in 1 kustomization and other files"),
     ],
 )
 def test_last_line_counts_what_was_named(words: tuple[str, ...], line: str, ask: Ask) -> None:

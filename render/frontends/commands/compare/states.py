@@ -360,8 +360,9 @@ def sides_of(
     ]
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         _name_unfilled(loaded_side, side, other)
-    for side, other in (loaded, loaded[::-1]):
+    for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         _take_to_their_users(side, other)
+        _leave_out_moved_bases(loaded_side, side, other)
     _name_deleted(*loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
@@ -541,6 +542,44 @@ def _take_to_their_users(side: Side, other: Side) -> None:
         unread = next((other[user] for user in users if other[user].fault), None)
         if unread is not None:
             other[name] = unread._replace(objects=[], files=(), unread={}, bases=frozenset())
+
+
+def _leave_out_moved_bases(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
+    """Take out of *side* the bases of *other* that stand elsewhere there, where their users still name the old folder.
+
+    Nobody has applied them by themselves, and of the VMs of their users it is said that they cannot be rendered.
+    """
+    lost = {
+        base: state
+        for user, state in other.items()
+        if user in side and side[user].fault
+        for base in state.bases
+        if not os.path.lexists(os.path.join(loaded_side.folder, loaded_side.path, base))
+    }
+    for name in sorted(side.keys() - other.keys()) if lost else ():
+        own = _machines_below(side[name], name)
+        if own and any(_are_made_of(_machines_below(lost[base], base), own) for base in lost):
+            del side[name]
+
+
+def _machines_below(state: NamedState, folder: str) -> dict[str, set[str]]:
+    """The names of the objects of *state* that come from files below *folder*, by these, as seen from there."""
+    found: dict[str, set[str]] = {}
+    for body, file in zip(state.objects, state.files, strict=True):
+        if files.is_below(file, folder):
+            found.setdefault(os.path.relpath(file, folder), set()).add(from_body(body, 0).name)
+    return found
+
+
+def _are_made_of(
+    built: Mapping[str, Collection[str]], bases: Mapping[str, Collection[str]]
+) -> bool:
+    """Whether each of the objects *bases* is in the same file among those *built*, if with more in its name."""
+    return all(
+        any(name in known for known in built.get(file, ()))
+        for file, names in bases.items()
+        for name in names
+    )
 
 
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
