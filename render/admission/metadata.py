@@ -117,24 +117,24 @@ def _finalizers(finalizers: Any) -> Iterator[Cause]:
         yield Cause(_CHECK, ("metadata", "finalizers"), text, "keep one of the two")
 
 
-def may_hold_placeholder(name: str) -> bool:
-    """Whether `PLACEHOLDER_OF_NAME` is worth being looked for in *name*."""
-    return not _MARKS.isdisjoint(name)
+def open_names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
+    """The texts of *metadata* that an API server checks and that may hold a `PLACEHOLDER_OF_NAME`.
 
-
-def names(metadata: Any) -> list[tuple[FieldPath, str]]:
-    """The texts of *metadata* that an API server checks, each with its place there; keys stand at their values."""
-    texts: list[tuple[FieldPath, str]] = []
+    Each with its place there; keys stand at their values.
+    """
     if not isinstance(metadata, dict):
-        return texts
+        return
     for key in ("name", "generateName", "namespace"):
         value = metadata.get(key)
-        if isinstance(value, str):
-            texts.append(((key,), value))
+        if isinstance(value, str) and not _MARKS.isdisjoint(value):
+            yield (key,), value
     for key, value in _texts(metadata, "labels"):
-        texts += ((("labels", key), key), (("labels", key), value))
-    texts += ((("annotations", key), key) for key, _ in _texts(metadata, "annotations"))
-    return texts
+        for text in (key, value):
+            if not _MARKS.isdisjoint(text):
+                yield ("labels", key), text
+    for key, _ in _texts(metadata, "annotations"):
+        if not _MARKS.isdisjoint(key):
+            yield ("annotations", key), key
 
 
 def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
@@ -152,7 +152,7 @@ def _refusals(
     mend: Callable[[FieldPath, str], tuple[Fix, ...]] | None = None,
 ) -> Iterator[Cause]:
     """The *faults* of *value* at *place*, and how to *mend* that, unless somebody fills it in."""
-    if may_hold_placeholder(value) and re.search(PLACEHOLDER_OF_NAME, value):
+    if not _MARKS.isdisjoint(value) and re.search(PLACEHOLDER_OF_NAME, value):
         return
     from render.model.apimachinery.go import quoted
 

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from functools import cache
 from importlib import import_module
 from itertools import islice
+from operator import attrgetter
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
@@ -159,6 +160,7 @@ def _checks(
     return selection(checks)
 
 
+_EVALUATE = attrgetter("evaluate")
 #: Concerns that few VMs have, of which one was met.
 _imported: set[str] = set()
 
@@ -186,10 +188,9 @@ def _applicable(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
     while True:
         select = _checks(subject.kind, subject.release, scope, frozenset(_imported))
         checks = select(subject.spec)
-        met = {check.name for check in checks if check.evaluate is _not_imported}
-        if not met:
+        if _not_imported not in map(_EVALUATE, checks):
             return checks
-        _imported.update(met)
+        _imported.update(check.name for check in checks if check.evaluate is _not_imported)
 
 
 def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:

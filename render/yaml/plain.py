@@ -298,7 +298,7 @@ class _LineReader:
         if isinstance(mark, _Flow):
             if level + mark.levels > self._depth:
                 raise _UnsureError
-            return tree.copy(mark.holds)
+            return tree.copy(mark.holds) if mark.levels > 1 else mark.holds.copy()
         if mark is _CLIPPED:
             return self._literal(indent) + "\n"
         if mark is _STRIPPED:

@@ -25,10 +25,10 @@ _LARGE_ANNOTATIONS = 128 * 1024
 #: Fields of a VMI spec that reach the pod in another form, and are rare.
 _SPEC = frozenset({"livenessProbe", "readinessProbe", "accessCredentials", "resourceClaims"})
 #: Fields of a VMI spec that stand in the pod as they are.
-_COPIED = (
+_COPIED = frozenset((
     "nodeSelector", "affinity", "topologySpreadConstraints", "serviceAccountName", "subdomain", "tolerations",
     "priorityClassName",
-)  # fmt: skip
+))  # fmt: skip
 _LAST_PORT, _LONGEST_PORT = 65535, 15
 _PLAIN_AMOUNTS = frozenset({"cpu", "memory"})
 _VOLUMES = frozenset({"hostDisk", "downwardAPI"})
@@ -70,7 +70,7 @@ def is_odd_name(name: str) -> bool:
 
 
 def _is_odd_copy(spec: Tree) -> bool:
-    fields = {key: spec[key] for key in _COPIED if spec.get(key)}
+    fields = {key: spec[key] for key in _COPIED.intersection(spec) if spec[key]}
     if not fields:
         return False
     from render.room import pod

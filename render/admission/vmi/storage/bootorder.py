@@ -4,6 +4,7 @@ Upstream: validateBootOrder in admitters/vmi-create-admitter.go.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from render.admission import faults
 from render.admission.checks import Check, Evaluate, Subject, Violation
@@ -20,12 +21,19 @@ _INTERFACES = ("domain", "devices", "interfaces")
 
 
 class _Orders:
-    """The boot orders that devices have so far; *behind* comes after that of any."""
+    """The boot orders that devices have so far."""
 
     def __init__(self, devices: Tree) -> None:
         self._taken: set[int] = set()
-        every = (device for key in ("disks", "interfaces") for device in devices.get(key) or ())
-        self.behind = max((device.get("bootOrder") or 0 for device in every), default=0) + 1
+        self._devices = devices
+
+    @cached_property
+    def behind(self) -> int:
+        """The first order after all that devices have."""
+        every = (
+            device for key in ("disks", "interfaces") for device in self._devices.get(key) or ()
+        )
+        return max((device.get("bootOrder") or 0 for device in every), default=0) + 1
 
     def take(self, order: int) -> bool:
         """Whether nobody had *order* before."""
