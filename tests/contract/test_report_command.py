@@ -156,7 +156,7 @@ def test_a_few_vms_of_a_definition_are_seen_beside_many() -> None:
     assert square == "A square is a VM"
     assert drawn == [[("share", "M0 0h50v2h-50zM0 2h30v1h-30z")], [("share", "M0 0h3v1h-3z")]]
     square, drawn = pictures(2_000, 3)
-    assert square == "A square is 10 VMs, a part of one fewer"
+    assert square == "A square is 10 VMs, and a part of one is fewer"
     assert drawn == [[("share", "M0 0h50v4h-50z")], [("share", "M0 0h0.3v1h-0.3z")]]
 
 
@@ -656,6 +656,36 @@ def test_a_vm_is_a_line_on_paper(page: Page) -> None:
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert page.run("document.querySelectorAll('.reach').length") > 0
     assert page.run("document.querySelectorAll('.reach[open]').length") == 0
+
+
+def _on_paper(page: Page, selector: str) -> int:
+    script = f"[...document.querySelectorAll('{selector}')].filter((one) => one.checkVisibility())"
+    count: int = page.run(f"{script}.length")
+    return count
+
+
+def test_of_vms_that_are_fine_the_first_stand_on_paper(page: Page) -> None:
+    """Who wants others to be printed chooses them, or unfolds them."""
+    assert _on_paper(page, "#fleet > tbody") == FLEET
+    assert not _on_paper(page, ".rest")
+    page.show(width=718, media="print")
+    assert _on_paper(page, "#fleet > tbody") == 30
+    rest = "document.querySelector('.rest').innerText"
+    assert page.run(rest) == "120 more VMs of which nothing is wrong: see the page"
+    page.run("document.querySelectorAll('#fleet details')[100].open = true")
+    assert _on_paper(page, "#fleet > tbody") == 31
+    choose(page, "instancetype", "size-2")
+    assert _on_paper(page, "#fleet > tbody") == FLEET // 5
+    assert not _on_paper(page, ".rest")
+
+
+def test_what_is_folded_stays_so_on_paper(page: Page) -> None:
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    folded = "document.querySelector('.capacity ~ details')"
+    page.show(width=718, media="print")
+    assert not page.run(f"{folded}.open")
+    after = f"getComputedStyle({folded}.querySelector('summary'), '::after').content"
+    assert "see the page" in page.run(after)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

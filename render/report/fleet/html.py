@@ -21,11 +21,13 @@ from render.revisions import hashes
 _WRITTEN_OUT = 5_000
 _WORDS = ("instancetype", "preference")
 #: What is wrong with a VM, the worst first, in words.
-_DIFFERING = "differing"
-_WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", "fine": ""}
+_DIFFERING, _FINE = "differing", "fine"
+_WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", _FINE: ""}
 _LISTED, _NAMED, _REACHED = 12, 6, 50
 #: How many squares stand for the VMs of a definition, in a row and in rows.
-_ACROSS, _DOWN = 50, 4
+_ACROSS, _DOWN = 50, 6
+#: How many VMs of which nothing is wrong stand on paper, where nothing is chosen and none is unfolded.
+_PRINTED = 30
 _Share = tuple[str, str, str]
 #: What a link to a VM says.
 _Link = dict[str, Any]
@@ -45,6 +47,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     links = _links(machines, ids)
     concerned = _concerned(machines)
     worsts = Counter(map(_worst, machines))
+    last = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
@@ -69,7 +72,11 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
+        machines=[
+            {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= last}
+            for number, machine in enumerate(machines)
+        ],
+        cut=max(0, len(machines) - last),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
@@ -250,7 +257,11 @@ def _reach(
             users.setdefault((ref.kind, ref.name), []).append(machine)
     listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_LISTED]
     unit = _unit(max((len(found) for _, found in listed), default=0))
-    square = "A square is a VM." if unit == 1 else f"A square is {unit:,} VMs, a part of one fewer."
+    square = (
+        "A square is a VM."
+        if unit == 1
+        else f"A square is {unit:,} VMs, and a part of one is fewer."
+    )
     return square, [
         {
             "kind": kind,
@@ -337,7 +348,7 @@ def _worst(machine: FleetMachine) -> str:
         return "errors"  # else it is filled in later
     return next(
         (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if machine.count(word)),
-        _DIFFERING if machine.differs else "fine",
+        _DIFFERING if machine.differs else _FINE,
     )
 
 
