@@ -96,13 +96,12 @@ const rows = Array.isArray(page) ? page : page.rows;
     });
   });
 
-  // On paper nothing can be unfolded. Of a VM that nobody unfolded the fields are left out (page.css): they take a sheet
-  // each, and of many VMs all but their line; so are the names of the VMs that an edit reaches.
+  // On paper nothing can be unfolded: of a few VMs all but their fields, which take a sheet each, is (page.css).
   const most = 20;
   addEventListener("beforeprint", () => {
-    const isLong = fleet.querySelectorAll("tbody:not([hidden]) details").length > most;
-    for (const one of document.querySelectorAll("details:not([open], [data-fields])")) {
-      if (one.className === "reach" || (isLong && fleet.contains(one))) continue;
+    const folded = fleet.querySelectorAll("tbody:not([hidden]) details:not([open], [data-fields])");
+    if (fleet.querySelectorAll("tbody:not([hidden]) details").length > most) return;
+    for (const one of folded) {
       one.open = true;
       one.classList.add("printed");
     }

@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+from render.model.resource import ResourceRef
+from render.report.fleet import html
+from render.report.fleet.machines import Fleet, FleetMachine, Wording
+from render.report.places import Place
+from render.revisions.hashes import Ref
 from render.yaml import writer
 from tests.support import browser, pages
 from tests.support.browser import Page
@@ -122,13 +127,37 @@ def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
 
 
 def test_what_a_pin_keeps_from_an_edit_is_no_part_that_it_reaches(repository: Repository) -> None:
-    bars = '<rect class="f-share" x="0" width="%s" height="10"></rect><rect class="f-pinned" x="%s" width="%s"'
-    assert bars % ("50.00", "50.00", "0.00") in repository.fine("report")
+    assert '<path class="f-share" d="M0 0h2v1h-2z"/><rect' in repository.fine("report")
     (repository.folder / "vms" / "lost.yaml").unlink()
     repository.fine("pin")
     page = repository.fine("report")
-    assert bars % ("0.00", "0.00", "66.67") in page
-    assert "those that keep what they are pinned to" in page
+    assert '<path class="f-pinned" d="M0 0h2v1h-2z"/><rect' in page
+    assert "VMs that keep what they are pinned to" in page
+
+
+def test_a_few_vms_of_a_definition_are_seen_beside_many() -> None:
+    """Each VM is a square as large as any other, and of very many some together."""
+
+    def pictures(*counts: int) -> tuple[str, list[list[tuple[str, str]]]]:
+        machines = [
+            FleetMachine(
+                "", ResourceRef("VirtualMachine", "prod", f"{size}-{number}"), Place(), None, "1.9",
+                {"instancetype": Ref("VirtualMachineClusterInstancetype", f"size-{size}", "sha256:0")},
+            )
+            for size, count in enumerate(counts)
+            for number in range(count)
+        ]  # fmt: skip
+        page = html.report(Fleet(machines, Wording(), ()))
+        squares = re.findall(r"<p>(A square is [^<.]*)", page)
+        pictured = re.findall(r'<svg class="squares" viewBox="0 0 50 \d+".*?</svg>', page)
+        return squares[0], [re.findall(r'f-(\w+)" d="([^"]+)"', svg) for svg in pictured]
+
+    square, drawn = pictures(130, 3)
+    assert square == "A square is a VM"
+    assert drawn == [[("share", "M0 0h50v2h-50zM0 2h30v1h-30z")], [("share", "M0 0h3v1h-3z")]]
+    square, drawn = pictures(2_000, 3)
+    assert square == "A square is 10 VMs, and a part of one is fewer"
+    assert drawn == [[("share", "M0 0h50v4h-50z")], [("share", "M0 0h0.3v1h-0.3z")]]
 
 
 def _cluster(repository: Repository, name: str, vms: int) -> None:
@@ -263,7 +292,7 @@ def test_of_a_long_list_the_first_are_open_and_the_others_folded(tmp_path: Path)
     ]
     capacity = page.partition(">Capacity<")[2]
     assert re.findall(r'scope="row">([^ ]+)', capacity)[:2] == ["team-01", "team-13"], "the fullest"
-    assert page.count('x="0" width="100.00" height="10"') == 2, "the largest has a whole bar"
+    assert page.count('class="f-share" width="100.00"') == 2, "the largest has a whole bar"
     assert "2 more definitions that fewer use" in text_of(page)
 
 
@@ -627,6 +656,36 @@ def test_a_vm_is_a_line_on_paper(page: Page) -> None:
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert page.run("document.querySelectorAll('.reach').length") > 0
     assert page.run("document.querySelectorAll('.reach[open]').length") == 0
+
+
+def _on_paper(page: Page, selector: str) -> int:
+    script = f"[...document.querySelectorAll('{selector}')].filter((one) => one.checkVisibility())"
+    count: int = page.run(f"{script}.length")
+    return count
+
+
+def test_of_vms_that_are_fine_the_first_stand_on_paper(page: Page) -> None:
+    """Who wants others to be printed chooses them, or unfolds them."""
+    assert _on_paper(page, "#fleet > tbody") == FLEET
+    assert not _on_paper(page, ".rest")
+    page.show(width=718, media="print")
+    assert _on_paper(page, "#fleet > tbody") == 30
+    rest = "document.querySelector('.rest').innerText"
+    assert page.run(rest) == "120 more VMs of which nothing is wrong: see the page"
+    page.run("document.querySelectorAll('#fleet details')[100].open = true")
+    assert _on_paper(page, "#fleet > tbody") == 31
+    choose(page, "instancetype", "size-2")
+    assert _on_paper(page, "#fleet > tbody") == FLEET // 5
+    assert not _on_paper(page, ".rest")
+
+
+def test_what_is_folded_stays_so_on_paper(page: Page) -> None:
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    folded = "document.querySelector('.capacity ~ details')"
+    page.show(width=718, media="print")
+    assert not page.run(f"{folded}.open")
+    after = f"getComputedStyle({folded}.querySelector('summary'), '::after').content"
+    assert "see the page" in page.run(after)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

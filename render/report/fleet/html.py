@@ -1,5 +1,6 @@
 """A fleet as one HTML page: its table can be read without scripts, and a small fleet whole."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -20,9 +21,13 @@ from render.revisions import hashes
 _WRITTEN_OUT = 5_000
 _WORDS = ("instancetype", "preference")
 #: What is wrong with a VM, the worst first, in words.
-_DIFFERING = "differing"
-_WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", "fine": ""}
+_DIFFERING, _FINE = "differing", "fine"
+_WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned to", _FINE: ""}
 _LISTED, _NAMED, _REACHED = 12, 6, 50
+#: How many squares stand for the VMs of a definition, in a row and in rows.
+_ACROSS, _DOWN = 50, 6
+#: How many VMs of which nothing is wrong stand on paper, where nothing is chosen and none is unfolded.
+_PRINTED = 30
 _Share = tuple[str, str, str]
 #: What a link to a VM says.
 _Link = dict[str, Any]
@@ -42,6 +47,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     links = _links(machines, ids)
     concerned = _concerned(machines)
     worsts = Counter(map(_worst, machines))
+    last = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
@@ -57,6 +63,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
         unread=fleet.unread,
         reach=_reach(machines, links),
+        across=_ACROSS,
         more_reach=_more_reach(machines),
         total=_amounts(every),
         halted=len(machines) - every.machines,
@@ -65,7 +72,11 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=[{**_machine(machine), "id": ids[id(machine)]} for machine in machines],
+        machines=[
+            {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= last}
+            for number, machine in enumerate(machines)
+        ],
+        cut=max(0, len(machines) - last),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
@@ -236,24 +247,43 @@ def _share(name: str, subtotal: Total, most: int) -> _Share:
     return name, f"{counted(subtotal.machines, 'VM')}, {vcpus} vCPU, {memory}", part
 
 
-def _reach(machines: Sequence[FleetMachine], links: Mapping[int, _Link]) -> list[dict[str, Any]]:
-    """The definitions with the VMs that use them, those that most do first."""
+def _reach(
+    machines: Sequence[FleetMachine], links: Mapping[int, _Link]
+) -> tuple[str, list[dict[str, Any]]]:
+    """The definitions with the VMs that use them, those that most do first, and what a square of their pictures is."""
     users: dict[tuple[str, str], list[FleetMachine]] = {}
     for machine in machines:
         for ref in machine.definitions.values():
             users.setdefault((ref.kind, ref.name), []).append(machine)
-    listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [
+    listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_LISTED]
+    unit = _unit(max((len(found) for _, found in listed), default=0))
+    square = (
+        "A square is a VM."
+        if unit == 1
+        else f"A square is {unit:,} VMs, and a part of one is fewer."
+    )
+    return square, [
         {
             "kind": kind,
             "name": name,
-            "parts": _reached_and_pinned(found, len(machines)),
+            "runs": _reached_and_pinned(found, unit),
+            "rows": math.ceil(len(found) / unit / _ACROSS),
             "words": _reached(found),
             "machines": [links[id(machine)] for machine in found[:_REACHED]],
             "more": max(0, len(found) - _REACHED),
         }
-        for (kind, name), found in listed[:_LISTED]
+        for (kind, name), found in listed
     ]
+
+
+def _unit(most: int) -> int:
+    """How many VMs a square stands for, so that a few are seen beside *most* and those still fit: 1, 2, 5, 10, 20..."""
+    power = 1
+    while True:
+        for unit in (power, 2 * power, 5 * power):
+            if unit * _ACROSS * _DOWN >= most:
+                return unit
+        power *= 10
 
 
 def _more_reach(machines: Sequence[FleetMachine]) -> str:
@@ -262,11 +292,24 @@ def _more_reach(machines: Sequence[FleetMachine]) -> str:
     return counted(len(refs) - _LISTED, "more definition") if len(refs) > _LISTED else ""
 
 
-def _reached_and_pinned(found: Sequence[FleetMachine], whole: int) -> list[tuple[str, str]]:
-    """Which parts of *whole* VMs an edit of what all *found* use reaches, and which a pin keeps from it."""
+def _reached_and_pinned(found: Sequence[FleetMachine], unit: int) -> list[tuple[str, str]]:
+    """The squares of the VMs that an edit of what all *found* use reaches, and of those that a pin keeps from it."""
     pinned = sum(bool(machine.pins) for machine in found)
-    numbers = {"share": len(found) - pinned, "pinned": pinned}
-    return [(css, f"{100 * number / whole:.2f}") for css, number in numbers.items()]
+    end, reached = len(found) / unit, (len(found) - pinned) / unit
+    runs = {"share": _squares(0, reached), "pinned": _squares(reached, end)}
+    return [(css, path) for css, path in runs.items() if path]
+
+
+def _squares(start: float, end: float) -> str:
+    """The path around the squares from *start* to *end*, in rows of so many."""
+    parts = []
+    while start < end:
+        row, before = divmod(start, _ACROSS)
+        rows = 1 if before else max(1, (end - start) // _ACROSS)
+        width = min(end - start, _ACROSS - before)
+        parts.append(f"M{before:g} {row:g}h{width:g}v{rows:g}h{-width:g}z")
+        start += rows * width
+    return "".join(parts)
 
 
 def _reached(found: Sequence[FleetMachine]) -> str:
@@ -305,7 +348,7 @@ def _worst(machine: FleetMachine) -> str:
         return "errors"  # else it is filled in later
     return next(
         (f"{word.value}s" for word in (Severity.ERROR, Severity.WARNING) if machine.count(word)),
-        _DIFFERING if machine.differs else "fine",
+        _DIFFERING if machine.differs else _FINE,
     )
 
 
