@@ -18,6 +18,8 @@ _NO_SIZE = -1
 """Of a file that is missing in the repository: a partial clone has not fetched it."""
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
+_MOST_FOLDERS, _SHOWN = 200, 8
+"""Around a file of a commit, and those of too many that are named: Python makes and removes folders by recursion."""
 _LINE = 400
 """Bytes in which git lists a file, at most on average."""
 _BATCH = 16 << 20
@@ -176,13 +178,19 @@ def _listed(top: str, revision: str) -> bytes:
 
 
 def _entries(listed: bytes) -> Iterator[_TreeEntry]:
-    """All that git *listed*. Raises GitError for a name that leads out of the folder."""
+    """All that git *listed*. Raises GitError for a name that leads out of the folder, or too deep into it."""
     for line in filter(None, listed.split(b"\0")):
         about, _, name = line.partition(b"\t")
         mode, _, id_, size = about.split()
-        if any(step.lower() in {b"", b".", b"..", b".git"} for step in name.split(b"/")):
+        steps = name.split(b"/")
+        if any(step.lower() in {b"", b".", b"..", b".git"} for step in steps):
             display_name = os.fsdecode(name)
             raise GitError(f"a file of the commit has a name that git refuses: {display_name}")
+        if len(steps) > _MOST_FOLDERS + 1:
+            first = os.fsdecode(b"/".join(steps[:_SHOWN]))
+            raise GitError(
+                f"a file of the commit is below more than {_MOST_FOLDERS} folders: {first}/..."
+            )
         yield _TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name)
 
 

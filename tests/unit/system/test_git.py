@@ -232,6 +232,25 @@ def test_a_name_that_leads_out(tmp_path: Path, name: str) -> None:
         pass
 
 
+def test_a_tree_that_is_very_deep(tmp_path: Path) -> None:
+    """Of 1,000 folders and more, which git lays out, came an internal error."""
+    repository = Repository(tmp_path / "repository")
+    blob = repository.git("hash-object", "-w", "--stdin").strip()
+
+    def nested(folders: int) -> str:
+        repository.git("read-tree", "--empty")
+        repository.git("update-index", "--index-info", stdin=f"100644 {blob}\t{'d/' * folders}f\n")
+        return repository.git("write-tree").strip()
+
+    with checkout(str(repository.folder), nested(200), MOST):
+        pass
+    with (
+        pytest.raises(git.GitError, match=r"below more than 200 folders: d/d/d/d/d/d/d/d/\.\.\."),
+        checkout(str(repository.folder), nested(201), MOST),
+    ):
+        pass
+
+
 def test_a_history_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = Repository(tmp_path / "repository")
     commits = []
