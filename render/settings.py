@@ -6,6 +6,7 @@ environment variable (``VIRT_RENDER_PRESET_CONFLICTS``), the key of RenderConfig
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Literal
@@ -356,6 +357,8 @@ def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
             return 0, f"{_quoted(raw)} is too large a number"
         if digits or not least:
             return int(digits or 0), ""
+    if re.fullmatch(r"-[0-9]{1,15}", str(raw)):
+        return 0, f"{raw} is less than {least}"
     return 0, f"{_quoted(raw)} is not a {'positive ' if least else ''}whole number"
 
 

@@ -4,7 +4,7 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,15 @@ from render.frontends.request.request import Request, request
 from render.model.counting import counted
 from render.report import summary, terminal
 from render.system import signals
-from render.system.files import reason
+from render.system.files import reason, unreadable
 from render.system.streams import STDERR, STDOUT, emit, emit_all
 
 if TYPE_CHECKING:
     from render.report.findings import Finding
     from render.report.summary import Tally
 
+#: Commands that may read another commit than the one that is checked out.
+_OF_COMMITS = frozenset({"diff", "history", "show"})
 _Function = Callable[[Request, Work], Answer]
 
 
@@ -40,14 +42,27 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
         return hosted
     with Work() as work:
         parsed = request(call, environ)
-        if parsed.faults.diagnostics:
-            return _deliver(Answer(faults=parsed.faults.diagnostics), parsed, work)
+        faults = parsed.faults.diagnostics or tuple(_missing_values(parsed))
+        if faults:
+            return _deliver(Answer(faults=faults), parsed, work)
         outcome = _in_time(function, parsed, work)
         if parsed.called.timings:
             emit(work.timings(), STDERR)
         if parsed.reporting.verbose:
             emit(isolation(), STDERR)
         return outcome
+
+
+def _missing_values(request: Request) -> Iterator[Diagnostic]:
+    """That a values file is not there: else only a chart would say so, and perhaps none is read.
+
+    A commit may have one that the working tree has not.
+    """
+    for file in () if request.called.call.command in _OF_COMMITS else request.reading.chart.values:
+        try:
+            os.stat(file)
+        except OSError as error:
+            yield unreadable(file, error)
 
 
 def _in_time(function: _Function, request: Request, work: Work) -> Exit:

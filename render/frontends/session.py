@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO
 from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
+from render.diagnostics.exits import Exit
 from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
+from render.frontends.answer import RefusedError
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.request import Request, with_objects
@@ -122,7 +124,29 @@ def unread(part: FleetPart) -> str:
     errors = dict.fromkeys(
         diagnostic.code for diagnostic in part.loaded.diagnostics if diagnostic.is_error
     )
-    return f"{part.loaded.name} ({', '.join(errors)})" if errors else ""
+    return f"{part.loaded.title} ({', '.join(errors)})" if errors else ""
+
+
+def unread_status(parts: Iterable[FleetPart]) -> Exit:
+    """The status of an answer about all of *parts*: it is not whole where one of them cannot be read."""
+    return status(
+        diagnostic for part in parts if unread(part) for diagnostic in part.loaded.diagnostics
+    )
+
+
+def demand(part: FleetPart, request: Request) -> None:
+    """Raise RefusedError where *part* has one of the paths of *request*, and that cannot be read."""
+    named = {tidy(path) for path in request.paths or (".",)}
+    faults = [
+        diagnostic
+        for diagnostic in part.diagnostics
+        if diagnostic.code == codes.UNREADABLE.number and tidy(diagnostic.location.file) in named
+    ]
+    if faults:
+        from render.frontends.reporting import findings_of
+        from render.report.findings import merge
+
+        raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
 
 
 #: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.

@@ -165,6 +165,11 @@ class Documents:
         return f"{self.folder} ({self.user})" if self.user else self.folder
 
     @property
+    def title(self) -> str:
+        """What it is called in a sentence of its own, where a dot would be read as its end."""
+        return "the current folder" if self.name == os.curdir else self.name
+
+    @property
     def is_one_root(self) -> bool:
         """Whether kustomize or helm made all of it, so that it is one root whatever files it comes from."""
         return self.is_built or bool(self.filled or self.user)

@@ -59,7 +59,9 @@ class Finding(NamedTuple):
 
 def _with_indexes(message: str, field: str) -> str:
     """*message* with the whole *field* where it has that without indexes of lists, as schemas say it."""
-    return message.replace(_INDEX.sub("", field), field, 1) if "[" in field else message
+    if "[" not in field or field in message:
+        return message
+    return message.replace(_INDEX.sub("", field), field, 1)
 
 
 def _names(message: str, field: str) -> bool:

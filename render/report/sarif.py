@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Severity
+from render.diagnostics.exits import Exit
 from render.diagnostics.explanations import explanation
 from render.manifests.fixes import FileFix
 from render.report import escaping
@@ -30,9 +31,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
-                "executionSuccessful": not any(
-                    finding.diagnostic.is_error and not finding.place.file for finding in findings
-                ),
+                "executionSuccessful": not any(map(_is_of_run, findings)),
                 "toolExecutionNotifications": [
                     *(_notification(finding) for finding in findings if not finding.place.file),
                     *(
@@ -50,6 +49,12 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
         "runs": [run],
     }
     return escaping.dumps(document, indent=2) + "\n"
+
+
+def _is_of_run(finding: Finding) -> bool:
+    """Whether *finding* is an error of the run itself, or of an input that nobody could look into."""
+    is_told_of_input = CODES[finding.diagnostic.code].exit is Exit.FINDINGS
+    return finding.diagnostic.is_error and not (finding.place.file and is_told_of_input)
 
 
 def _rule(code: str) -> dict[str, Any]:

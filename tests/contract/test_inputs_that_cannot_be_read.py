@@ -485,6 +485,22 @@ def test_pin_writes_the_lock_of_what_stands_beside_a_link_to_nothing(tmp_path: P
     ]
 
 
+def test_what_stands_in_the_current_folder_is_named_in_words(tmp_path: Path) -> None:
+    """A dot alone says nothing."""
+    put(tmp_path / "vm.yaml", vm(name="web", instancetype="absent"))
+    put(tmp_path / "kustomization.yaml", "resources: [gone.yaml]\n")
+    done = run(tmp_path, "report", ".", "-o", "page.html")
+    assert "not read: the current folder (VR116); virt-render check says why\n" in done.stderr
+
+
+def test_a_values_file_that_is_not_there_is_an_error_without_a_chart(tmp_path: Path) -> None:
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    for command in ("build", "check", "report", "pin"):
+        done = run(tmp_path, command, ".", "--values", "nosuch")
+        assert done.returncode == Exit.UNREADABLE
+        assert "nosuch: error VR110 unreadable: cannot read nosuch" in done.stdout + done.stderr
+
+
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     """What installs an operator pins nothing, unless a lock says that there was something."""
     operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml, gone.yaml]\n"
@@ -806,12 +822,29 @@ def test_explain_names_the_chart_that_came_to_nothing(tmp_path: Path, helm: str)
 def test_a_list_of_vms_names_what_cannot_be_read(words: tuple[str, ...], loose: Path) -> None:
     put(loose / "vms/web.yaml", vm(name="web", memory="1Gi") + "kind: VirtualMachine\n")
     done = run(loose, *words)
-    assert done.returncode == Exit.OK
+    assert done.returncode == Exit.FINDINGS  # the list is there, and not whole
     assert "not read: vms/web.yaml (VR102); virt-render check says why\n" in done.stderr
     put(loose / "vms/definition.yaml", BROKEN)
     done = run(loose, "used-by", "tall", ".")
-    assert done.returncode == Exit.USAGE
-    assert "vms/definition.yaml (VR102), vms/web.yaml (VR102) cannot be read" in done.stderr
+    assert (done.returncode, done.stdout) == (Exit.FINDINGS, "")
+    assert "no instancetype or preference tall in what can be read, and no VM uses" in done.stderr
+    for file in ("definition", "web"):
+        assert f"vms/{file}.yaml:" in done.stderr
+
+
+def test_nobody_knows_who_uses_a_definition_beside_what_cannot_be_read(loose: Path) -> None:
+    put(loose / "vms/unused.yaml", KNOWN)
+    assert run(loose, "used-by", "known", ".").stdout == "no VM uses known\n"
+    (loose / "vms/more.yaml").symlink_to("nowhere.yaml")
+    done = run(loose, "used-by", "known", ".")
+    assert (done.returncode, done.stdout) == (Exit.OK, "no VM uses known in what can be read\n")
+    assert done.stderr == "not looked at: vms/more.yaml, which cannot be read\n"
+    put(loose / "vms/web.yaml", vm(name="web", memory="1Gi") + "kind: VirtualMachine\n")
+    done = run(loose, "used-by", "known", ".")
+    assert (done.returncode, done.stdout) == (
+        Exit.FINDINGS,
+        "no VM uses known in what can be read\n",
+    )
 
 
 def test_factor_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:

@@ -21,10 +21,14 @@ _INPUTS = {
     "mistyped": "mistyped",
     "gone": "gone",
 }
+_REPORT = ("report", "-o", "../page.html")
 #: The status of each command, by the inputs above.
 _STATUSES: dict[tuple[str, ...], tuple[int, ...]] = {
     ("build",): (3, 3, 3, 1, 1, 1, 3, 3),
     ("check",): (3, 3, 3, 0, 1, 1, 3, 3),
+    _REPORT: (3, 3, 3, 0, 1, 1, 3, 3),
+    ("used-by", "small"): (3, 3, 3, 2, 1, 1, 3, 3),
+    ("factor",): (3, 3, 3, 0, 1, 1, 3, 3),
     ("explain", "web", "memory.guest"): (2, 3, 3, 2, 1, 0, 3, 3),
     ("show", "web"): (3, 3, 3, 1, 1, 1, 3, 3),
     ("show", "web", "--at", "HEAD"): (3, 3, 2, 1, 1, 1, 3, 3),

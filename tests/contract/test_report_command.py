@@ -214,7 +214,7 @@ def test_what_is_wrong_alike_in_several_places_names_each(repository: Repository
     """Of what is no VM the first places stand there, and the others below."""
     for number in range(8):
         repository.write(f"broken/{number}.yaml", "apiVersion: kubevirt.io/v1\nkind: [\n")
-    page = repository.fine("report")
+    page = repository.run("report").stdout
     assert [page.count(f"broken/{number}.yaml") for number in range(8)] == [1] * 8
     assert "Not all of the input can be read" in text_of(page)
 

@@ -3,8 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -13,6 +12,7 @@ from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
+from render.frontends.commands import incomplete
 from render.frontends.commands.snapshots import elsewhere_too, request_at
 from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart
@@ -42,7 +42,7 @@ from render.report.deciders import (
     trace,
     words,
 )
-from render.report.findings import Finding, merge
+from render.report.findings import merge
 from render.report.text import printable
 from render.system.streams import STDOUT
 
@@ -115,8 +115,7 @@ def _answer_at(path: str, field: str, request: Request, work: Work) -> _Explaine
     """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
     parts_ = parts(request_at(request, path), work)
     part, machine = _found(request.own["vm"], parts_, work, pods=_is_of_pod(field))
-    missing = [reason for candidate in parts_ if (reason := unread(candidate))]
-    return _ExplainedPart(part, machine, _about(machine, field), missing)
+    return _ExplainedPart(part, machine, _about(machine, field), incomplete.names(parts_))
 
 
 def _is_of_pod(field: str) -> bool:
@@ -195,12 +194,7 @@ def _may_depend(explained: Explained, unread: Sequence[bytes], *, pods: bool) ->
 
 def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     """That no VM is called *name*, or why that cannot be told."""
-    findings = [
-        finding
-        for part in parts_
-        if unread(part)
-        for finding in findings_of(part.loaded, part.loaded.diagnostics, part.request)
-    ]
+    findings = incomplete.faults(parts_)
     resources = (resource for part in parts_ for resource in part.resources)
     names = {name_of(resource) for resource in resources if definitions.is_machine(resource)}
     if findings and fitting(
@@ -208,7 +202,7 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     ):  # it is there, and these say why nothing more can be told of it
         return RefusedError(merge(findings))
     cure = _of_template(name, parts_) or did_you_mean(name, spellings(names), _some(sorted(names)))
-    beside = [*_beside(parts_)]
+    beside = [*incomplete.beside(parts_)]
     message = f"no VirtualMachine {name}{' in what can be read' if findings or beside else ''}"
     if beside and not findings:
         known = codes.USAGE.at(Location(), message, help=cure)
@@ -217,14 +211,6 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
         known = codes.USAGE.at(Location(), message, severity=Severity.WARNING, help=cure)
         return RefusedError(merge([*findings, *(refused(known).findings if names else ())]))
     return refused(codes.USAGE.at(Location(), message, help=cure))
-
-
-def _beside(parts_: Iterable[FleetPart]) -> Iterator[Finding]:
-    """What could not be opened or filled in, and that is no error since nobody says that a VM stands in it."""
-    for part in parts_:
-        faults = [*part.loaded.unopened.values(), *chain(*part.loaded.unfilled.values())]
-        noted = [fault._replace(severity=Severity.WARNING) for fault in faults]
-        yield from findings_of(part.loaded, noted, part.request)
 
 
 def _of_template(name: str, parts_: Iterable[FleetPart]) -> str:

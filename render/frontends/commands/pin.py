@@ -328,19 +328,19 @@ def _judged(
         faults = _faults(part, errors)
         if target.clashes:
             unsound[part] = (
-                f"not pinned: {part.loaded.name}: {target.clashes[0]} is another VM where others fill in that folder;"
+                f"not pinned: {part.loaded.title}: {target.clashes[0]} is another VM where others fill in that folder;"
                 " give each a lock of its own (--lock FILE, the parameter lock)"
             )
         elif faults:
             named = dict.fromkeys(diagnostic.code for diagnostic in faults)
-            unsound[part] = f"not pinned: {part.loaded.name} ({', '.join(named)})"
+            unsound[part] = f"not pinned: {part.loaded.title} ({', '.join(named)})"
         else:
             left += _left(target)
     broken = {known.target: known.part.loaded.name for known in targets if known.part in unsound}
     for other in targets:
         if other.target in broken and other.part not in unsound:
             unsound[other.part] = (
-                f"not pinned: {other.part.loaded.name}: {broken[other.target]} has the same lock"
+                f"not pinned: {other.part.loaded.title}: {broken[other.target]} has the same lock"
             )
     return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
 

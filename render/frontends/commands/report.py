@@ -1,23 +1,22 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location, Severity
-from render.diagnostics.exits import Exit
 from render.diff.sizes import size_of
-from render.frontends.answer import Answer, RefusedError
+from render.frontends.answer import Answer, RefusedError, refused
+from render.frontends.commands import incomplete
 from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
-from render.frontends.session import fleet, render_part, unread
+from render.frontends.session import demand, fleet, render_part, unread_status
 from render.machine import Machine
-from render.manifests.discover import tidy
 from render.manifests.uses.destinations import applied_as
 from render.model import tree
 from render.model.counting import counted
@@ -58,18 +57,13 @@ def report(request: Request, work: Work) -> Answer:
     work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
     every = _findings(fleet_)
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
-    unread_ = _unread(work)
+    unread = incomplete.names(work.parts)
     written: str = getattr(import_module(row.module), row.function)(
-        fleet_._replace(unread=unread_), origin
+        fleet_._replace(unread=unread), origin
     )
     found = merge(every)
     tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
-    return Answer([written], ours, Exit.OK, tally=tally, unread=unread_)
-
-
-def _unread(work: Work) -> list[str]:
-    """What of the input cannot be read, each with the codes that say why."""
-    return [reason for part in work.parts if (reason := unread(part))]
+    return Answer([written], ours, unread_status(work.parts), tally=tally, unread=unread)
 
 
 def used_by(request: Request, work: Work) -> Answer:
@@ -92,17 +86,34 @@ def used_by(request: Request, work: Work) -> Answer:
     if not users and name not in defined:
         count = sum(_names(resource, name) for part in work.parts for resource in part.resources)
         who = f"and {counted(count, 'VM')} would need it" if count else "and no VM uses one"
-        missing = _unread(work)
-        hidden = f"; {', '.join(missing)} cannot be read" if missing else ""
-        message = f"no instancetype or preference {name} is here, {who}{hidden}"
-        cure = did_you_mean(name, sorted(names | defined))
-        return Answer(findings=(), faults=[codes.USAGE.at(Location(), message, help=cure)])
-    if request.own["format"] == "json":
-        from render.report.fleet import data
+        raise _unknown(name, who, did_you_mean(name, sorted(names | defined)), work)
+    is_json = request.own["format"] == "json"
+    write = _users_as_json if is_json else _users
+    return Answer(
+        write(name, users, work),
+        (),
+        unread_status(work.parts),
+        unread=incomplete.names(work.parts),
+        notes=incomplete.unopened(work.parts),
+        for_people=not is_json,
+    )
 
-        return Answer([data.users_as_json(name, users)], (), Exit.OK, unread=_unread(work))
-    lines = _users(users) if users else [f"no VM uses {printable(name)}\n"]
-    return Answer(lines, (), Exit.OK, unread=_unread(work), for_people=True)
+
+def _unknown(name: str, who: str, cure: str, work: Work) -> RefusedError:
+    """That no definition *name* is there, and *who* would need it; beside what cannot be read, it may stand there."""
+    faults = incomplete.faults(work.parts)
+    beside = [*incomplete.beside(work.parts)]
+    where = "in what can be read" if faults or beside else "is here"
+    message = f"no instancetype or preference {name} {where}, {who}"
+    severity = Severity.WARNING if faults else Severity.ERROR
+    known = codes.USAGE.at(Location(), message, severity=severity, help=cure)
+    return RefusedError(merge([*faults, *refused(known).findings, *([] if faults else beside)]))
+
+
+def _users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]], _: Work) -> list[str]:
+    from render.report.fleet import data
+
+    return [data.users_as_json(name, users)]
 
 
 def _names(resource: Resource, name: str) -> bool:
@@ -111,8 +122,11 @@ def _names(resource: Resource, name: str) -> bool:
     return resource.kind == VM and name in matchers
 
 
-def _users(users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
-    """A line a VM, in columns."""
+def _users(name: str, users: Sequence[tuple[FleetMachine, Ref]], work: Work) -> list[str]:
+    """A line a VM that uses *name*, in columns."""
+    if not users:
+        is_whole = not (incomplete.names(work.parts) or incomplete.unopened(work.parts))
+        return [f"no VM uses {printable(name)}{'' if is_whole else ' in what can be read'}\n"]
     rows = [
         (
             "/".join(filter(None, (machine.resource.namespace, machine.resource.name))),
@@ -136,7 +150,6 @@ def _states(machine: FleetMachine) -> Iterator[str]:
 
 def _fleet(request: Request, work: Work) -> Fleet:
     """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
-    named = {tidy(path) for path in request.paths or (".",)}
     is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
     machines: list[FleetMachine] = []
@@ -144,7 +157,7 @@ def _fleet(request: Request, work: Work) -> Fleet:
     notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
     for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
-        _demand(part, named)
+        demand(part, request)
         of_part = _part(part, work, wording if is_page else None)
         machines += of_part.machines
         findings += filter(_is_of_page, of_part.findings)
@@ -175,17 +188,6 @@ def _findings(found: Fleet) -> list[Finding]:
     """All that is found, also what no page shows."""
     of_machines = (finding for machine in found.machines for finding in machine.findings)
     return [*found.notes, *found.findings, *of_machines]
-
-
-def _demand(part: FleetPart, named: Collection[str]) -> None:
-    """Raise RefusedError where one of the paths *named* cannot be read."""
-    faults = [
-        diagnostic
-        for diagnostic in part.diagnostics
-        if diagnostic.code == codes.UNREADABLE.number and tidy(diagnostic.location.file) in named
-    ]
-    if faults:
-        raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
 
 
 class _ReportedPart(NamedTuple):

@@ -9,11 +9,12 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import RefusedError, refused
+from render.frontends.commands import incomplete
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request, again
-from render.frontends.session import parts, render_part, unread, written
+from render.frontends.session import parts, render_part, written
 from render.kubevirt import replicas
 from render.model import naming, resource
 from render.model.named_tuple import NamedTuple
@@ -87,12 +88,7 @@ class Snapshot:
 
     def _missing(self, name: str) -> RefusedError:
         """That no part has a VM *name*, or why that cannot be told."""
-        findings = [
-            finding
-            for part in (each.part for each in self._parts)
-            if unread(part)
-            for finding in findings_of(part.loaded, part.loaded.diagnostics, part.request)
-        ]
+        findings = incomplete.faults(each.part for each in self._parts)
         if findings:
             return RefusedError(merge(findings))
         return _no_machine(name, {known for part in self._parts for known in part.machines})

@@ -52,6 +52,7 @@ def test_limits_can_all_be_set() -> None:
     assert faults(requested(max_documents="0")) == [
         "--max-documents: '0' is not a positive whole number"
     ]
+    assert faults(requested(max_depth="-1")) == ["--max-depth: -1 is less than 1"]
 
 
 def test_every_host_option_is_read() -> None:

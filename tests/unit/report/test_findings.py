@@ -65,6 +65,12 @@ def test_a_field_that_the_message_has_without_its_indexes_is_said_once() -> None
     assert found.text == "VM n0: got 3: spec.disks[1].bus in body must be of type string"
 
 
+def test_an_item_of_a_list_that_the_message_names_is_said_once() -> None:
+    refused = wrong(0, "spec", "disks", 1, message="spec.disks[1] must have exactly one source")
+    (found,) = find([refused], SOURCES)
+    assert found.text == "VM n0: spec.disks[1] must have exactly one source"
+
+
 @pytest.mark.parametrize(
     ("path", "message", "named"),
     [

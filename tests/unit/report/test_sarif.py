@@ -48,6 +48,19 @@ def test_without_findings() -> None:
     assert run["invocations"] == [{"executionSuccessful": True, "toolExecutionNotifications": []}]
 
 
+def test_a_run_that_could_not_read_all_of_its_input_is_no_success() -> None:
+    """It ends with another status than that of findings."""
+    cannot = (
+        codes.UNREADABLE,
+        codes.KUSTOMIZE_FAILED,
+        codes.LIMIT_EXCEEDED,
+        codes.KUSTOMIZE_MISSING,
+    )
+    for code in (*cannot, codes.YAML_SYNTAX, codes.REQUIREMENT_UNMET):
+        (invocation,) = report(code.at(Location(file="prod"), "so"))["invocations"]
+        assert invocation["executionSuccessful"] is (code not in cannot)
+
+
 def test_what_has_no_file_is_a_notification() -> None:
     run = report(codes.NO_OBJECTS.at(Location(), "nothing there"))
     assert run["results"] == []
