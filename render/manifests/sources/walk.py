@@ -164,11 +164,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [
-        top
-        for top, reach in reaches.items()
-        if _is_reached(intake, top, reach, into, is_named=top == folder)
-    ]
+    reached = [top for top in reaches if _is_reached(intake, top, reaches[top], into, folder)]
     if into.passed or len(reached) < len(tops):
         passed = counted(len(into.passed), "file")
         unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
@@ -478,13 +474,14 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
 
 
 def _is_reached(
-    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, *, is_named: bool
+    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, folder: str
 ) -> bool:
     """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
 
     Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that kustomize refuses may
-    be meant to list what stands below it. Whoever *is_named* is to be built: that it cannot be is no mere note.
+    be meant to list what stands below it. The *folder* that is named is to be built: that it cannot be is no mere note.
     """
+    is_named = top == folder
     is_reached = intake.texts.reached(reach) or (
         _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
     )
