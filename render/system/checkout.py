@@ -18,7 +18,7 @@ _NO_SIZE = -1
 """Of a file that is missing in the repository: a partial clone has not fetched it."""
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
-_MOST_FOLDERS, _SHOWN = 200, 8
+_MOST_FOLDERS, _FIRST_FOLDERS = 200, 8
 """Around a file of a commit, and those of too many that are named: Python makes and removes folders by recursion."""
 _LINE = 400
 """Bytes in which git lists a file, at most on average."""
@@ -187,7 +187,7 @@ def _entries(listed: bytes) -> Iterator[_TreeEntry]:
             display_name = os.fsdecode(name)
             raise GitError(f"a file of the commit has a name that git refuses: {display_name}")
         if len(steps) > _MOST_FOLDERS + 1:
-            first = os.fsdecode(b"/".join(steps[:_SHOWN]))
+            first = os.fsdecode(b"/".join(steps[:_FIRST_FOLDERS]))
             raise GitError(
                 f"a file of the commit is below more than {_MOST_FOLDERS} folders: {first}/..."
             )
