@@ -47,7 +47,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     links = _links(machines, ids)
     concerned = _concerned(machines)
     worsts = Counter(map(_worst, machines))
-    last = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
+    printed = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
@@ -72,16 +72,23 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=[
-            {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= last}
-            for number, machine in enumerate(machines)
-        ],
-        cut=max(0, len(machines) - last),
+        machines=_rows(machines, ids, printed),
+        cut=max(0, len(machines) - printed),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
         sums=_sums(machines),
     )
+
+
+def _rows(
+    machines: Sequence[FleetMachine], ids: Mapping[int, str], printed: int
+) -> list[dict[str, Any]]:
+    """A row for each of *machines*, of which the first *printed* stand on paper too."""
+    return [
+        {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= printed}
+        for number, machine in enumerate(machines)
+    ]
 
 
 def _worst_first(machines: Iterable[FleetMachine]) -> list[FleetMachine]:
