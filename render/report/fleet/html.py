@@ -47,7 +47,6 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     links = _links(machines, ids)
     concerned = _concerned(machines)
     worsts = Counter(map(_worst, machines))
-    last = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
@@ -72,11 +71,8 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=[
-            {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= last}
-            for number, machine in enumerate(machines)
-        ],
-        cut=max(0, len(machines) - last),
+        machines=_table(machines, ids, worsts[_FINE]),
+        cut=max(0, worsts[_FINE] - _PRINTED),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
@@ -128,6 +124,17 @@ def _title(count: int, refused: int, errors: int) -> str:
         return f"{counted(count, 'VM')}, {refused:,} of them with errors"
     found = f"{counted(errors, 'error')} beside them" if errors else "nothing is refused"
     return f"{counted(count, 'VM')}: {found}"
+
+
+def _table(
+    machines: Sequence[FleetMachine], ids: Mapping[int, str], fine: int
+) -> list[dict[str, Any]]:
+    """The rows of the table; of the *fine* VMs, which stand last, all but the first are cut on paper."""
+    first_cut = len(machines) - fine + _PRINTED
+    return [
+        {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= first_cut}
+        for number, machine in enumerate(machines)
+    ]
 
 
 def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
