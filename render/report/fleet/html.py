@@ -42,12 +42,8 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
     texts, entries = list(fleet.wording.texts), list(fleet.wording.entries)
     is_small = sum(len(machine.fields) for machine in machines) <= _WRITTEN_OUT
     every = total(machines)
-    names = anchors(machine.resource for machine in machines)
-    ids = {id(machine): name for machine, name in zip(machines, names, strict=True)}
-    links = _links(machines, ids)
-    concerned = _concerned(machines)
+    links, concerned = _links(machines), _concerned(machines)
     worsts = Counter(map(_worst, machines))
-    printed = len(machines) - worsts[_FINE] + _PRINTED  # the fine ones stand behind all others
     wrong = _alike([*fleet.findings, *(each for vm in machines for each in vm.findings)])
     return page(
         "fleet/fleet.html.j2",
@@ -72,23 +68,13 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,
         has=_columns(machines),
-        machines=_rows(machines, ids, printed),
-        cut=max(0, len(machines) - printed),
+        machines=_table(machines, links, worsts[_FINE]),
+        cut=max(0, worsts[_FINE] - _PRINTED),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
         capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
         sums=_sums(machines),
     )
-
-
-def _rows(
-    machines: Sequence[FleetMachine], ids: Mapping[int, str], printed: int
-) -> list[dict[str, Any]]:
-    """A row for each of *machines*, of which the first *printed* stand on paper too."""
-    return [
-        {**_machine(machine), "id": ids[id(machine)], "is_cut": number >= printed}
-        for number, machine in enumerate(machines)
-    ]
 
 
 def _worst_first(machines: Iterable[FleetMachine]) -> list[FleetMachine]:
@@ -137,6 +123,17 @@ def _title(count: int, refused: int, errors: int) -> str:
     return f"{counted(count, 'VM')}: {found}"
 
 
+def _table(
+    machines: Sequence[FleetMachine], links: Mapping[int, _Link], fine: int
+) -> list[dict[str, Any]]:
+    """The rows of the table; of the *fine* VMs, which stand last, all but the first are cut on paper."""
+    first_cut = len(machines) - fine + _PRINTED
+    return [
+        {**_machine(machine), "id": links[id(machine)]["id"], "is_cut": number >= first_cut}
+        for number, machine in enumerate(machines)
+    ]
+
+
 def _columns(machines: Sequence[FleetMachine]) -> dict[str, Any]:
     """Which columns say anything, and how many there are then."""
     has = {
@@ -170,17 +167,17 @@ def _likeness(finding: Finding) -> tuple[str, str, str, str]:
     return diagnostic.severity.value, diagnostic.code, diagnostic.check, text
 
 
-def _links(machines: Sequence[FleetMachine], ids: Mapping[int, str]) -> dict[int, _Link]:
+def _links(machines: Sequence[FleetMachine]) -> dict[int, _Link]:
     """How each VM is named elsewhere in the page; of several of one name it is said in which kustomization each is."""
     counts = Counter(map(_name, machines))
     return {
         id(vm): {
             "name": _name(vm),
-            "id": ids[id(vm)],
+            "id": anchor,
             "where": vm.kustomization if counts[_name(vm)] > 1 else "",
             "pinned": bool(vm.pins),
         }
-        for vm in machines
+        for vm, anchor in zip(machines, anchors(vm.resource for vm in machines), strict=True)
     }
 
 
