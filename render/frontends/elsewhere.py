@@ -29,17 +29,28 @@ class DefinitionPlaces:
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
-        if any(_is_missed(found) for found in part.diagnostics):
-            resources = part.resources
-            known = self._of_repository(part)
-            part.diagnostics = [
-                _placed(found, part, resources, known) if _is_missed(found) else found
-                for found in part.diagnostics
-            ]
+        part.diagnostics = self.named(part.diagnostics, part)
+
+    def named(self, diagnostics: Sequence[Diagnostic], part: FleetPart) -> list[Diagnostic]:
+        """*diagnostics* of *part*, with the file in their help where that stands which a VM misses.
+
+        A pin is not held against a bundled definition where the repository has its own: that is in the cluster.
+        """
+        if not any(_is_missed(found) or _is_of_bundled(found) for found in diagnostics):
+            return list(diagnostics)
+        resources = part.resources
+        known = self._of_repository(part)
+        return [
+            _placed(found, part, resources, known) if _is_missed(found) else found
+            for found in diagnostics
+            if not (_is_of_bundled(found) and _is_defined(found, known))
+        ]
 
     def _of_repository(self, part: FleetPart) -> Mapping[_Wanted, str]:
         """The files of the definitions in the repository around *part*, nothing where there is none."""
-        top = files.repository(os.path.realpath(part.loaded.folder))
+        files_read = () if part.loaded.is_one_root else part.loaded.data
+        folder = next(map(os.path.dirname, files_read), part.loaded.folder)
+        top = files.repository(os.path.realpath(folder))
         if not top:
             return {}
         if top not in self._known:
@@ -49,6 +60,16 @@ class DefinitionPlaces:
 
 def _is_missed(found: Diagnostic) -> bool:
     return found.code in _MISSED and found.is_error
+
+
+def _is_of_bundled(found: Diagnostic) -> bool:
+    """Whether *found* says that a pin holds something else than a definition that stands in no file."""
+    return found.code == codes.OBJECT_CHANGED.number and not found.location.file
+
+
+def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
+    subject = found.location.resource
+    return subject is not None and (subject.kind, subject.name, subject.namespace) in known
 
 
 def _placed(

@@ -14,6 +14,7 @@ from render.frontends import locks
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands import incomplete
 from render.frontends.commands.snapshots import elsewhere_too, request_at
+from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
@@ -155,7 +156,8 @@ def _found(
         raise _undecided(names[0], part)
     if not chosen.decisions:
         diagnostics = [_naming_holder(each, part) for each in chosen.diagnostics]
-        raise RefusedError(merge(findings_of(part.loaded, diagnostics, part.request)))
+        named = DefinitionPlaces().named(diagnostics, part)
+        raise RefusedError(merge(findings_of(part.loaded, named, part.request)))
     return part, chosen
 
 

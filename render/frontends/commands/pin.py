@@ -12,6 +12,7 @@ from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commands.upgrades import choice, tables
+from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in, tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
@@ -90,8 +91,10 @@ def pin(request: Request, work: Work) -> Answer:
         target._replace(pinned=result)
         for target, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
     ]
+    places = DefinitionPlaces()
     for target in pinned:
-        target.part.diagnostics = [*target.part.diagnostics, *_found(target)]
+        found = [*target.part.diagnostics, *_found(target)]
+        target.part.diagnostics = places.named(found, target.part)
         target.part.is_rendered = True
     work.parts = [target.part for target in pinned]
     return _answer(_joined(pinned), faults, told, request, everywhere)

@@ -9,6 +9,7 @@ from render.diagnostics.diagnostic import Location, Severity
 from render.diff.sizes import size_of
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands import incomplete
+from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
@@ -156,9 +157,10 @@ def _fleet(request: Request, work: Work) -> Fleet:
     findings: list[Finding] = []
     notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
+    places = DefinitionPlaces()
     for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
         demand(part, request)
-        of_part = _part(part, work, wording if is_page else None)
+        of_part = _part(part, work, wording if is_page else None, places)
         machines += of_part.machines
         findings += filter(_is_of_page, of_part.findings)
         notes += (finding for finding in of_part.findings if not _is_of_page(finding))
@@ -198,7 +200,9 @@ class _ReportedPart(NamedTuple):
     capacity: ClusterCapacity | None
 
 
-def _part(part: FleetPart, work: Work, wording: Wording | None) -> _ReportedPart:
+def _part(
+    part: FleetPart, work: Work, wording: Wording | None, places: DefinitionPlaces
+) -> _ReportedPart:
     """What there is to say of *part*, with who decided each field where there is a *wording* for that."""
     loaded, request = part.loaded, part.request
     kustomization = loaded.name if loaded.is_one_root else ""
@@ -212,6 +216,7 @@ def _part(part: FleetPart, work: Work, wording: Wording | None) -> _ReportedPart
         machines.append(_machine(machine, kustomization, manifests(), wording))
 
     rendered = render_part(part, work, _forget, observe)
+    places.name_in(part)
     machines += _refused(part, machines, kustomization, manifests())
     findings = findings_of(loaded, map(as_note, part.diagnostics), request)
     by_machine: dict[ResourceRef, list[Finding]] = {machine.resource: [] for machine in machines}

@@ -140,6 +140,49 @@ def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: s
     assert f"  small.yaml:{line}:3: {kind} " in text
 
 
+def test_every_command_names_what_stands_elsewhere_in_the_repository(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": VM,
+    }
+    commands = ("explain", "web", "prod"), ("pin", "prod"), ("report", "--format", "json", "prod")
+    for command in commands:
+        answer = ask(*command, files=files)
+        assert "--catalog platform/small.yaml" in answer.out + answer.err, command
+
+
+def test_a_loose_file_of_another_repository_is_looked_up_there(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "small.yaml": instancetype("small"),
+        "other/.git/HEAD": "ref: refs/heads/main\n",
+        "other/vms/web.yaml": VM,
+    }
+    answer = ask("build", "other/vms/web.yaml", files=files)
+    assert answer.exit == Exit.FINDINGS
+    assert "stands in" not in answer.err
+
+
+def test_a_pin_of_what_the_repository_defines_is_not_held_against_the_bundled_one(ask: Ask) -> None:
+    """The folder alone finds the bundled instancetype of that name: the cluster has the repository's own."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/u1.yaml": instancetype("u1.medium", cpus=3),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": BUNDLED,
+    }
+    assert ask("pin", ".", files=files).exit == Exit.OK
+    assert Path("prod/virt-render.lock.yaml").exists()
+    for command in (("check", "prod"), ("build", "prod"), ("report", "--format", "json", "prod")):
+        answer = ask(*command)
+        assert answer.exit == Exit.OK
+        assert "VR608" not in answer.out + answer.err, command
+    Path("platform/u1.yaml").unlink()
+    assert "VR608" in ask("check", "prod").out
+
+
 def test_a_definition_of_the_other_kind_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
     files = {
         ".git/HEAD": "ref: refs/heads/main\n",
