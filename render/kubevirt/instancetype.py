@@ -194,6 +194,8 @@ def check_requirements(machine: Machine) -> None:
         cure = instancetype_fixes.cure(cause, preference, fixes)
         if _lacks_instancetype(machine):  # which may well have it
             fixes, cure = (), "name an instancetype that is there first"
+        if unstated := instancetype_fixes.unstated(machine.instancetype, cause):
+            fixes, cure = (), unstated
         diagnostic = REQUIREMENT_UNMET.at(
             at(machine.resource, cause.path),
             cause.message,

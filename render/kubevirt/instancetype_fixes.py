@@ -20,6 +20,8 @@ from render.rules import Conflict
 
 _MATCHED: FieldPath = ("spec", "instancetype")
 _OFFERED = 3
+#: What every instancetype that the API server takes has.
+_AMOUNTS = frozenset({("cpu", "guest"), ("memory", "guest")})
 
 
 def cure(cause: Cause, preference: Definition, fixes: tuple[Fix, ...]) -> str:
@@ -31,6 +33,14 @@ def cure(cause: Cause, preference: Definition, fixes: tuple[Fix, ...]) -> str:
         return cause.help or f"give the VM the {cause.source[1]} that is required: {wanted}"
     names = [str(fix.edits[0].value) for fix in fixes]
     return f"these would do: {', '.join(names)}" if names else f"choose one with {wanted} or more"
+
+
+def unstated(instancetype: Definition | None, cause: Cause) -> str:
+    """The cure where *instancetype* itself is without the amount that *cause* is about, ``""`` where it has that."""
+    path = cause.source[1:]
+    if instancetype is None or path not in _AMOUNTS or tree.get(instancetype.spec, *path):
+        return ""
+    return f"mend {ref_of(instancetype)} first: it has no {'.'.join(path)}"
 
 
 def sufficient(machine: Machine, preference: Definition, cause: Cause) -> tuple[Fix, ...]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from render.frontends.dispatch import invoke
+from tests.support.manifests import instancetype
 
 PREFERENCE = """\
 apiVersion: instancetype.kubevirt.io/v1beta1
@@ -71,3 +72,23 @@ def test_the_help_says_which_field_counts(
 ) -> None:
     checked(tmp_path, cpu, topology, "2Gi")
     assert f"help: {cure}\n" in capfd.readouterr().out
+
+
+def test_an_instancetype_without_the_amount_is_mended_first(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Others were offered, as if that one were too small."""
+    texts = (
+        instancetype("small").replace("  cpu:\n    guest: 1\n", "  cpu: {}\n"),
+        instancetype("big", cpus=8),
+    )
+    machine = PREFERENCE.format(cpu="{}", topology="{}", memory="").replace(
+        "domain: {devices: {}, cpu: {}, memory: {guest: }}", "domain: {devices: {}}"
+    )
+    file = tmp_path / "vm.yaml"
+    wanted = machine.replace("  preference: ", "  instancetype: {name: small}\n  preference: ")
+    file.write_text("---\n".join([*texts, wanted]))
+    assert invoke(["check", str(file)]) == 1
+    text = capfd.readouterr().out
+    assert "help: mend VirtualMachineClusterInstancetype small first: it has no cpu.guest\n" in text
+    assert "these would do" not in text
