@@ -63,8 +63,8 @@ class _LockHistory(NamedTuple):
 class _EditRevision(NamedTuple):
     """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
 
-    A number may come again with another step: where a lock was reverted, or a VM was away for a while.
-    *before*: the step that it followed. *removals*: the commits with which it ended, and none followed.
+    A number may come again at another edit: where a lock was reverted, or a VM was away for a while.
+    *before*: the edit revision that it followed. *removals*: the commits with which it ended, and none followed.
     """
 
     commits: list[Commit]
@@ -126,34 +126,34 @@ def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     if others:  # in the one order that git has for all of them
         commits = git.commits(top, *(known.place.lock for known, _ in meant))
     commit_ids = _since(since, top, commits)
-    steps = {(known.place, vm): _steps_of(vm, known.locks) for known, vms in meant for vm in vms}
+    edits = {(known.place, vm): _edits_of(vm, known.locks) for known, vms in meant for vm in vms}
     wanted = {
-        key: [step for step in own_steps if step.commits[0].id in commit_ids]
-        for key, own_steps in steps.items()
+        key: [edit for edit in own_edits if edit.commits[0].id in commit_ids]
+        for key, own_edits in edits.items()
     }
     removals = {
         key: [
-            _told_commit(end) for step in own_steps for end in step.removals if end.id in commit_ids
+            _told_commit(end) for edit in own_edits for end in edit.removals if end.id in commit_ids
         ]
-        for key, own_steps in steps.items()
+        for key, own_edits in edits.items()
     }
     needed = [
         (place, vm, revision)
-        for (place, vm), own_steps in wanted.items()
-        for step in own_steps
-        for revision in (step.before, step)
+        for (place, vm), own_edits in wanted.items()
+        for edit in own_edits
+        for revision in (edit.before, edit)
         if revision
     ]
     renderings = _renderings(needed, commits, request, work)
     machines = [
         ToldMachine(
             vm,
-            [_revision(place, vm, step, renderings) for step in own_steps],
+            [_revision(place, vm, edit, renderings) for edit in own_edits],
             place.lock,
             removals[place, vm],
         )
-        for (place, vm), own_steps in wanted.items()
-        if own_steps or removals[place, vm] or not since
+        for (place, vm), own_edits in wanted.items()
+        if own_edits or removals[place, vm] or not since
     ]
     return ToldHistory(machines, [commit.id for commit in commits], since)
 
@@ -193,11 +193,11 @@ def _renderings(
     """
     open_: dict[_Key, tuple[_Key, _EditRevision]] = {}
     by_commit: dict[str, list[tuple[_Key, _EditRevision]]] = {}
-    for place, vm, step in needed:
-        key = place, vm, step.commits[0].id
+    for place, vm, edit in needed:
+        key = place, vm, edit.commits[0].id
         if key not in open_:
-            open_[key] = key, step
-            for commit in step.commits:
+            open_[key] = key, edit
+            for commit in edit.commits:
                 by_commit.setdefault(commit.id, []).append(open_[key])
     done: _Renderings = {}
     for commit in reversed(commits):
@@ -208,9 +208,9 @@ def _renderings(
         work.doing = f"rendering {names} as of {commit.id[:10]}"
         with _back_at(here[0][0][0], commit, request) as folder:
             done |= _at_commit(here, folder, request, work)
-    for key, step in open_.values():
+    for key, edit in open_.values():
         if key not in done:
-            done[key] = _unknown(key[1], step)
+            done[key] = _unknown(key[1], edit)
     return done
 
 
@@ -223,14 +223,14 @@ def _at_commit(
         snapshot = Snapshot(request_at(request, folder), work)
     except RefusedError as error:
         return {key: error for key, _ in here}
-    for key, step in here:
+    for key, edit in here:
         place, vm, _ = key
         try:
             rendering = snapshot.of(whole(vm), home=place.home(folder))
         except RefusedError as error:
             found[key] = error
         else:
-            if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
+            if rendered_hash(rendering.vm.get("spec") or {}) == edit.pin.rendered:
                 found[key] = rendering
     return found
 
@@ -240,15 +240,15 @@ def _told_commit(commit: Commit) -> ToldCommit:
 
 
 def _revision(
-    place: _RepositoryPath, vm: str, step: _EditRevision, renderings: _Renderings
+    place: _RepositoryPath, vm: str, edit: _EditRevision, renderings: _Renderings
 ) -> ToldRevision:
-    commit = step.commits[0]
-    refs = {word: entry.ref for word, entry in step.pin.entries.items() if entry.ref}
+    commit = edit.commits[0]
+    refs = {word: entry.ref for word, entry in edit.pin.entries.items() if entry.ref}
     told = ToldRevision(
-        step.pin.revision, _told_commit(commit), refs, is_first=not step.before,
+        edit.pin.revision, _told_commit(commit), refs, is_first=not edit.before,
     )  # fmt: skip
     now = renderings[place, vm, commit.id]
-    last = renderings[place, vm, step.before.commits[0].id] if step.before else None
+    last = renderings[place, vm, edit.before.commits[0].id] if edit.before else None
     if isinstance(now, RefusedError):
         first = next((f.diagnostic for f in now.findings if f.diagnostic.is_error), None)
         return told._replace(fault=first.message if first else "why is not known")
@@ -271,25 +271,25 @@ def show(request: Request, work: Work) -> Answer:
             text = rendered(name, request_at(request, folder), work, whole=False).text
     else:
         known, vm = _single_vm(name, _histories(path, request))
-        step = _meant(vm, revision, known)
-        text = _render_step(vm, known.place, request, step, work).text
+        edit = _meant(vm, revision, known)
+        text = _render_edit(vm, known.place, request, edit, work).text
     return Answer([writer.write([text])], ())
 
 
 def _meant(vm: str, revision: int | None, history_: _LockHistory) -> _EditRevision:
-    """The step that has the number *revision*; several are fine only where they render to the same."""
-    steps = _steps_of(vm, history_.locks)
-    matching = [step for step in steps if step.pin.revision == revision]
+    """The edit revision that has the number *revision*; several are fine only where they render to the same."""
+    edits = _edits_of(vm, history_.locks)
+    matching = [edit for edit in edits if edit.pin.revision == revision]
     if not matching:
-        known = ", ".join(dict.fromkeys(str(step.pin.revision) for step in steps))
+        known = ", ".join(dict.fromkeys(str(edit.pin.revision) for edit in edits))
         message = (
             f"{vm} has no revision {revision} in the history of {history_.place.lock};"
             f" there is {known}"
         )
         faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(history_)]
         raise refused(*faults)
-    if len({step.pin.rendered for step in matching}) > 1:
-        ids = ", ".join(step.commits[0].id[:10] for step in matching)
+    if len({edit.pin.rendered for edit in matching}) > 1:
+        ids = ", ".join(edit.commits[0].id[:10] for edit in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
         cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].commits[0].id[:10]}"
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
@@ -427,9 +427,9 @@ def _lock(text: bytes, place: _RepositoryPath) -> Lock | None:
     return None if faults else lock
 
 
-def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_EditRevision]:
-    """The steps of *vm*: a commit is part of a parent's, wherever that stands in the list, if it has the same pin."""
-    steps: list[_EditRevision] = []
+def _edits_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_EditRevision]:
+    """The edit revisions of *vm*: a commit is part of a parent's, wherever that is listed, if it has the same pin."""
+    edits: list[_EditRevision] = []
     at: dict[str, _EditRevision] = {}
     for commit, lock in locks:
         above = [at[parent] for parent in commit.parents if parent in at]
@@ -444,7 +444,7 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
                 above[0].removals.append(commit)
             continue
         identity = (pin.revision, pin.rendered)
-        step = next(
+        edit = next(
             (
                 candidate
                 for candidate in above
@@ -452,13 +452,13 @@ def _steps_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_Edi
             ),
             None,
         )
-        if step is None:
-            before = above[0] if above else steps[-1] if steps else None
-            step = _EditRevision([], pin, before, [])
-            steps.append(step)
-        step.commits.append(commit)
-        at[commit.id] = step
-    return steps
+        if edit is None:
+            before = above[0] if above else edits[-1] if edits else None
+            edit = _EditRevision([], pin, before, [])
+            edits.append(edit)
+        edit.commits.append(commit)
+        at[commit.id] = edit
+    return edits
 
 
 @contextlib.contextmanager
@@ -468,22 +468,22 @@ def _back_at(place: _RepositoryPath, commit: Commit, request: Request) -> Iterat
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
-def _render_step(
-    vm: str, place: _RepositoryPath, request: Request, step: _EditRevision, work: Work
+def _render_edit(
+    vm: str, place: _RepositoryPath, request: Request, edit: _EditRevision, work: Work
 ) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     rendering: Rendering | None = None
-    for commit in step.commits:
+    for commit in edit.commits:
         with _back_at(place, commit, request) as folder:
             at_commit = request_at(request, folder)
             rendering = rendered(whole(vm), at_commit, work, home=place.home(folder))
-        if rendered_hash(rendering.vm.get("spec") or {}) == step.pin.rendered:
+        if rendered_hash(rendering.vm.get("spec") or {}) == edit.pin.rendered:
             return rendering
-    raise _unknown(vm, step)
+    raise _unknown(vm, edit)
 
 
-def _unknown(vm: str, step: _EditRevision) -> RefusedError:
-    message = f"no commit renders {vm} to revision {step.pin.revision} of the lock"
+def _unknown(vm: str, edit: _EditRevision) -> RefusedError:
+    message = f"no commit renders {vm} to revision {edit.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
     return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
