@@ -63,7 +63,8 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
         "Memory by namespace prod 2 VMs, 4 vCPU, 4 GiB other 1 VM, 1 vCPU, 1 GiB"
         " Memory by instancetype small 2 VMs, 4 vCPU, 4 GiB none 1 VM, 1 vCPU, 1 GiB" in text
     )
-    assert "Which edit reaches whom small VirtualMachineInstancetype 2 VMs" in text
+    assert "Which edit reaches whom A square for each VM" in text
+    assert "small VirtualMachineInstancetype 2 VMs" in text
 
 
 @pytest.mark.usefixtures("kustomize")
