@@ -27,6 +27,7 @@ __all__ = (
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end."""
 _LONGEST = 10**9  # seconds: a timer takes no more than ten times that
+_PAUSE = 0.01  # seconds
 PATIENCE = 1.0
 """Seconds in which the same signal again is the same request: ``timeout`` sends each twice."""
 
@@ -124,7 +125,12 @@ def arm() -> None:
     """
     since: list[float] = []
 
-    def stop(number: int, _frame: FrameType | None) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code is swallowed.__code__:  # what is raised there is ignored as well
+                _send_later(number)
+                return
+            frame = frame.f_back
         now = time.monotonic()
         if not since:
             since.append(now)
@@ -141,12 +147,22 @@ def arm() -> None:
             return
         since.clear()
         number = next(n for n, (raised, *_) in _STOPS.items() if issubclass(lost.exc_type, raised))
-        _thread.start_new_thread(os.kill, (os.getpid(), number))
+        _send_later(number)
 
     sys.unraisablehook = swallowed
     for number in STOPS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
+
+
+def _send_later(number: int) -> None:
+    """Have the signal *number* sent again, once what runs now is over."""
+
+    def send() -> None:
+        time.sleep(_PAUSE)
+        os.kill(os.getpid(), number)
+
+    _thread.start_new_thread(send, ())
 
 
 def disarm() -> None:

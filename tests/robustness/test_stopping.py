@@ -194,11 +194,23 @@ class Finalized:
         os.getpid()
 
 signals.arm()
+{1}
 try:
     Finalized()
     time.sleep(60)
 except signals.STOPPED as stopped:
     print(type(stopped).__name__)
+"""
+AGAIN = """
+import sys
+
+def once_more(frame, event, _):
+    if event == "call" and frame.f_back and frame.f_back.f_code.co_name == "swallowed":
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.{0})
+        os.getpid()
+
+sys.setprofile(once_more)
 """
 
 
@@ -206,7 +218,9 @@ except signals.STOPPED as stopped:
     ("number", "raised"), [("SIGTERM", "Terminated"), ("SIGINT", "KeyboardInterrupt")]
 )
 def test_where_python_swallows_what_is_raised(number: str, raised: str, folder: Path) -> None:
-    assert run_script(SWALLOWED.format(number), folder) == f"{raised}\n"
+    """Also where it comes again while that is being told: the process would not end."""
+    for then in ("", AGAIN.format(number)):
+        assert run_script(SWALLOWED.format(number, then), folder) == f"{raised}\n"
 
 
 def run_script(script: str, folder: Path) -> str:
