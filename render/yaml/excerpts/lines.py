@@ -7,6 +7,8 @@ object of which kind. Of a document that cannot be parsed no line is shown if it
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
+from operator import itemgetter
 
 from render.diagnostics import secrets
 from render.yaml import positions
@@ -134,9 +136,12 @@ class Excerpts:
                     yield begin, min(chunk.start, last)
                 begin = min(chunk.start, last)
             if begin < end and begin < last:
-                for start, until in self._kept_back_of(index):
-                    if until > begin and start < last:
-                        yield max(start, begin), min(until, last)
+                spans = self._kept_back_of(index)
+                following = bisect_right(spans, begin, key=itemgetter(1))
+                for start, until in islice(spans, following, None):
+                    if start >= last:
+                        break
+                    yield max(start, begin), min(until, last)
                 begin = end
             index += 1
 
