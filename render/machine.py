@@ -77,6 +77,27 @@ class SettingsSource:
         return None
 
 
+MOST_PRESET_STEPS = 4_000_000
+"""What presets may cost the VMs of an input together, see `PresetWork`: some seconds."""
+
+
+class PresetWork:
+    """What selecting and merging presets has cost the VMs of an input so far: many presets times many VMs.
+
+    A step is a requirement that is asked of labels; merging a preset, and each request in it, counts as several.
+    """
+
+    __slots__ = ("_steps",)
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def has_room(self, steps: int) -> bool:
+        """Whether *steps* more are within `MOST_PRESET_STEPS`; they count."""
+        self._steps += steps
+        return self._steps <= MOST_PRESET_STEPS
+
+
 class Context(NamedTuple):
     """What all machines of a rendering share.
 
@@ -85,8 +106,8 @@ class Context(NamedTuple):
     definitions, kept once computed, as are the *contradictions* of presets by their positions, since many VMs match the
     same ones, the *selections* by the namespace and the kind of presets, and what there is to say of the texts that a
     *guest* boots with; *references* are the objects by name; *traced*: whether it is to be known which object decided
-    which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for. What the cluster has
-    beside the input counts from *start* on.
+    which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for; *preset_work*: what
+    presets have cost so far. What the cluster has beside the input counts from *start* on.
     """
 
     settings: Settings
@@ -106,6 +127,7 @@ class Context(NamedTuple):
     traced: bool
     start: int
     clusters: list["LauncherCluster"]
+    preset_work: PresetWork
 
 
 class Companion(NamedTuple):

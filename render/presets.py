@@ -115,15 +115,29 @@ class Candidate(NamedTuple):
     selects: Holds
 
 
+_MERGE, _REQUEST = 20, 10  # steps of `PresetWork`
+
+
+def steps_to_merge(presets: Sequence[Preset]) -> int:
+    """What merging *presets* into one VM counts as."""
+    return sum(_MERGE + _REQUEST * len(preset.requests) for preset in presets)
+
+
 class Index(NamedTuple):
     """Presets of which only *candidates* are asked whether they select a VM.
 
-    Each stands under one label of its ``matchLabels``, or under None if it has none. *invalid*: the first one whose
-    selector is invalid, and why; then there are no candidates, since KubeVirt merges no preset.
+    Each stands under one label of its ``matchLabels``, or under None if it has none; *requirements* counts what is
+    asked there. *invalid*: the first one whose selector is invalid, and why; then there are no candidates, since
+    KubeVirt merges no preset.
     """
 
     candidates: dict[tuple[str, str] | None, list[Candidate]]
+    requirements: Counter[tuple[str, str] | None]
     invalid: tuple[Preset, Cause] | None = None
+
+    def steps(self, labels: dict[str, str]) -> int:
+        """What `select` asks of *labels*."""
+        return sum(self.requirements[key] for key in (None, *labels.items()))
 
     def select(self, labels: dict[str, str]) -> list[Preset]:
         """The presets that select *labels*, in the order in which they were given."""
@@ -142,14 +156,19 @@ def index(presets: Sequence[Preset], release: Version) -> Index:
     # Under a label that all presets want, each VM would find all of them.
     wanting = Counter(label for labels in wanted for label in labels.items())
     candidates: dict[tuple[str, str] | None, list[Candidate]] = {}
+    requirements: Counter[tuple[str, str] | None] = Counter()
     for position, (preset, labels) in enumerate(zip(presets, wanted, strict=True)):
         try:
             holds = selectors.compiled(preset.spec.get("selector") or {}, release)
         except SelectorError as error:
-            return Index({}, (preset, Cause(PRESET_SELECTOR.slug, _SELECTOR, str(error))))
+            return Index(
+                {}, Counter(), (preset, Cause(PRESET_SELECTOR.slug, _SELECTOR, str(error)))
+            )
         rarest = min(labels.items(), key=wanting.__getitem__, default=None)
         candidates.setdefault(rarest, []).append(Candidate(position, preset, holds))
-    return Index(candidates)
+        expressions = tree.get(preset.spec, "selector", "matchExpressions") or ()
+        requirements[rarest] += 1 + len(labels) + len(expressions)
+    return Index(candidates, requirements)
 
 
 def never_merged(domain: Tree) -> Iterator[FieldPath]:

@@ -16,7 +16,11 @@ _SECRET_KEY = re.compile(f"(?:{_WORDS})$", re.IGNORECASE)
 _SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
 _KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
-_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]++@|^[^/\s@:]++:[^/\s@]++@(?!sha256:|sha512:)")
+#: A user and password before a host, up to the last ``@``: of a URL, of a whole value, of a word of a text.
+_CREDENTIALS = re.compile(
+    r"""(?:(?<=//)[^/\s@]++|^[^/\s@:]++:[^/\s@]++|(?<![^\s"'`])[^/\s@:"'`]++:[^/\s@"'`]++)"""
+    r"""(?:@[^/\s@"'`]++)*(?=@(?!sha256:|sha512:))"""
+)
 _OF_GO_YAML = re.compile(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
 _PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
@@ -123,12 +127,24 @@ def without_values(text: str) -> str:
 def without_credentials(text: str) -> str:
     """*text* with `MASK` for the user and password in its URLs, and for what signs them: ``?token=``."""
     if "@" in text:
-        text = _CREDENTIALS.sub(f"{MASK}@", text)
+        text = _CREDENTIALS.sub(MASK, text)
     return _PARAMETER.sub(_unsigned, text) if "?" in text else text
 
 
+def credentials(text: str) -> list[tuple[int, int]]:
+    """Where `without_credentials` hides something of *text*."""
+    spans = [match.span() for match in _CREDENTIALS.finditer(text)] if "@" in text else []
+    if "?" in text:
+        spans += (match.span(2) for match in _PARAMETER.finditer(text) if _signs(match))
+    return spans
+
+
+def _signs(parameter: re.Match[str]) -> bool:
+    return _SIGNING.search(parameter[1]) is not None
+
+
 def _unsigned(parameter: re.Match[str]) -> str:
-    return f"{parameter[1]}={MASK}" if _SIGNING.search(parameter[1]) else parameter[0]
+    return f"{parameter[1]}={MASK}" if _signs(parameter) else parameter[0]
 
 
 def masked(line: str) -> str:

@@ -9,7 +9,7 @@ from render.model.named_tuple import NamedTuple
 from render.report import terminal
 from render.system import files
 from render.system.streams import STDOUT
-from render.yaml.excerpts import Excerpts
+from render.yaml.excerpts.lines import Excerpts
 
 
 class FileChange(NamedTuple):

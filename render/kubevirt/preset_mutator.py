@@ -12,13 +12,14 @@ from render import presets
 from render.convert.presets import compact
 from render.defaults.vm import Unknown
 from render.diagnostics.codes import (
+    LIMIT_EXCEEDED,
     PRESET_NOT_PINNED,
     PRESET_OVERRIDDEN,
     PRESET_SELECTOR,
     PRESETS_CONFLICT,
 )
 from render.diagnostics.diagnostic import Related, Severity, at
-from render.machine import Context, Contradiction, Machine
+from render.machine import MOST_PRESET_STEPS, Context, Contradiction, Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
@@ -47,6 +48,8 @@ def merge_historic_presets(machine: Machine) -> None:
 
 def _merge(machine: Machine, era: Era) -> None:
     matching = _select(machine, era)
+    if not _has_room(machine, presets.steps_to_merge(matching)):
+        return
     machine.merged = (*machine.merged, *matching)
     if not matching or _contradict(machine, matching):
         return
@@ -94,7 +97,8 @@ def _select(machine: Machine, era: Era) -> list[Preset]:
         return []
     index = _index(machine.context, machine.namespace, era)
     if index.invalid is None:
-        return index.select(metadata.get("labels") or {})
+        labels = metadata.get("labels") or {}
+        return index.select(labels) if _has_room(machine, index.steps(labels)) else []
     preset, cause = index.invalid
     machine.report(
         PRESET_SELECTOR,
@@ -103,6 +107,19 @@ def _select(machine: Machine, era: Era) -> list[Preset]:
         Related(f"{preset.resource.ref} has this selector", at(preset.resource, cause.path)),
     )
     return []
+
+
+def _has_room(machine: Machine, steps: int) -> bool:
+    """Whether presets may take *steps* more for *machine*, which fails otherwise."""
+    if machine.failed or machine.context.preset_work.has_room(steps):
+        return not machine.failed
+    machine.report(
+        LIMIT_EXCEEDED,
+        (),
+        f"not rendered: matching and merging presets would take more than {MOST_PRESET_STEPS:,} steps in this input",
+        help="let presets select fewer VMs, by labels that few have, or split the input",
+    )
+    return False
 
 
 def _index(context: Context, namespace: str, era: Era) -> Index:

@@ -9,8 +9,9 @@ from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
 from render.system import files
-from render.yaml import excerpts, positions
+from render.yaml import positions
 from render.yaml.budget import Limits
+from render.yaml.excerpts import lines
 from render.yaml.libyaml import MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, child, key_of
 from render.yaml.reader import read
@@ -45,7 +46,7 @@ def secret_parts(reach: Reach, limits: Limits) -> set[str]:
         if file in objects or any(
             "kind" in document.body for document in read(data, file, limits).documents
         ):
-            for text in excerpts.hidden_texts(data):
+            for text in lines.hidden_texts(data):
                 secrets.update(_parts_of_a_patch(text))
         else:  # what generators and lists of operations hold
             secrets.update(_parts_of_a_patch(data.decode(errors="replace")))
@@ -58,7 +59,7 @@ def _parts_of_a_patch(text: str) -> Iterator[str]:
     if root is not None and root.kind == SCALAR:  # as it is written in a kustomization
         text, root = root.text, _root(root.text)
     if root is not None and _is_json_patch(root):
-        for value in excerpts.hidden_texts(text.encode()):
+        for value in lines.hidden_texts(text.encode()):
             yield from _parts(value)
         return
     texts, public = [text], set()

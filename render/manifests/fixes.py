@@ -154,7 +154,7 @@ class LineChanges:
 
     def _is_private(self, file: str, data: bytes, changes: Iterable["LineChange"]) -> bool:
         if file not in self._private:
-            from render.yaml.excerpts import Excerpts
+            from render.yaml.excerpts.lines import Excerpts
 
             self._private[file] = Excerpts(data).private()
         lines = (line - 1 for change in changes for line in range(change.first - 1, change.end + 1))

@@ -1,6 +1,7 @@
 """Which presets reach a machine: what there is to say of each, once for the whole input."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from render import presets
 from render.convert.presets import compact, replacement
@@ -37,6 +38,7 @@ class PresetReach:
     def diagnostics(self) -> Iterator[Diagnostic]:
         """That presets of the input are deprecated, and which reach none of its machines."""
         for namespace, in_namespace in self._context.presets.items():
+            unreached: dict[Era, list[Preset]] = {}
             for preset in in_namespace:
                 if preset.resource.index >= len(self._resources):
                     continue  # the cluster has it beside the input
@@ -44,29 +46,56 @@ class PresetReach:
                 index = preset.resource.index
                 yield _deprecated(preset, era, is_flavour=index in self._flavours)
                 if self._is_complete and index not in self._reached | self._flavours:
-                    yield from self._unreached(preset, era, namespace)
+                    unreached.setdefault(era, []).append(preset)
+            for era, some in unreached.items():
+                yield from self._unreached(some, era, namespace)
 
-    def _unreached(self, preset: Preset, era: Era, namespace: str) -> Iterator[Diagnostic]:
-        selection = presets.index([preset], self._context.release)
-        if selection.invalid is not None or any(map(_has_machines, self._resources)):
-            return  # the one is an error of its own; what has machines inside may have any labels
-        near = []
-        for resource in (
-            resource.written for resource in self._resources if definitions.is_machine(resource)
-        ):
-            if (resource.namespace or self._context.settings.namespace) != namespace:
-                continue
+    def _unreached(
+        self, unreached: Sequence[Preset], era: Era, namespace: str
+    ) -> Iterator[Diagnostic]:
+        if any(map(_has_machines, self._resources)):
+            return  # what has machines inside may have any labels
+        release = self._context.release
+        # One that is invalid is an error of its own.
+        valid = [preset for preset in unreached if presets.index([preset], release).invalid is None]
+        near = self._near(valid, era, namespace)
+        for preset in valid:
+            yield PRESET_UNREACHED.at(
+                at(preset.resource, ("spec", "selector")),
+                f"it reaches no machine of namespace {namespace}",
+                *near.get(preset.resource.index, ()),
+                help="remove it, or give the machines that are meant the labels where presets look for them",
+            )
+
+    def _near(
+        self, unreached: Sequence[Preset], era: Era, namespace: str
+    ) -> dict[int, list[Related]]:
+        """Machines with the labels of presets where those do not look, by the index of the preset."""
+        near: dict[int, list[Related]] = {}
+        if namespace not in self._machines:
+            return near
+        selection = presets.index(unreached, self._context.release)
+        for resource in self._machines.get(namespace, ()):
             for path, text in _elsewhere(resource, era):
                 labels = tree.get(resource.body, *path)
                 pairs = labels.items() if isinstance(labels, dict) else ()
-                if selection.select({key: value for key, value in pairs if isinstance(value, str)}):
-                    near.append(Related(f"{resource.ref} {text}", at(resource, path)))
-        yield PRESET_UNREACHED.at(
-            at(preset.resource, ("spec", "selector")),
-            f"it reaches no machine of namespace {namespace}",
-            *near[:_MAX_LISTED],
-            help="remove it, or give the machines that are meant the labels where presets look for them",
-        )
+                texts = {key: value for key, value in pairs if isinstance(value, str)}
+                if not self._context.preset_work.has_room(selection.steps(texts)):
+                    return near  # enough for a hint
+                for preset in selection.select(texts):
+                    hints = near.setdefault(preset.resource.index, [])
+                    if len(hints) < _MAX_LISTED:
+                        hints.append(Related(f"{resource.ref} {text}", at(resource, path)))
+        return near
+
+    @cached_property
+    def _machines(self) -> dict[str, list[Resource]]:
+        """The machines as they are written, by namespace."""
+        machines: dict[str, list[Resource]] = {}
+        for resource in filter(definitions.is_machine, self._resources):
+            namespace = resource.written.namespace or self._context.settings.namespace
+            machines.setdefault(namespace, []).append(resource.written)
+        return machines
 
 
 def _has_machines(resource: Resource) -> bool:

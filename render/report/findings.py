@@ -93,10 +93,8 @@ def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
 
 def _without_credentials(diagnostic: Diagnostic) -> Diagnostic:
     """*diagnostic* without the passwords of URLs, which the cluster would quote."""
-    message = diagnostic.message
-    if "//" not in message or "@" not in message:
-        return diagnostic
-    return diagnostic._replace(message=secrets.without_credentials(message))
+    message = secrets.without_credentials(diagnostic.message)
+    return diagnostic if message == diagnostic.message else diagnostic._replace(message=message)
 
 
 def merge(findings: Iterable[Finding]) -> list[Finding]:

@@ -12,7 +12,7 @@ from render.model.resource import Origin
 from render.yaml.reader import locate
 
 if TYPE_CHECKING:
-    from render.yaml.excerpts import Excerpts
+    from render.yaml.excerpts.lines import Excerpts
     from render.yaml.positions import Outline
 
 
@@ -144,7 +144,7 @@ class Sources:
         if not line or not self._quotes or file not in self._data:
             return "", 0, 0
         if file not in self._lines:
-            from render.yaml.excerpts import Excerpts
+            from render.yaml.excerpts.lines import Excerpts
 
             self._lines[file] = Excerpts(self._data[file])
         excerpts = self._lines[file]

@@ -100,6 +100,8 @@ def test_messages_that_make_no_sense_do_not_stop_it(folder: Path) -> None:
                 (editor.uri("vms/web.yaml"), far),
                 (editor.uri("vms/none.yaml"), near),
                 ("nowhere:%zz", near),
+                (editor.uri("vms/%00.yaml"), near),
+                (editor.uri("vms/%2e%2e/%2e%2e/none.yaml"), near),
                 ("file:///etc/passwd", near),
             ):
                 document = types.TextDocumentIdentifier(uri)

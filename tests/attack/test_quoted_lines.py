@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics import secrets
 from tests.support.manifests import put, vm
 from tests.support.process import run
 
@@ -182,3 +183,117 @@ def test_no_value_stands_in_what_yaml_says_of_it(value: str, place: str, tmp_pat
     ):
         done = run(*words, cwd=tmp_path)
         assert CANARY not in done.stdout + done.stderr, words
+
+
+SIDECARS = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  template:
+    metadata:
+      annotations:
+        hooks.kubevirt.io/hookSidecars: 'WORDS' x
+    spec: {domain: {devices: {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f'[{{"image": "x", "args": ["--pw={CANARY}"]}}]',
+        f'[{{"image": "x", "command" : ["{CANARY}"]}}]',
+        f"[{{args: [--pw={CANARY}]}}]",
+        f"cloudInitNoCloud: {{any: {CANARY}}}",
+    ],
+)
+def test_no_line_of_a_broken_object_shows_the_words_of_a_command(
+    tmp_path: Path, words: str
+) -> None:
+    put(tmp_path / "a.yaml", SIDECARS.replace("WORDS", words))
+    for command in ("build .", "check . -v", "check . --format json", "report -o - ."):
+        done = run(*command.split(), cwd=tmp_path)
+        assert "a.yaml" in done.stdout + done.stderr, command
+        assert CANARY not in done.stdout + done.stderr, command
+
+
+def test_a_line_of_a_broken_object_that_speaks_of_no_secret_is_shown(tmp_path: Path) -> None:
+    put(tmp_path / "a.yaml", SIDECARS.replace("WORDS", '[{"image": "argset"}]'))
+    assert "argset" in run("check", ".", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"{{spec: {{any: {CANARY}}}}}",
+        f"[{CANARY}, [{CANARY}]]",
+        f"\n      spec:\n        any: {CANARY}",
+    ],
+)
+def test_no_document_stands_in_the_place_of_an_annotation(tmp_path: Path, value: str) -> None:
+    head, _, rest = vm("web", memory="1Gi").partition("spec:")
+    key = "kubectl.kubernetes.io/last-applied-configuration"
+    text = f"  annotations:\n    {key}: {value}\n"
+    put(tmp_path / "a.yaml", f"{head}{text}spec:{rest}")
+    for words in ("check .", "check . --format json", "report -o - ."):
+        done = run(*words.split(), cwd=tmp_path)
+        assert "VR106" in done.stdout, words
+        assert CANARY not in done.stdout + done.stderr, words
+
+
+CREDENTIALS = (
+    f"u:{CANARY}@reg/x",
+    f"robot$x:{CANARY}@reg.example.com:5000/x/y:1",
+    f"u:a@{CANARY}@reg/x",
+    f"https://u:a@{CANARY}@reg/x",
+    f"https://u:{CANARY * 20}@reg/x",
+    f"https://{'u' * 200}:{CANARY}@reg/x",
+)
+
+
+@pytest.mark.parametrize("value", CREDENTIALS)
+@pytest.mark.parametrize("entry", ["image: 'VALUE', oops: 1", "oops: 1, image: VALUE"])
+def test_no_password_stands_before_a_host(tmp_path: Path, value: str, entry: str) -> None:
+    volume = f"{{name: a, containerDisk: {{{entry.replace('VALUE', value)}}}}}"
+    put(tmp_path / "a.yaml", f"{vm('web', memory='1Gi')}      volumes: [{volume}]\n")
+    for words in (
+        "check .", "check . --format json", "report -o - .", "check --unsafe-fixes --diff .",
+    ):  # fmt: skip
+        done = run(*words.split(), cwd=tmp_path)
+        assert "oops" in done.stdout + done.stderr or "[redacted]" in done.stdout, words
+        assert CANARY not in done.stdout + done.stderr, words
+
+
+@pytest.mark.parametrize("source", ["gcs", "s3", "registry", "imageio", "vddk", "http"])
+@pytest.mark.parametrize("value", CREDENTIALS)
+def test_no_password_of_a_source_stands_in_what_cdi_says(
+    tmp_path: Path, source: str, value: str
+) -> None:
+    entry = f"source: {{{source}: {{url: '{value}', oops: 2}}}}"
+    put(tmp_path / "a.yaml", re.sub("source: .*", lambda _: entry, VOLUME))
+    for words in ("check .", "check . --format json", "check . --format sarif", "report -o - ."):
+        done = run(*words.split(), cwd=tmp_path)
+        assert "oops" in done.stdout, words
+        assert CANARY not in done.stdout + done.stderr, words
+
+
+def test_no_password_stands_in_the_lines_around_a_fix(tmp_path: Path) -> None:
+    text = vm("web", memory="1Gi").replace("runStrategy: Always", "running: true")
+    around = text.replace(
+        "  running", f"  dataVolumeTemplates: []\n  # https://u:{CANARY}@h/x\n  running"
+    )
+    put(tmp_path / "a.yaml", around)
+    for words in ("migrate --diff", "check --fix --unsafe-fixes --diff .", "check . --format json"):
+        done = run(*words.split(), cwd=tmp_path)
+        assert CANARY not in done.stdout + done.stderr, words
+    assert "-  running" in run("migrate", "--diff", cwd=tmp_path).stdout
+
+
+def test_digests_are_no_passwords() -> None:
+    for text in (
+        "image: fedora:40@sha256:abc",
+        "docker://reg.io@sha256:abc",
+        "p0@sha256:abc,p1@sha256:def",
+        "a: b@c",
+    ):
+        assert secrets.without_credentials(text) == text

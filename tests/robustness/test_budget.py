@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from render import compare
+from render import Settings, compare, render
+from render.model.release import NEWEST
+from render.model.resource import from_body
+from render.presets import Preset, index
 from render.yaml.budget import MOST_ERRORS, Limits
+from render.yaml.reader import read
 from tests.support.manifests import put, vm
 from tests.support.process import run
 
@@ -178,3 +182,74 @@ def test_another_state_has_limits_of_its_own_and_the_same_programs(name: str) ->
     setattr(first.budget, name, 7)
     assert getattr(second.budget, name) == 0
     assert first.of_run().plain == second.plain
+
+
+PRESET = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstancePreset
+metadata: {{name: p{number}}}
+spec: {{selector: {selector}, domain: {{devices: {{}}{domain}}}}}
+---
+"""
+INSTANCE = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: {{name: v{number}, labels: {{app: a}}}}
+spec: {{domain: {{devices: {{}}, memory: {{guest: 1Gi}}}}}}
+---
+"""
+FEW = 60
+
+
+@pytest.mark.parametrize(
+    ("selector", "domain", "steps"),
+    [
+        ("{}", "", 21),
+        ("{matchLabels: {app: a}}", "", 22),
+        ("{matchExpressions: [{key: app, operator: Exists}]}", "", 22),
+        ("{matchExpressions: [{key: app, operator: DoesNotExist}]}", "", 2),
+        ("{}", ", resources: {requests: {example.com/a: 1}}", 31),
+    ],
+)
+def test_many_presets_for_many_machines(
+    selector: str, domain: str, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be had is an error of each machine, and all others are rendered as ever."""
+    text = "".join(
+        PRESET.format(number=number, selector=selector, domain=domain) for number in range(FEW)
+    ) + "".join(INSTANCE.format(number=number) for number in range(FEW))
+    bodies = [document.body for document in read(text.encode(), "f").documents]
+    settings = Settings(emit="vmi")
+    whole = render(bodies, settings)
+    assert "VR111" not in {diagnostic.code for diagnostic in whole.diagnostics}
+    monkeypatch.setattr("render.machine.MOST_PRESET_STEPS", FEW * steps * (FEW // 2))
+    half = render(bodies, settings)
+    refused = [diagnostic for diagnostic in half.diagnostics if diagnostic.code == "VR111"]
+    assert len(refused) == FEW // 2
+    assert all(diagnostic.is_error for diagnostic in refused)
+    names = {diagnostic.resource and diagnostic.resource.name for diagnostic in refused}
+    assert half.resources == [
+        body for body in whole.resources if body["metadata"]["name"] not in names
+    ]
+
+
+def test_presets_with_labels_of_their_own_cost_no_product() -> None:
+    """Each VM asks the presets that want one of its labels alone."""
+    presets = "".join(
+        PRESET.format(number=number, selector=f"{{matchLabels: {{app: a{number}}}}}", domain="")
+        for number in range(FEW)
+    )
+    machines = "".join(
+        INSTANCE.format(number=number).replace("app: a", f"app: a{number}") for number in range(FEW)
+    )
+    index_ = index(
+        [
+            Preset(from_body(document.body, number), document.body["spec"], {})
+            for number, document in enumerate(read(presets.encode(), "f").documents)
+        ],
+        NEWEST,
+    )
+    labels = [
+        document.body["metadata"]["labels"] for document in read(machines.encode(), "f").documents
+    ]
+    assert sum(map(index_.steps, labels)) == 2 * FEW

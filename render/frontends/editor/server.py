@@ -111,6 +111,8 @@ class EditorServer(LanguageServer):
     def workspace_of(self, uri: str) -> tuple[Workspace, str] | None:
         """The folder that holds the file *uri*, and how the file is called from there; None outside of all."""
         path = uris.to_fs_path(uri) if uri.startswith("file:") else None
+        if path and "\0" in path:
+            return None  # no file is called so, and the system says it by an exception
         held = [
             (workspace, file)
             for workspace in self.folders

@@ -124,8 +124,8 @@ def _expression(expression: Tree, release: Version) -> Holds:
         case "In" | "NotIn" as operator:
             fault = f"{listing(values)}: for 'in', 'notin' operators, values set can't be empty"
             _refuse(_label_faults(key, values, "" if values else fault))
-            inside = operator == "In"
-            return lambda labels: (labels.get(key) in values) is inside
+            inside, known = operator == "In", frozenset(values)
+            return lambda labels: (labels.get(key) in known) is inside
         case "Exists" | "DoesNotExist" as operator:
             fault = f"{listing(values)}: values set must be empty for exists and does not exist"
             _refuse(_label_faults(key, values, fault if values else ""))

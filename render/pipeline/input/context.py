@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
-from render.machine import Context, SettingsSource
+from render.machine import Context, PresetWork, SettingsSource
 from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
 from render.model.cluster_config import ClusterConfig, builtin
 from render.model.release import Version, tag
@@ -60,6 +60,7 @@ def shared(
         traced=traced,
         start=start,
         clusters=[],
+        preset_work=PresetWork(),
     )
 
 

@@ -3,6 +3,8 @@
 They sit on the VM itself and never in its template, where they would change the VMI.
 """
 
+from typing import TYPE_CHECKING
+
 from render.defaults.vm import FIRMWARE
 from render.diagnostics.codes import REVISION_NUMBERS
 from render.legacy import machines
@@ -17,6 +19,9 @@ from render.model.tree import Tree
 from render.pipeline.stages import emit, pins
 from render.revisions import stamps
 from render.revisions.hashes import Ref, content_hash, rendered_hash
+
+if TYPE_CHECKING:
+    from render.presets import Preset
 
 
 def vm(machine: Machine) -> Tree:
@@ -45,8 +50,7 @@ def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
     rendered_before = stamps.is_rendered(source)
     if machine.merged:
         annotations[stamps.PRESETS] = stamps.join(
-            f"{preset.resource.name}@{content_hash('preset', preset.spec)}"
-            for preset in machine.merged
+            f"{preset.resource.name}@{_preset_hash(machine, preset)}" for preset in machine.merged
         )
     if rendered_before:
         annotations = {**stamps.read(source), **annotations}
@@ -57,6 +61,15 @@ def _stamps(machine: Machine, body: Tree) -> dict[str, str]:
     if stamped and not (rendered_before and not stamps.is_genuine(source)):
         annotations[stamps.RENDERED] = rendered_hash(body.get("spec") or {})
     return annotations
+
+
+def _preset_hash(machine: Machine, preset: "Preset") -> str:
+    """The hash of *preset*, computed once a rendering."""
+    known = machine.context.hashes
+    key = (id(preset.spec), "preset")
+    if key not in known:
+        known[key] = (preset.spec, content_hash("preset", preset.spec))
+    return known[key][1]
 
 
 def _definitions(machine: Machine) -> dict[str, str]:

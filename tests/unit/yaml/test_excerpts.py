@@ -1,6 +1,6 @@
 import pytest
 
-from render.yaml.excerpts import Excerpts
+from render.yaml.excerpts.lines import Excerpts
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ from render.yaml.excerpts import Excerpts
         ("kind: Secret\n---\ndata:\n  a: b", 4, "  a: b"),
         ("kind: ConfigMap\ndata:\n  a: b", 3, "  [redacted]"),
         ("userDataSecretRef: {name: a}", 1, "userDataSecretRef: {name: a}"),
+        ("image: u:hunter2@reg/x", 1, "image: [redacted]@reg/x"),
+        ("image: 'u:hun''ter2@reg/x'", 1, "image: [redacted]"),
+        ('image: "https://u:hun\\\n ter2@reg/x"', 1, "image: [redacted]"),
+        ("annotations: {a/b: {c: hunter2}}", 1, "annotations: {a/b: [redacted]"),
+        ("annotations: {a/b: c}", 1, "annotations: {a/b: c}"),
     ],
 )
 def test_lines_are_shown_without_what_is_secret(text: str, number: int, printed: str) -> None:

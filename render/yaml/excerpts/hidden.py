@@ -1,0 +1,162 @@
+"""Which parts of a document are for nobody to read: below which keys, and in an object of which kind."""
+
+from collections.abc import Iterator
+
+from render.diagnostics import secrets
+from render.model.named_tuple import NamedTuple
+from render.yaml.libyaml import ALIAS, MAPPING, SCALAR, SEQUENCE
+from render.yaml.nodes import Node, child, is_merge, key_of, merged_into, target_of, value_of
+from render.yaml.stream import Chunk
+
+_NAMES = ("name", "key", "op", "path")
+#: Of these the values are texts, and many a text is a document of its own: so is what stands in its place.
+_ANNOTATIONS = "annotations"
+
+Span = tuple[int, int]
+
+
+def spans(root: Node, end: int, chunk: Chunk) -> Iterator[Span]:
+    """The secret parts of the document *root*, which ends at *end*, in order."""
+    if root.kind == SCALAR:  # no object at all: a password in a file of its own, perhaps
+        yield root.index, end
+        return
+    secret = _secret_nodes(root, chunk.text)
+    begins = -1
+    for node, ends_region in _in_order(root, secret):
+        if begins >= 0:
+            yield begins, _before(chunk.text, begins, node.index)
+            begins = -1
+        if ends_region:
+            begins = node.index
+    if begins >= 0:
+        yield begins, end
+
+
+def _in_order(root: Node, secret: set[int]) -> Iterator[tuple[Node, bool]]:
+    """Each node as it is written, and whether it is secret; what is inside of a secret one is left out."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        is_secret = id(node) in secret and (node.kind != SCALAR or node.text != "")
+        yield node, is_secret
+        if not is_secret and node.kind != ALIAS:
+            pending += reversed(node.children)
+
+
+def scalars(root: Node) -> Iterator[Node]:
+    """The secret scalars of the document *root*."""
+    secret = _secret_nodes(root)
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.kind == SCALAR and id(node) in secret:
+            yield node
+        elif node.kind != ALIAS:
+            pending += node.children
+
+
+def _before(text: str, begins: int, following: int) -> int:
+    """Where a secret part ends before the next node: with the line before, if only dashes precede that one."""
+    line = text.rfind("\n", begins, following)
+    return line if line >= 0 and not text[line:following].strip(" -?\t\n") else following
+
+
+def _secret_nodes(root: Node, text: str = "") -> set[int]:
+    """The nodes whose text is for nobody to read, with what their aliases name; *text* is how they are written."""
+    secret: set[int] = set()
+    seen: set[_Visit] = set()
+    pending = [(root, _Visit(id(root), hidden=False, kind="", in_data=False))]
+    while pending:
+        node, visit = pending.pop()
+        if node.kind != SCALAR:  # most are, and nothing follows from them
+            if visit in seen:
+                continue
+            seen.add(visit)
+        if visit.hidden or (node.kind == SCALAR and _is_secret(node, text)):
+            secret.add(id(node))
+        if node.kind == MAPPING:
+            pending += _entries(node, visit)
+        else:
+            pending += ((item, visit._replace(node=id(item))) for item in node.children)
+    return secret
+
+
+def _is_secret(node: Node, text: str) -> bool:
+    """Whether a scalar says that it is secret, or has credentials that cannot be found in how it is written."""
+    if secrets.may_contain_secrets(node.text):
+        return True
+    if secrets.without_credentials(node.text) == node.text:
+        return False
+    return not any(text.startswith(node.text, node.index + quote) for quote in (0, 1))
+
+
+class _Visit(NamedTuple):
+    """A node on the way through a document: whether all of it is *hidden*, and the *kind* of the object it is part of.
+
+    That kind is of use where the node is the object, or the list of its items. *in_data*: what a guest boots with
+    stands around it.
+    """
+
+    node: int
+    hidden: bool
+    kind: str
+    in_data: bool
+
+
+def _is_plain(operation: Node, value: Node) -> bool:
+    """Whether the *value* of an *operation* of a JSON patch is true, false or null, and its path leads to no secret."""
+    path = child(operation, "path")
+    place = target_of(path[1]) if path else None
+    if place is None or place.kind != SCALAR or value.kind != SCALAR:
+        return False
+    word = value_of(value)
+    return (word is None or isinstance(word, bool)) and not secrets.speaks_of_secrets(place.text)
+
+
+def _is_scalar(value: Node) -> bool:
+    target = target_of(value)
+    return target is not None and target.kind == SCALAR
+
+
+def _kind_below(kind: str, name: str | None) -> str:
+    """What the value under *name* of an object of *kind* holds that is told by its kind."""
+    if name == _ANNOTATIONS:
+        return _ANNOTATIONS
+    return kind.removesuffix("List") if name == "items" else ""
+
+
+def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
+    """The keys and values of a mapping; of what it merges, the mappings themselves."""
+    entry = child(node, "kind")
+    kind_node = target_of(entry[1]) if entry else None
+    kind = visit.kind
+    if kind_node is not None and kind_node.kind == SCALAR:
+        # What many merge is visited once a kind.
+        kind = secrets.holder(str(value_of(kind_node)))
+    valued = any(child(node, name) for name in _NAMES)
+    for key, value in node.pairs():
+        if is_merge(key):  # it takes mappings: what else stands there is a value out of place
+            sources = value.children if value.kind == SEQUENCE else (value,)
+            strays = (source for source in sources if source.kind not in (MAPPING, ALIAS))
+            yield from (
+                (stray, _Visit(id(stray), hidden=True, kind="", in_data=False)) for stray in strays
+            )
+            continue
+        name = key_of(key)
+        is_mapping = value.kind in (MAPPING, ALIAS)
+        hidden = visit.hidden or (
+            name is None
+            or (visit.in_data and secrets.is_datum(name, is_mapping=is_mapping))
+            or secrets.is_secret_key(name)
+            or secrets.is_content(kind, name)
+            or secrets.is_unquoted(name, is_mapping=is_mapping)
+            or (name == "value" and valued and not _is_plain(node, value))
+            or (visit.kind == _ANNOTATIONS and not _is_scalar(value))
+        )
+        in_data = visit.in_data or (name is not None and secrets.holds_data(name))
+        yield key, _Visit(id(key), visit.hidden, "", in_data=False)
+        yield value, _Visit(id(value), hidden, _kind_below(kind, name), in_data)
+    for source in merged_into(node):
+        target = target_of(source)
+        if target is not None:
+            yield target, _Visit(id(target), visit.hidden, kind, visit.in_data)
