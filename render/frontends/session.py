@@ -516,7 +516,7 @@ def unless_unread(
     return diagnostic._replace(
         severity=Severity.WARNING,
         message=f"{diagnostic.message}; it may stand in {holder}",
-        help=f"mend {holder} first",
+        help=f"first mend {holder}",
         fixes=(),
     )
 

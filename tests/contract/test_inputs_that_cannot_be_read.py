@@ -800,7 +800,7 @@ def test_what_explain_does_not_find_may_stand_in_what_cannot_be_read(tmp_path: P
     put(tmp_path / "defs/small.yaml", BROKEN)
     done = run(tmp_path, "explain", "prod/web")
     assert done.returncode == Exit.FINDINGS
-    assert "help: mend defs/small.yaml (VR102), which cannot be read first" in done.stderr
+    assert "help: first mend defs/small.yaml (VR102), which cannot be read" in done.stderr
     (tmp_path / "defs/more.yaml").symlink_to("nowhere.yaml")
     (tmp_path / "defs/small.yaml").unlink()
     done = run(tmp_path, "explain", "wob")
