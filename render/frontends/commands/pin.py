@@ -184,8 +184,9 @@ def _found(target: _PinTarget) -> list[Diagnostic]:
         )
         diagnostic = as_note(found) if is_apart else found
         missing = unless_unread(diagnostic, loaded, resources)
-        is_dropped = is_parted and codes.CODES[diagnostic.code].follows
-        if is_dropped or missing is not diagnostic:
+        follows = codes.CODES[diagnostic.code].follows
+        is_dropped = is_parted and follows
+        if is_dropped or (follows and missing is not diagnostic):
             doubtful.add(diagnostic.location.index)
         if not is_dropped:
             kept.append(missing)
@@ -260,7 +261,8 @@ def _answer(
         return answer
     locks_ = [(target.target, target.pinned) for target in sound]
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
-    answer.files = _files(list(dict(locks_).items()), request)
+    worthy = [lock for lock in dict(locks_).items() if _is_worth_a_file(*lock, request)]
+    answer.files = _files(worthy, request)
     return answer
 
 
@@ -518,6 +520,11 @@ def _files(locks_: Sequence[tuple[str, Pinned]], request: Request) -> Files:
 
 def _text(pinned: Pinned) -> str:
     return _HEAD + writer.dump(lockfile.document(pinned.lock))
+
+
+def _is_worth_a_file(target: str, pinned: Pinned, request: Request) -> bool:
+    """Whether there is, or shall be, a file for that lock: it is not made anew for nothing."""
+    return bool(pinned.lock.pins) or request.settings.allow_empty or os.path.lexists(target)
 
 
 def _is_written(target: str, text: str, request: Request) -> bool:
