@@ -64,7 +64,8 @@ def _is_missed(found: Diagnostic) -> bool:
 
 def _is_of_bundled(found: Diagnostic) -> bool:
     """Whether *found* says that a pin holds something else than a definition that stands in no file."""
-    return found.code == codes.OBJECT_CHANGED.number and not found.location.file
+    place = found.location
+    return found.code == codes.OBJECT_CHANGED.number and place.index is None and not place.file
 
 
 def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
