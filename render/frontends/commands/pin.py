@@ -261,8 +261,7 @@ def _answer(
         return answer
     locks_ = [(target.target, target.pinned) for target in sound]
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
-    worthy = [lock for lock in dict(locks_).items() if _is_worth_a_file(*lock, request)]
-    answer.files = _files(worthy, request)
+    answer.files = _files(_worth_a_file(locks_, request), request)
     return answer
 
 
@@ -522,9 +521,15 @@ def _text(pinned: Pinned) -> str:
     return _HEAD + writer.dump(lockfile.document(pinned.lock))
 
 
-def _is_worth_a_file(target: str, pinned: Pinned, request: Request) -> bool:
-    """Whether there is, or shall be, a file for that lock: it is not made anew for nothing."""
-    return bool(pinned.lock.pins) or request.settings.allow_empty or os.path.lexists(target)
+def _worth_a_file(
+    locks_: Iterable[tuple[str, Pinned]], request: Request
+) -> list[tuple[str, Pinned]]:
+    """Those of *locks_*, each file once, of which there is or shall be one: it is not made anew for nothing."""
+    return [
+        (target, pinned)
+        for target, pinned in dict(locks_).items()
+        if pinned.lock.pins or request.settings.allow_empty or os.path.lexists(target)
+    ]
 
 
 def _is_written(target: str, text: str, request: Request) -> bool:
