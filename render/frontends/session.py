@@ -593,11 +593,13 @@ def no_objects(request: Request, loaded: Documents) -> Diagnostic:
     return codes.NO_OBJECTS.at(
         Location(),
         "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
-        help=_cure(loaded),
+        help=_cure(request, loaded),
     )
 
 
-def _cure(loaded: Documents) -> str:
+def _cure(request: Request, loaded: Documents) -> str:
+    if request.paths == ("-",):
+        return "look at what writes to it, which printed nothing, or accept an empty input with --allow-empty"
     charts = (d.location.file for d in loaded.diagnostics if d.message.endswith(CHART))
     chart = next((os.path.dirname(folder) or "." for folder in charts), "")
     if chart:

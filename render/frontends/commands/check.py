@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 def check(request: Request, work: Work) -> Answer:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
+    request = _demanding(request)
     known = _Known(request, work)
     if any(request.own[name] for name in ("fix", "unsafe_fixes", "diff")):
         return _mended(request, work, known)
@@ -45,6 +46,13 @@ def check(request: Request, work: Work) -> Answer:
         work.parts[:], work.inputs[:] = parts, inputs
         findings, tally = _with_options(findings, tally, request, fixed.left)
     return Answer(findings=findings, tally=tally)
+
+
+def _demanding(request: Request) -> Request:
+    """*request*, by which an empty standard input is an error unless somebody allows it: its writer has failed."""
+    if request.paths != ("-",) or "allow-empty" in request.beside.named:
+        return request
+    return request._replace(settings=request.settings._replace(allow_empty=False))
 
 
 def _is_far_reaching(finding: Finding) -> bool:
