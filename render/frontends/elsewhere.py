@@ -10,6 +10,7 @@ from render.manifests import discover
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
+from render.resolve.find import near_name
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -64,7 +65,8 @@ def _is_missed(found: Diagnostic) -> bool:
 
 def _is_of_bundled(found: Diagnostic) -> bool:
     """Whether *found* says that a pin holds something else than a definition that stands in no file."""
-    return found.code == codes.OBJECT_CHANGED.number and not found.location.file
+    place = found.location
+    return found.code == codes.OBJECT_CHANGED.number and place.index is None and not place.file
 
 
 def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
@@ -75,7 +77,10 @@ def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
 def _placed(
     found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: Mapping[_Wanted, str]
 ) -> Diagnostic:
-    """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read."""
+    """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read.
+
+    Where it is not, with the name among these that was probably meant.
+    """
     for number, (kind, name, namespace) in enumerate(_missed(found, resources)):
         file = known.get((kind, name, namespace))
         if file is None:
@@ -86,7 +91,28 @@ def _placed(
         if number:
             cure = f"if it is meant, set {found.location.path[-2]}.kind: {kind}; {cure}"
         return found._replace(help=cure, fixes=())
-    return found
+    return _with_near_name(found, resources, known)
+
+
+def _with_near_name(
+    found: Diagnostic, resources: Sequence[Resource], known: Mapping[_Wanted, str]
+) -> Diagnostic:
+    """*found* with a name of those *known* that is near, where its own input has none to suggest."""
+    kind, name, namespace = next(_missed(found, resources), ("", "", ""))
+    if not found.help.startswith(f"add the {kind} to "):
+        return found
+    places = {
+        other: file
+        for (other_kind, other, scope), file in known.items()
+        if other_kind == kind and scope in ("", namespace)
+    }
+    near = near_name(name, places)
+    if not near:
+        return found
+    cure = (
+        f"did you mean {near}, which stands in {places[near]}? else name the file or folder where"
+    )
+    return found._replace(help=f"{cure} the cluster's own is: --catalog PATH")
 
 
 def _missed(found: Diagnostic, resources: Sequence[Resource]) -> Iterator[_Wanted]:

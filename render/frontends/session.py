@@ -452,7 +452,7 @@ def _unless_following(
     doubtful: set[int | None] = set()
     for each in diagnostics:
         if not codes.CODES[each.code].follows:
-            kept.append(each)
+            kept.append(unless_unread(each, loaded, resources))
             continue
         known = is_known and not _may_hold(texts, _name_missed(each, resources))
         missing = unless_unread(each, loaded, resources)
@@ -508,16 +508,34 @@ def _unless_refused(
 def unless_unread(
     diagnostic: Diagnostic, loaded: Documents, resources: Sequence[Resource]
 ) -> Diagnostic:
-    """*diagnostic*, no error where it misses what may stand in an input of the repository that cannot be read."""
-    name = _name_missed(diagnostic, resources)
-    holder = loaded.unread_holder(name) if name else ""
+    """*diagnostic*, no error where it misses what may stand in an input of the repository that cannot be read.
+
+    That a pinned definition is gone is a note, and says that too where it may stand in a file of the own input.
+    """
+    is_gone = diagnostic.code == codes.OBJECT_GONE.number
+    subject = diagnostic.location.resource
+    name = subject.name if is_gone and subject else _name_missed(diagnostic, resources)
+    holder = (loaded.unread_holder(name) or _unread_holder(loaded, name) * is_gone) if name else ""
     if not holder:
         return diagnostic
     return diagnostic._replace(
-        severity=Severity.WARNING,
+        severity=diagnostic.severity if is_gone else Severity.WARNING,
         message=f"{diagnostic.message}; it may stand in {holder}",
-        help=f"mend {holder} first",
+        help=f"first mend {holder}",
         fixes=(),
+    )
+
+
+def _unread_holder(loaded: Documents, name: str) -> str:
+    """The file of *loaded* that cannot be read and may hold the object *name*, in words; ``""`` for none."""
+    files_ = loaded.unread_files.items()
+    return next(
+        (
+            f"{file} ({', '.join(numbers)}), which cannot be read"
+            for file, numbers in files_
+            if _may_hold([loaded.data.get(file, b"")], name)
+        ),
+        "",
     )
 
 
@@ -575,11 +593,13 @@ def no_objects(request: Request, loaded: Documents) -> Diagnostic:
     return codes.NO_OBJECTS.at(
         Location(),
         "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
-        help=_cure(loaded),
+        help=_cure(request, loaded),
     )
 
 
-def _cure(loaded: Documents) -> str:
+def _cure(request: Request, loaded: Documents) -> str:
+    if request.paths == ("-",):
+        return "look at what writes to it, which printed nothing, or accept an empty input with --allow-empty"
     charts = (d.location.file for d in loaded.diagnostics if d.message.endswith(CHART))
     chart = next((os.path.dirname(folder) or "." for folder in charts), "")
     if chart:

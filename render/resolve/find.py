@@ -164,7 +164,7 @@ def _fixes(
     named = _of_name(kind_class, wanted.name, namespace, catalogue)
     if named:
         return choice(*((f"name the {kind}", set_to((*path, "kind"), kind)) for kind in named))
-    near = _near(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
+    near = near_name(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
     return choice((f"name {near}", set_to((*path, "name"), near))) if near else ()
 
 
@@ -199,7 +199,7 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    near = _near(name, known)
+    near = near_name(name, known)
     if near.endswith(f"-{name}") or near.startswith(f"{name}-"):
         return (
             f"did you mean {near}? if kustomize renamed it: 'virt-render kustomize init' makes it rename what VMs "
@@ -208,7 +208,7 @@ def _meant(name: str, known: Collection[str]) -> str:
     return f"did you mean {near}?" if near else ""
 
 
-def _near(name: str, known: Collection[str]) -> str:
+def near_name(name: str, known: Collection[str]) -> str:
     """The name in *known* that *name* was probably meant to be: with another series, o1.small is another thing."""
     if len(known) >= _MANY:
         return ""

@@ -46,7 +46,7 @@ UNMET = [
     ("{vms: 'dev/*', findings: []}", "no VM dev/* in what is given", ""),
     ("{vms: web, findings: [VR301]}", "prod/web: no VR301 instancetype-conflict", ""),
     ("{vms: db, findings: []}", "prod/db: VR301: ", "remove spec.template"),
-    ("{vms: db, vmi: {spec: {}}, findings: [VR301]}", "prod/db: there is no vmi of it", ""),
+    ("{vms: db, vmi: {spec: {}}, findings: [VR301]}", "prod/db: there is no vmi of it: VR301: ", "remove spec"),
     ("{vms: test/, pod: {spec: {containers: []}}}", "pod.spec.containers has 1 item, and not 0", ""),
 ]  # fmt: skip
 
@@ -282,3 +282,54 @@ def test_folders_that_are_built_and_a_file_that_could_not_be_read_before(
     put("all.virt-test.yaml", text)
     assert invoke(["test"]) == Exit.OK
     assert messages.readouterr().err == "1 expectation in 1 file, 2 VMs looked at: all met\n"
+
+
+BROKEN = instancetype() + "a: [\n"
+
+
+@pytest.mark.parametrize("place", ["vms/web.virt-test.yaml", "web.virt-test.yaml"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{vms: web, change: [same, none, unrenderable]}",
+        "{vms: web, vm: {spec: {runStrategy: Always}}, change: [unrenderable, same]}",
+        "{vms: web, findings: []}",
+    ],
+)
+def test_a_vm_whose_definition_may_stand_in_what_cannot_be_read_fails(
+    place: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    """Nobody knows what starts, in the folder of the VM as in the whole repository."""
+    repository = Repository(tmp_path / "repository")
+    repository.write("platform/small.yaml", instancetype())
+    repository.write("vms/web.yaml", vm("web", namespace="prod", instancetype="small"))
+    repository.write("vms/db.yaml", vm("db", namespace="prod", memory="1Gi"))
+    repository.commit("As it was")
+    repository.write("platform/small.yaml", BROKEN)
+    repository.write(place, expecting(text, "{before: HEAD}"))
+    monkeypatch.chdir(repository.folder)
+    assert invoke(["test", place]) == Exit.FINDINGS
+    printed = capfd.readouterr()
+    assert "prod/web: " in printed.out
+    assert "first mend " in printed.out
+    assert "platform/small.yaml" in printed.out
+    assert "there is no vm of it" not in printed.out
+    assert "prod/db" not in printed.out
+    assert printed.err == "1 expectation in 1 file, 1 VM looked at: 1 failed\n"
+
+
+@pytest.mark.parametrize("place", ["vms/web.virt-test.yaml", "web.virt-test.yaml"])
+def test_what_the_change_does_is_not_known_where_the_definition_could_not_be_read_before(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.write("platform/small.yaml", BROKEN)
+    repository.write("vms/web.yaml", vm("web", namespace="prod", instancetype="small"))
+    repository.write("vms/db.yaml", vm("db", namespace="prod", memory="1Gi"))
+    repository.commit("As it was")
+    repository.write("platform/small.yaml", instancetype(cpus=2))
+    monkeypatch.chdir(repository.folder)
+    for name, status in (("web", Exit.FINDINGS), ("db", Exit.OK)):
+        repository.write(place, expecting(f"{{vms: {name}, change: same}}", "{before: HEAD}"))
+        assert invoke(["test", place]) == status
+    assert "prod/web: " in capfd.readouterr().out

@@ -800,7 +800,7 @@ def test_what_explain_does_not_find_may_stand_in_what_cannot_be_read(tmp_path: P
     put(tmp_path / "defs/small.yaml", BROKEN)
     done = run(tmp_path, "explain", "prod/web")
     assert done.returncode == Exit.FINDINGS
-    assert "help: mend defs/small.yaml (VR102), which cannot be read first" in done.stderr
+    assert "help: first mend defs/small.yaml (VR102), which cannot be read" in done.stderr
     (tmp_path / "defs/more.yaml").symlink_to("nowhere.yaml")
     (tmp_path / "defs/small.yaml").unlink()
     done = run(tmp_path, "explain", "wob")
@@ -997,3 +997,34 @@ def test_a_file_of_several_overlays_says_at_its_line_what_is_wrong(repository: P
     assert "kustomize cannot read base/vm.yaml" in told
     compared = run(repository, "diff", "HEAD").stdout
     assert "(1 new, 1 as before)" in compared
+
+
+@pytest.mark.parametrize("words", [("pin", "."), ("check", ".")])
+def test_a_pinned_definition_may_stand_in_what_cannot_be_read(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """It is not called gone, and no lock is made for the input that cannot be read."""
+    put(tmp_path / "prod/kustomization.yaml", "namespace: prod\nresources: [vm.yaml]\n")
+    put(tmp_path / "prod/vm.yaml", vm(name="web", instancetype="small"))
+    put(tmp_path / "defs/small.yaml", instancetype())
+    done = run(tmp_path, "pin", ".")
+    assert done.returncode == Exit.OK, done.stderr
+    written = (tmp_path / f"prod/{LOCK}").read_text()
+    put(tmp_path / "defs/small.yaml", instancetype() + "a: [\n")
+    done = run(tmp_path, *words)
+    assert done.returncode == Exit.FINDINGS
+    found = done.stdout + done.stderr
+    assert (
+        "rendered from the lock; it may stand in defs/small.yaml (VR101), which cannot be read"
+        in found
+    )
+    assert "help: first mend defs/small.yaml" in found
+    assert [path.parent.name for path in tmp_path.rglob(LOCK)] == ["prod"]
+    assert (tmp_path / f"prod/{LOCK}").read_text() == written
+
+
+def test_a_pinned_definition_may_stand_in_a_loose_file_that_cannot_be_read(loose: Path) -> None:
+    assert run(loose, "pin", "vms").returncode == Exit.OK
+    put(loose / "vms/definition.yaml", BROKEN)
+    done = run(loose, "check", ".")
+    assert "it may stand in vms/definition.yaml (VR102), which cannot be read" in done.stdout

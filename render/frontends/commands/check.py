@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.frontends.answer import Answer, Files
@@ -19,22 +20,49 @@ from render.frontends.session import copies, fleet, read_roots, render_part
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.model.counting import counted
+from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.system import git
 from render.system.files import repository
 
+if TYPE_CHECKING:
+    from render.frontends import fixing
+
 
 def check(request: Request, work: Work) -> Answer:
     """Findings only, on stdout: of everything below the paths, each kustomization by itself."""
+    request = _demanding(request)
     known = _Known(request, work)
     if any(request.own[name] for name in ("fix", "unsafe_fixes", "diff")):
         return _mended(request, work, known)
     found = _found(request, work)
     findings, tally = known.without(found.findings, found.tally)
     findings, tally = _with_options(findings, tally, request)
+    if any(_is_far_reaching(finding) for finding in findings):
+        parts, inputs = [*work.parts], [*work.inputs]
+        _, fixed = _tried(request, work, known, unsafe=True)
+        work.parts[:], work.inputs[:] = parts, inputs
+        findings, tally = _with_options(findings, tally, request, fixed.left)
     return Answer(findings=findings, tally=tally)
+
+
+def _demanding(request: Request) -> Request:
+    """*request*, by which an empty standard input is an error unless somebody allows it: its writer has failed."""
+    if request.paths != ("-",) or "allow-empty" in request.beside.named:
+        return request
+    return request._replace(settings=request.settings._replace(allow_empty=False))
+
+
+def _is_far_reaching(finding: Finding) -> bool:
+    """Whether an option is named by which *finding*, of a definition, is mended, and VMs may start otherwise.
+
+    It is not done where these stand in other files: whether they do, it has to be tried to know.
+    """
+    subject = finding.diagnostic.resource
+    is_of_definition = subject is not None and subject.kind in INSTANCETYPES | PREFERENCES
+    return is_of_definition and finding.option == "--unsafe-fixes"
 
 
 def _with_options(
@@ -60,9 +88,11 @@ class _Found(NamedTuple):
     parts: list[FleetPart]
 
 
-def _mended(request: Request, work: Work, known: "_Known") -> Answer:
-    """What is left once files have been fixed, and these files; ``--diff`` prints them as a patch instead."""
-    from render.frontends import fixing, patching
+def _tried(
+    request: Request, work: Work, known: "_Known", *, unsafe: bool
+) -> "tuple[list[_Found], fixing.Fixed]":
+    """What is left once files have been fixed, which are not written; and each look at them."""
+    from render.frontends import fixing
 
     looks: list[_Found] = []
 
@@ -72,7 +102,14 @@ def _mended(request: Request, work: Work, known: "_Known") -> Answer:
         mended, _ = known.without(looks[-1].findings, looks[-1].tally)
         return fixing.Look(looks[-1].findings, mended, looks[-1].parts)
 
-    fixed = fixing.fixed(request, look, unsafe=request.own["unsafe_fixes"])
+    return looks, fixing.fixed(request, look, unsafe=unsafe)
+
+
+def _mended(request: Request, work: Work, known: "_Known") -> Answer:
+    """What is left once files have been fixed, and these files; ``--diff`` prints them as a patch instead."""
+    from render.frontends import patching
+
+    looks, fixed = _tried(request, work, known, unsafe=request.own["unsafe_fixes"])
     last = next(found for found in looks if found.findings is fixed.last.findings)
     findings, tally = known.without(last.findings, last.tally)
     findings, tally = _with_options(findings, tally, request, fixed.left)

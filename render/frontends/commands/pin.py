@@ -184,8 +184,9 @@ def _found(target: _PinTarget) -> list[Diagnostic]:
         )
         diagnostic = as_note(found) if is_apart else found
         missing = unless_unread(diagnostic, loaded, resources)
-        is_dropped = is_parted and codes.CODES[diagnostic.code].follows
-        if is_dropped or missing is not diagnostic:
+        follows = codes.CODES[diagnostic.code].follows
+        is_dropped = is_parted and follows
+        if is_dropped or (follows and missing is not diagnostic):
             doubtful.add(diagnostic.location.index)
         if not is_dropped:
             kept.append(missing)
@@ -260,7 +261,7 @@ def _answer(
         return answer
     locks_ = [(target.target, target.pinned) for target in sound]
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
-    answer.files = _files(list(dict(locks_).items()), request)
+    answer.files = _files(_worth_a_file(locks_, request), request)
     return answer
 
 
@@ -518,6 +519,17 @@ def _files(locks_: Sequence[tuple[str, Pinned]], request: Request) -> Files:
 
 def _text(pinned: Pinned) -> str:
     return _HEAD + writer.dump(lockfile.document(pinned.lock))
+
+
+def _worth_a_file(
+    locks_: Iterable[tuple[str, Pinned]], request: Request
+) -> list[tuple[str, Pinned]]:
+    """Those of *locks_*, each file once, of which there is or shall be one: it is not made anew for nothing."""
+    return [
+        (target, pinned)
+        for target, pinned in dict(locks_).items()
+        if pinned.lock.pins or request.settings.allow_empty or os.path.lexists(target)
+    ]
 
 
 def _is_written(target: str, text: str, request: Request) -> bool:

@@ -127,6 +127,28 @@ def test_what_stands_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
     assert "stands in" not in ask("build", "prod").err
 
 
+@pytest.mark.parametrize("words", [("check", "."), ("check", "prod"), ("build", "prod")])
+def test_a_near_name_elsewhere_in_the_repository_is_suggested(
+    ask: Ask, words: tuple[str, ...]
+) -> None:
+    """As among loose files; of a kind that the VM does not ask for, or another namespace, none is."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "platform/own.yaml": instancetype("smaal", kind=NAMESPACED, namespace="test"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\nnamespace: prod\n",
+        "prod/web.yaml": vm("web", instancetype="smal"),
+    }
+    answer = ask(*words, files=files)
+    cure = "did you mean small, which stands in platform/small.yaml? else name the file or folder"
+    assert f"help: {cure} where the cluster's own is: --catalog PATH" in answer.out + answer.err
+    Path("prod/web.yaml").write_text(
+        vm("web", instancetype="smal", kind=NAMESPACED), encoding="utf-8"
+    )
+    answer = ask(*words)
+    assert "did you mean" not in answer.out + answer.err
+
+
 @pytest.mark.parametrize("kind", [NAMESPACED, "VirtualMachineClusterInstancetype"])
 def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: str) -> None:
     """The kind is what is wrong, whichever of the two was written."""

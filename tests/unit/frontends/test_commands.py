@@ -153,6 +153,19 @@ def test_empty_input(ask: Ask) -> None:
     assert ask("check", "-q") == (Exit.OK, "", "")
 
 
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
+def test_an_empty_standard_input_is_an_error_of_check(ask: Ask, text: str) -> None:
+    """What wrote to the pipe has failed; a folder may well be without VMs."""
+    answer = ask("check", "-", stdin=text)
+    assert answer.exit == Exit.FINDINGS
+    assert "error VR112 no-objects: no Kubernetes object in standard input" in answer.out
+    assert "  help: look at what writes to it, which printed nothing" in answer.out
+    assert ask("check", "-", "--allow-empty", stdin=text).exit == Exit.OK
+    assert ask("check", ".").exit == Exit.OK
+    object_ = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert ask("check", "-", stdin=object_).exit == Exit.OK
+
+
 def test_file_and_folder_output(ask: Ask, tmp_path: Path) -> None:
     printed = ask("build", files={"in/note.yaml": NOTE}).out
     assert ask("build", "in", "-o", "out.yaml", "-q") == (Exit.OK, "", "")

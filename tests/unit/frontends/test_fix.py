@@ -293,3 +293,39 @@ def test_no_option_is_named_for_what_it_would_not_mend(
     assert "list.yaml cannot be rewritten" in err
     assert "fixable" not in err
     assert "--fix" not in out
+
+
+PREFERENCE = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata: {name: linux}
+spec:
+  devices: {preferedDiskBus: virtio}
+"""
+DISK = """\
+        devices: {disks: [{name: root, disk: {}}]}
+        memory: {guest: 1Gi} # enough
+      volumes: [{name: root, containerDisk: {image: example.com/os}}]
+"""
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_what_changes_vms_of_other_files_is_not_offered_either(
+    *, is_used: bool, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    machine = vm(running="preference: {name: linux}\n  runStrategy: Always")
+    machine = machine[: machine.index("        devices")] + DISK
+    put(
+        repository,
+        {
+            "vm.yaml": machine if is_used else vm(running="runStrategy: Always"),
+            "linux.yaml": PREFERENCE,
+        },
+    )
+    assert invoke(["check", "."]) == 1
+    out, err = capfd.readouterr()
+    assert 'did you mean "preferredDiskBus"?' in out
+    assert ("(--unsafe-fixes)" in out) is not is_used
+    assert ("1 fixable with --unsafe-fixes" in err) is not is_used
+    assert int(invoke(["check", "--unsafe-fixes", "."])) == int(is_used)
+    assert ("not done: a VMI would change" in capfd.readouterr().err) is is_used

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from render.diagnostics import codes
@@ -37,12 +37,15 @@ from render.system.git import GitError
 class GivenMachine(NamedTuple):
     """A VM of an input: what it is in each of the *forms* that somebody asks for, and what was found about it.
 
-    *effect*: the worst that becomes of it by the change, ``""`` where nobody asks.
+    *is_rendered*: something comes of it at all. *definitions*: the files of what it names and that is in force.
+    *effect*: the worst that becomes of it by the change, ``""`` where nobody asks or knows.
     """
 
     resource: ResourceRef
     forms: dict[str, Tree]
     diagnostics: tuple[Diagnostic, ...] = ()
+    is_rendered: bool = True
+    definitions: frozenset[str] = frozenset()
     effect: str = ""
 
     @property
@@ -129,12 +132,14 @@ def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMa
         resource.ref: {} for resource in part.resources if definitions.is_machine(resource)
     }
     diagnostics: dict[ResourceRef, dict[object, Diagnostic]] = {}
+    definers: dict[ResourceRef, frozenset[str]] = {}
     for form in dict.fromkeys(("vm", *forms)):
 
         def observe(machine: Machine, body: Tree, form: str = form) -> None:
             bodies = made.setdefault(machine.resource.ref, {})
             if not machine.failed:
                 bodies[form] = body
+                definers[machine.resource.ref] = frozenset(_definers(machine))
 
         settings = part.request.settings._replace(emit=form)  # type: ignore[arg-type] # one of the words
         render_part(part, work, _forget, observe, settings)
@@ -143,9 +148,23 @@ def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMa
                 identity = (diagnostic.code, diagnostic.message, diagnostic.location)
                 diagnostics.setdefault(diagnostic.resource, {}).setdefault(identity, diagnostic)
     return [
-        GivenMachine(ref, bodies, tuple(diagnostics.get(ref, {}).values()))
+        GivenMachine(
+            ref,
+            bodies,
+            tuple(diagnostics.get(ref, {}).values()),
+            "vm" in bodies,
+            definers.get(ref, frozenset()),
+        )
         for ref, bodies in made.items()
     ]
+
+
+def _definers(machine: Machine) -> Iterator[str]:
+    """The files of the definitions that are in force for *machine*."""
+    for definition in (machine.instancetype, machine.preference):
+        resource = definition and (definition.resource or definition.elsewhere)
+        if resource and resource.origin:
+            yield os.path.realpath(resource.origin.file)
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
@@ -157,10 +176,11 @@ def with_effects(
 ) -> GivenFleet:
     """*now* with what becomes of each VM by the change since *file* says, and with those that are gone.
 
-    Of what could not be read before that is not known. Raises RefusedError where it is of nothing.
+    Of what could not be read before that is not known, nor of what is defined there. Raises RefusedError where it is of
+    nothing.
     """
     words = _words(file)
-    effects = _effects(words, request, work, flags)
+    effects, unread = _effects(words, request, work, flags)
     # Of these the definitions stand elsewhere in the repository.
     open_ = {
         machine.resource
@@ -169,23 +189,33 @@ def with_effects(
     }
     if open_ and not os.path.isdir(file.before):
         top = os.path.relpath(git.root(_folder(file)))
-        whole = _effects((*words[:-1], top), request, work, flags)
+        whole, unread = _effects((*words[:-1], top), request, work, flags)
         effects |= {resource: effect for resource, effect in whole.items() if resource in open_}
-    machines = [
-        machine._replace(effect=effects.pop(machine.resource, "")) for machine in now.machines
-    ]
+    machines = []
+    for machine in now.machines:
+        effect = effects.pop(machine.resource, "")
+        is_known = unread.isdisjoint(machine.definitions)
+        machines.append(machine._replace(effect=effect if is_known else ""))
     machines += (GivenMachine(ref, {}, effect=effect) for ref, effect in effects.items())
     return GivenFleet(machines, now.findings)
 
 
 def _effects(
     words: tuple[str, ...], request: Request, work: Work, flags: Mapping[str, Any]
-) -> dict[ResourceRef, str]:
-    """The worst that becomes of each VM of what ``diff`` compares with *words*. Raises RefusedError."""
+) -> tuple[dict[ResourceRef, str], set[str]]:
+    """The worst that becomes of each VM of what ``diff`` compares with *words*, and what it cannot compare.
+
+    Raises RefusedError.
+    """
     diff_request = _request(request, Call("diff", words, _of_diff(flags)))
+    *_, path = words
+    folder = path if os.path.isdir(words[-2]) else git.root(os.path.dirname(path) or path)
     with contextlib.ExitStack() as trees:
         review = reviewed(diff_request, work, trees)
-        return {machine.resource: worst(machine) for machine in review.machines}
+        effects = {machine.resource: worst(machine) for machine in review.machines}
+    return effects, {
+        os.path.realpath(os.path.join(folder, each.name)) for each in review.uncompared
+    }
 
 
 def _folder(file: ExpectationsFile) -> str:

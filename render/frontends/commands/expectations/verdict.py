@@ -53,9 +53,7 @@ def unmet(
     for form, fields in expectation.forms.items():
         if form not in machine.forms:
             if not findings:
-                yield _unmet(
-                    file, expectation.at(form), f"{machine.name}: there is no {form} of it"
-                )
+                yield _absent(expectation, machine, form, file)
             continue
         for found in expected.unmet(fields, machine.forms[form]):
             place = expectation.at(form, *found.written)
@@ -66,6 +64,19 @@ def unmet(
         became = machine.effect or "what the change does is not known"
         message = f"{machine.name}: {became}, and not {' or '.join(expectation.change)}"
         yield _unmet(file, expectation.at("change"), message, _reviewing(file))
+
+
+def _absent(
+    expectation: Expectation, machine: GivenMachine, form: str, file: ExpectationsFile
+) -> Diagnostic:
+    """That there is no *form* of *machine*, and because of what, as far as that is known."""
+    message = f"{machine.name}: there is no {form} of it"
+    withholding = (found for found in machine.diagnostics if codes.CODES[found.code].withholds)
+    errors = (found for found in machine.diagnostics if found.is_error)
+    reason = next(withholding, None) or next(errors, None)
+    if reason is None:
+        return _unmet(file, expectation.at(form), message)
+    return _unmet(file, expectation.at(form), f"{message}: {_in_words(reason)}", reason.help)
 
 
 def _misspelt(found: Unmet, actual: Tree) -> str:
@@ -124,18 +135,34 @@ def _excerpt(value: Any) -> str:
 def _unmet_findings(
     expectation: Expectation, machine: GivenMachine, file: ExpectationsFile
 ) -> Iterator[Diagnostic]:
-    """The findings of *machine* that *expectation* does not expect, and the other way round; else the errors."""
+    """The findings of *machine* that *expectation* does not expect, and the other way round; else the errors.
+
+    Of a VM that cannot be rendered, also what keeps it from that and is no error: what it names may stand where nobody
+    can read.
+    """
+    expected_codes = expectation.findings or ()
     counting = [found for found in machine.diagnostics if found.severity is not Severity.INFO]
     if expectation.findings is None:
-        counting = [found for found in counting if found.is_error]
+        counting = [found for found in counting if found.is_error or _withholds(found, machine)]
     place = expectation.at() if expectation.findings is None else expectation.at("findings")
     for found in counting:
-        if found.code not in (expectation.findings or ()):
-            named = f"{found.field}: " if found.field and found.field not in found.message else ""
-            yield _unmet(
-                file, place, f"{machine.name}: {found.code}: {named}{found.message}", found.help
-            )
+        if found.code not in expected_codes:
+            yield _unmet(file, place, f"{machine.name}: {_in_words(found)}", found.help)
+    if not machine.is_rendered and not counting:
+        message = f"{machine.name}: what it names may stand in what cannot be read, so that nothing comes of it"
+        yield _unmet(file, expectation.at(), message, "first mend what cannot be read")
     present = {found.code for found in machine.diagnostics}
-    for code in expectation.findings or ():
+    for code in expected_codes:
         if code not in present:
             yield _unmet(file, place, f"{machine.name}: no {code} {codes.CODES[code].slug}")
+
+
+def _withholds(found: Diagnostic, machine: GivenMachine) -> bool:
+    """Whether *found* keeps *machine* from being rendered."""
+    return not machine.is_rendered and codes.CODES[found.code].withholds
+
+
+def _in_words(found: Diagnostic) -> str:
+    """The code of *found*, and its message with the field."""
+    named = f"{found.field}: " if found.field and found.field not in found.message else ""
+    return f"{found.code}: {named}{found.message}"
