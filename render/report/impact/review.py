@@ -711,16 +711,23 @@ def written_at(entry: MachineEntry) -> Place:
 def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
     places: dict[str, Place] = {}
+    texts = set(machine.messages)
     sides = (part.impact.after, part.impact.before)
     for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
         errors = (
             diagnostic
             for diagnostic in diagnostics
-            if diagnostic.is_error and diagnostic.resource == machine.resource
+            if diagnostic.is_error and not texts.isdisjoint(_texts_of(diagnostic))
         )
         for finding in findings.find(errors, sources):
-            places.setdefault(finding.diagnostic.message, finding.place)
+            for text in _texts_of(finding.diagnostic):
+                places.setdefault(text, finding.place)
     return places
+
+
+def _texts_of(diagnostic: Diagnostic) -> tuple[str, str]:
+    """What is said of the object that has the error, and of a VM that cannot do without this object."""
+    return diagnostic.message, f"{diagnostic.resource}: {diagnostic.message}"
 
 
 #: What KubeVirt computes from another field, or writes down beside it.
