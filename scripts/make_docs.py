@@ -728,7 +728,8 @@ def impact_schema() -> dict[str, Any]:
                             "after": {"type": "boolean"},
                             "changed": {
                                 "type": "boolean",
-                                "description": "what it reads is not the same in both states",
+                                "description": "what it reads is not the same in both states, or a definition that this"
+                                " mentions",
                             },
                         }
                     ),
@@ -782,8 +783,9 @@ def impact_schema() -> dict[str, Any]:
                 },
                 "definitions": {
                     "type": "array",
-                    "items": _closed({"resource": resource, "used": {"type": "boolean"}}),
-                    "description": "instancetypes and preferences that changed; used: a VM asks for the name",
+                    "items": _closed({"resource": resource, "used": {"type": ["boolean", "null"]}}),
+                    "description": "instancetypes and preferences that changed; used: a VM asks for the name,"
+                    " null where only what is not compared mentions it",
                 },
                 "errors": _closed(
                     {

@@ -1238,3 +1238,35 @@ def test_the_first_commit_is_compared_with_nothing(repository: Repository, diff:
     assert diff("--format", "json", revisions=EMPTY_TREE).effects == {"web": ("new",)}
     assert diff("--format", "json", revisions=f"HEAD..{EMPTY_TREE}").effects == {"web": ("gone",)}
     assert diff("--", "web.yaml", revisions=f"{EMPTY_TREE}..HEAD").status == 0
+
+
+def test_vms_of_a_definition_that_the_api_server_refuses_get_nothing_of_it(
+    repository: Repository, diff: Run
+) -> None:
+    """The cluster keeps the older one: they are as unrenderable as with such an error of their own."""
+    small = manifests.instancetype(cpus=4)
+    repository.write("small.yaml", small)
+    for name, instancetype in (("web", "small"), ("db", "")):
+        memory = "" if instancetype else "1Gi"
+        repository.write(f"{name}.yaml", vm(name, instancetype=instancetype, memory=memory))
+    repository.commit("VMs")
+    repository.write("small.yaml", small.replace("guest: 4", 'guest: "4"'))
+    repository.commit("A text")
+    words = ("--emit", "vm", "--format", "json")
+    assert diff(*words).effects == {"web": ("unrenderable",), "db": ("same",)}
+    text = diff("--emit", "vm").text
+    broken = text.partition("unrenderable  VirtualMachine prod/web\n")[2].splitlines()[0]
+    assert broken.startswith("  after:  VirtualMachineClusterInstancetype small: expected a whole")
+    assert broken.endswith("  small.yaml:7:5")
+    answer = diff("--emit", "source", "--format", "json")
+    assert answer.effects == {"web": ("same",), "db": ("same",)}
+    assert answer.json["totals"]["all"]["after"] == answer.json["totals"]["all"]["before"]
+    repository.write("small.yaml", small.replace("guest: 4", 'guest: "4"') + "# a note\n")
+    repository.commit("A note")
+    assert diff(*words).effects["web"] == ("unrenderable",)
+    assert "1 unrenderable (already before)" in diff("--emit", "vm").text
+    repository.write("small.yaml", small)
+    repository.commit("A number")
+    assert diff(*words).effects["web"] == ("repaired",)
+    pinned = diff(*words, revisions="HEAD~3..HEAD")
+    assert pinned.effects["web"] == ("same",)

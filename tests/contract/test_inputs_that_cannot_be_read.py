@@ -14,6 +14,7 @@ from tests.support.repository import Repository
 
 REMOTE = "resources: [https://example.invalid/operator.yaml, vm.yaml]\n"
 LOCK = "virt-render.lock.yaml"
+CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\n"
 
 
 @pytest.fixture
@@ -117,6 +118,42 @@ def test_what_changes_in_what_neither_state_can_read_is_not_known(
     assert markdown.startswith(title)
     page = run(repository, "diff", "HEAD", "--format", "html").stdout
     assert f"<h1>{unclear}; nothing changes for any other VM</h1>" in page
+
+
+@pytest.mark.parametrize(
+    ("settings", "mention", "status"),
+    [
+        ("emit: vm", "u.small", Exit.FINDINGS),
+        ("emit: source", "u.small", Exit.OK),
+        ("emit: vm", "u.small-2", Exit.OK),
+    ],
+)
+def test_what_nobody_can_read_may_use_a_definition_that_changes(
+    settings: str, mention: str, status: Exit, repository: Path
+) -> None:
+    """That no VM uses it is said only where its name stands in nothing that is not compared."""
+    put(repository / ".virt-render.yaml", f"{CONFIG}spec: {{{settings}}}\n")
+    put(repository / "definitions.yaml", instancetype("u.small"))
+    put(repository / "infra/kustomization.yaml", REMOTE)
+    put(
+        repository / "infra/vm.yaml",
+        vm("web", instancetype=mention),
+    )
+    commit(repository)
+    put(repository / "definitions.yaml", instancetype("u.small", memory="3Gi"))
+    unclear = "infra changed and cannot be compared"
+    named = "1 definition changed, mentioned in what is not compared: VirtualMachineClusterInstancetype u.small"
+    done = run(repository, "diff", "HEAD", "--exit-code")
+    assert done.returncode == status
+    assert (unclear in done.stdout.splitlines()[0]) is (status == Exit.FINDINGS)
+    is_mentioned = mention == "u.small"
+    assert (named in done.stdout.splitlines()) is is_mentioned
+    assert ("used by no VM here" in done.stdout) is not is_mentioned
+    listed = json.loads(run(repository, "diff", "HEAD", "--format", "json").stdout)
+    assert [item["used"] for item in listed["definitions"]] == [None if is_mentioned else False]
+    in_code = named.replace(": ", ": `") + "`"
+    for style, text in (("markdown", in_code), ("html", named)):
+        assert (text in run(repository, "diff", "HEAD", "--format", style).stdout) is is_mentioned
 
 
 def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(

@@ -85,6 +85,7 @@ def _reviewed(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), unseen(after),
         unseen(before) - unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
+        sides.mentioned,
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
 

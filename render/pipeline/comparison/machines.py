@@ -25,7 +25,7 @@ from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.judgement import Judgement
-from render.pipeline.comparison.sides import Key, Side, template_modes
+from render.pipeline.comparison.sides import Key, Side, errors_of_definitions, template_modes
 from render.pipeline.provenance import attribution
 from render.pipeline.provenance.attribution import Transition
 from render.pipeline.stages import expansion
@@ -49,6 +49,8 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
         return _new_impact(resource.ref, key, new)._replace(source=source)
     if before is None or after is None or before.failed:
         return _lost_impact(resource.ref, key, old, new)
+    if _keeps_refused_definition(key, before, after, old, new):
+        return MachineImpact(resource.ref, ("same",), sizes=(None, size_of(before.vmi or {})))
     # What is refused or does not start as it was written before is no matter of this change.
     is_rewritten = before.raw != after.raw
     is_suspect = is_rewritten and _has_errors(after)
@@ -62,6 +64,21 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
+
+
+def _keeps_refused_definition(
+    key: Key, before: Machine, after: Machine, old: Side, new: Side
+) -> bool:
+    """Whether a VM is synced as it was, and the API server refuses a definition of it: the cluster keeps the older."""
+    return (
+        new.is_source
+        and not _is_edited(key, old, new)
+        and any(
+            diagnostic
+            for machine, side in ((before, old), (after, new))
+            for diagnostic in errors_of_definitions(machine, side.diagnostics)
+        )
+    )
 
 
 def _written_at(resource: Resource, key: Key, side: Side) -> ChangeSource | None:
@@ -191,12 +208,15 @@ def _has_errors(machine: Machine) -> bool:
 def _errors(key: Key, side: Side) -> tuple[str, ...]:
     """What keeps the VM of *side* from being rendered."""
     ref = side.resources[key].ref
-    messages = (
+    own = (
         diagnostic.message
         for diagnostic in side.diagnostics
         if diagnostic.is_error and diagnostic.resource == ref
     )
-    return tuple(dict.fromkeys(messages))
+    rendered = side.places.rendered.get(key)
+    errors = errors_of_definitions(rendered, side.diagnostics) if rendered else ()
+    others = (f"{diagnostic.resource}: {diagnostic.message}" for diagnostic in errors)
+    return tuple(dict.fromkeys((*own, *others)))
 
 
 def _reads_something_else(before: Machine, after: Machine, old: Side, new: Side) -> bool:

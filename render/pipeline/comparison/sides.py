@@ -1,6 +1,6 @@
 """The two states of a repository, and what a cluster makes of each."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -9,6 +9,7 @@ from render.legacy import machines
 from render.machine import Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CDI,
@@ -168,10 +169,15 @@ def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
         for diagnostic in state.diagnostics
         if diagnostic.is_error
     }
+    misled = {
+        key
+        for state, synced in ((old, old.synced), (new, new.synced))
+        for key in _of_refused_definitions(state.machines, synced.diagnostics)
+    }
     return {
         key: ref
         for key, (ref, body) in vms.items()
-        if ref not in blamed and key in later_vms and later_vms[key][1] == body
+        if not (ref in blamed or key in misled) and key in later_vms and later_vms[key][1] == body
     }
 
 
@@ -208,6 +214,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
         lock=None,
     )  # fmt: skip
     refused = _refused_unexpanded(synced, settings)
+    refused |= _of_refused_definitions(rendered, synced.diagnostics)
     left = [
         body
         for body in synced.resources
@@ -238,6 +245,37 @@ def _refused_unexpanded(synced: Rendered, settings: Settings) -> frozenset[Key]:
         if ref is not None and ref.kind in KINDS
         for kind in KINDS
     )
+
+
+def _of_refused_definitions(
+    rendered: Mapping[Key, Machine], diagnostics: Sequence[Diagnostic]
+) -> frozenset[Key]:
+    """Those of the VMs *rendered* that nobody can render: the API server refuses an instancetype or preference of them.
+
+    The cluster goes on with the older content of that, which is not the one that was read.
+    """
+    return frozenset(
+        (kind, *key[1:])
+        for key, machine in rendered.items()
+        if any(errors_of_definitions(machine, diagnostics))
+        for kind in KINDS
+    )
+
+
+def errors_of_definitions(
+    machine: Machine, diagnostics: Iterable[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """Those of *diagnostics* for which the API server refuses a definition that *machine* takes from the input."""
+    refs = {
+        definition.resource.ref
+        for kind_class in KIND_CLASSES
+        if kind_class.word not in machine.pinned
+        and (definition := getattr(machine, kind_class.word)) is not None
+        and definition.resource is not None
+    }
+    for diagnostic in diagnostics if refs else ():
+        if diagnostic.resource in refs and definitions.withholds(diagnostic):
+            yield diagnostic
 
 
 def _started_side(

@@ -31,6 +31,7 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    mentioned,
     new_warnings,
     not_counted,
     pinned,
@@ -105,7 +106,7 @@ def _sentences(review: Review) -> list[str]:
     """What else there is to say of the change: of pins, and of what is not counted or used."""
     parts = review.parts
     others = (
-        pinned(review.machines), not_counted(parts), unused(parts), repeated(parts),
+        pinned(review.machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
         relocated(parts), placed(review.machines),
     )  # fmt: skip
     return [f"{text[:1].upper()}{text[1:]}" for text in others if text]

@@ -6,7 +6,6 @@ from typing import Any
 from render.diff.impact import DefinitionWithoutEffect, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
 from render.diff.source import ChangeSource
-from render.model.resource import ResourceRef
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
 from render.report.impact import room
@@ -25,6 +24,7 @@ from render.report.impact.review import (
     errors,
     holders,
     leaves,
+    redefined,
     total,
     worst,
 )
@@ -73,13 +73,9 @@ def report(review: Review, style: ImpactStyle) -> str:
 
 def _definitions(review: Review) -> list[dict[str, Any]]:
     """The definitions that changed, and whether a VM of any input asks for one of that name."""
-    used: dict[ResourceRef, bool] = {}
-    for part in review.parts:
-        for redefinition in part.impact.redefined:
-            used[redefinition.resource] = (
-                used.get(redefinition.resource, False) or redefinition.is_used
-            )
-    return [{"resource": ref._asdict(), "used": used[ref]} for ref in sorted(used)]
+    return [
+        {"resource": ref._asdict(), "used": is_used} for ref, is_used in redefined(review).items()
+    ]
 
 
 def _found(

@@ -43,6 +43,7 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
+    mentioned,
     new_warnings,
     not_compared,
     not_counted,
@@ -264,7 +265,9 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     for sentence in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{sentence[:1].upper()}{sentence[1:]}\n"
     parts = review.parts
-    for sentence in (unused(parts), repeated(parts), relocated(parts), placed(machines)):
+    for sentence in (
+        unused(review), mentioned(review), repeated(parts), relocated(parts), placed(machines),
+    ):  # fmt: skip
         words, _, names = sentence.partition(": ")
         if words:
             yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"

@@ -264,7 +264,8 @@ class OtherEmit(NamedTuple):
 class UncomparedInput(NamedTuple):
     """An input of which nothing is known, as the *codes* of errors say; *before* and *after*: in which state.
 
-    *changed*: what it reads is not the same in both states, as far as it can be told what that is.
+    *changed*: what it reads is not the same in both states, as far as it can be told what that is, or a definition that
+    this mentions.
     """
 
     name: str
@@ -285,7 +286,8 @@ class Review(NamedTuple):
     *uncompared* are the inputs that could not be read, in the first state only where no VM of them is known; *settings*
     those of the repository itself that change. *locked*: which inputs are synced rendered, since they have a lock;
     *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
-    *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one.
+    *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one. *mentioned*:
+    the definitions that changed and that something mentions which is not compared.
     """
 
     before: ReviewedState
@@ -299,6 +301,7 @@ class Review(NamedTuple):
     unseen: Mapping[str, int] = MappingProxyType({})
     unseen_before: Mapping[str, int] = MappingProxyType({})
     releases: tuple[str, ...] = ()
+    mentioned: frozenset[ResourceRef] = frozenset()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -479,15 +482,31 @@ def holders_title(listed: Iterable[HolderEntry]) -> str:
     return f"{text[:1].upper()}{text[1:]}, whose VMs are not in the counts"
 
 
-def unused(parts: Iterable[ReviewPart]) -> str:
+def redefined(review: Review) -> dict[ResourceRef, bool | None]:
+    """The definitions that changed, and whether a VM of any input asks for one of that name: None if nobody knows."""
+    used: dict[ResourceRef, bool] = {}
+    for part in review.parts:
+        for definition in part.impact.redefined:
+            used[definition.resource] = used.get(definition.resource, False) or definition.is_used
+    return {
+        ref: None if not used[ref] and ref in review.mentioned else used[ref]
+        for ref in sorted(used)
+    }
+
+
+def unused(review: Review) -> str:
     """How many definitions changed that no VM asks for, in words and by name; nothing without any."""
-    changed = [redefinition for part in parts for redefinition in part.impact.redefined]
-    used = {redefinition.resource for redefinition in changed if redefinition.is_used}
-    names = sorted({redefinition.resource for redefinition in changed} - used)
-    if not names:
-        return ""
+    names = [str(ref) for ref, is_used in redefined(review).items() if is_used is False]
     number = counted(len(names), "definition")
-    return f"{number} changed, used by no VM here: {_first([*map(str, names)])}"
+    return f"{number} changed, used by no VM here: {_first(names)}" if names else ""
+
+
+def mentioned(review: Review) -> str:
+    """How many definitions changed that something mentions which is not compared, as `unused`."""
+    names = [*map(str, sorted(review.mentioned))]
+    number = counted(len(names), "definition")
+    reason = f"{number} changed, mentioned in what is not compared"
+    return f"{reason}: {_first(names)}" if names else ""
 
 
 def repeated(parts: Iterable[ReviewPart]) -> str:
@@ -692,16 +711,23 @@ def written_at(entry: MachineEntry) -> Place:
 def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
     """Where the errors of a VM stand that cannot be rendered, by what they say."""
     places: dict[str, Place] = {}
+    texts = set(machine.messages)
     sides = (part.impact.after, part.impact.before)
     for diagnostics, sources in zip(sides, reversed(part.sources), strict=True):
         errors = (
             diagnostic
             for diagnostic in diagnostics
-            if diagnostic.is_error and diagnostic.resource == machine.resource
+            if diagnostic.is_error and not texts.isdisjoint(_texts_of(diagnostic))
         )
         for finding in findings.find(errors, sources):
-            places.setdefault(finding.diagnostic.message, finding.place)
+            for text in _texts_of(finding.diagnostic):
+                places.setdefault(text, finding.place)
     return places
+
+
+def _texts_of(diagnostic: Diagnostic) -> tuple[str, str]:
+    """What is said of the object that has the error, and of a VM that cannot do without this object."""
+    return diagnostic.message, f"{diagnostic.resource}: {diagnostic.message}"
 
 
 #: What KubeVirt computes from another field, or writes down beside it.

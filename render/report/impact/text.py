@@ -35,6 +35,7 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    mentioned,
     new_warnings,
     not_compared,
     not_counted,
@@ -129,7 +130,7 @@ def _asides(review: Review) -> Iterator[str]:
     """What else there is to say of all: of pins, and of what is not counted, used or clear."""
     parts, machines = review.parts, review.machines
     asides = (
-        pinned(machines), not_counted(parts), unused(parts), repeated(parts),
+        pinned(machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
         relocated(parts), placed(machines),
     )  # fmt: skip
     yield from map(printable, filter(None, asides))

@@ -1,5 +1,6 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Literal
@@ -45,13 +46,15 @@ class ComparedSides(NamedTuple):
     """What becomes of the VMs, input by input, and which inputs nobody can compare.
 
     *other_way*: to how many VMs something else would happen, all synced the other way; 0 where nobody asks. *faults*
-    say why nothing can be compared, where no input can be read in either state.
+    say why nothing can be compared, where no input can be read in either state. *mentioned*: the definitions that
+    changed, and that something mentions which a state cannot read.
     """
 
     parts: Sequence[ReviewPart]
     uncompared: Sequence[UncomparedInput]
     other_way: int
     faults: Sequence[Finding] = ()
+    mentioned: frozenset[ResourceRef] = frozenset()
 
 
 def compared(before: Side, after: Side, request: Request, other: Emit | None) -> ComparedSides:
@@ -107,7 +110,7 @@ class _InputComparison:
         self._other_emit = other
         self._inputs: list[ComparedInput] = []
         self._states: list[tuple[NamedState, NamedState]] = []
-        self._uncompared: list[UncomparedInput] = []
+        self._uncompared: list[tuple[UncomparedInput, tuple[NamedState, NamedState]]] = []
         self._is_anything_known = False
         self._other_way = 0
 
@@ -119,7 +122,8 @@ class _InputComparison:
         *let_go*: the folders or files of objects that stand where they stood, and that nobody applies any more.
         """
         old, new, unreadable = _but_for_files(old, new, self._unread)
-        self._uncompared += unreadable.uncompared
+        states = old, new
+        self._uncompared += ((each, states) for each in unreadable.uncompared)
         is_read = old.fault is None and new.fault is None
         title = "." if self._is_alone else name
         if is_read:
@@ -128,11 +132,12 @@ class _InputComparison:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
                 impact = _together(impact, Impact((), old.apart, new.apart))
-                self._uncompared.append(_uncompared(title, old, new))
+                self._uncompared.append((_uncompared(title, old, new), states))
         else:
             impact = _lost(old, new)
             if not impact.machines or new.fault:
-                self._uncompared += _uncompared_files(old, new) or (_uncompared(title, old, new),)
+                nothing_known = _uncompared_files(old, new) or (_uncompared(title, old, new),)
+                self._uncompared += ((each, states) for each in nothing_known)
         self._is_anything_known |= not (old.fault and new.fault)
         namespaces = (old.settings.namespace, new.settings.namespace)
         self._inputs.append(ComparedInput(name, impact, namespaces, old.fault is not None))
@@ -149,7 +154,8 @@ class _InputComparison:
         """What came of all of them."""
         before, after = self._sides
         if not self._is_anything_known:
-            return ComparedSides((), self._uncompared, 0, _faults(after) or _faults(before))
+            uncompared = [each for each, _ in self._uncompared]
+            return ComparedSides((), uncompared, 0, _faults(after) or _faults(before))
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
         parts = [
@@ -157,7 +163,13 @@ class _InputComparison:
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
-        return ComparedSides(parts, self._uncompared, self._other_way)
+        changed = {each.resource for part in parts for each in part.impact.redefined}
+        return ComparedSides(
+            parts,
+            [_reached(each, changed, states) for each, states in self._uncompared],
+            self._other_way,
+            mentioned=_mentioned(changed, (state for pair in self._states for state in pair)),
+        )
 
     def _moved(self, move: Relocation, entire: Collection[Relocation]) -> ReviewPart:
         """What becomes of the VMs that another input has now."""
@@ -393,13 +405,46 @@ def _uncompared(name: str, old: NamedState, new: NamedState) -> UncomparedInput:
     """That nothing is known of the input *name*, and why."""
     before, after = map(_why_unread, (old, new))
     named = dict.fromkeys(diagnostic.code for diagnostic in after or before if diagnostic.is_error)
-    changed = any(_is_changed(file, old, new) for file in {**old.digests, **new.digests})
+    changed = any(_is_changed(file, old, new) for file in {**old.texts, **new.texts})
     return UncomparedInput(name, tuple(named), bool(before), bool(after), changed)
 
 
 def _is_changed(file: str, old: NamedState, new: NamedState) -> bool:
     """Whether *file*, of which one of both states cannot make anything, is not the same in both."""
-    return old.digests.get(file) != new.digests.get(file)
+    return old.texts.get(file) != new.texts.get(file)
+
+
+def _reached(
+    uncompared: UncomparedInput,
+    definitions_changed: Iterable[ResourceRef],
+    states: tuple[NamedState, NamedState],
+) -> UncomparedInput:
+    """*uncompared* of these *states* as changed, too, if its VMs may have another definition by their next sync.
+
+    What is synced as it is written, or has a lock, keeps what it was created with or is pinned to.
+    """
+    follows = any(state.settings.emit != "source" and not state.has_lock for state in states)
+    if uncompared.changed or not follows:
+        return uncompared
+    is_file = any(uncompared.name in state.unread for state in states)
+    mentioned = _mentioned(definitions_changed, states, uncompared.name if is_file else "")
+    return uncompared._replace(changed=bool(mentioned))
+
+
+def _mentioned(
+    refs: Iterable[ResourceRef], states: Iterable[NamedState], only: str = ""
+) -> frozenset[ResourceRef]:
+    """Those of *refs* whose names stand in what of *states* cannot be read: in any file, or *only* in this one."""
+    texts = [
+        text for state in states for file, text in state.texts.items() if file == only or not only
+    ]
+    return frozenset(ref for ref in refs if any(_has_name(text, ref.name) for text in texts))
+
+
+def _has_name(text: bytes, name: str) -> bool:
+    """Whether *name* stands in *text*, and not as a part of another one."""
+    pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)"
+    return re.search(pattern.encode(), text) is not None
 
 
 def _why_unread(state: NamedState) -> Sequence[Diagnostic]:

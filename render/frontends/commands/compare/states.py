@@ -80,7 +80,7 @@ class NamedState(NamedTuple):
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
     *references*: what the user cannot do without.
-    *kept*: the settings that it has as the first state does, since by its own less would be checked. *digests*: what
+    *kept*: the settings that it has as the first state does, since by its own less would be checked. *texts*: what
     the files that it reads say, where something is at fault, named as *files* are; of single files that alone are at
     fault, what these say.
     """
@@ -112,7 +112,7 @@ class NamedState(NamedTuple):
     values: tuple[str, ...] = ()
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     kept: frozenset[str] = frozenset()
-    digests: Mapping[str, bytes] = MappingProxyType({})
+    texts: Mapping[str, bytes] = MappingProxyType({})
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -885,27 +885,31 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,
-        digests=_digests(side, loaded) if fault else {},
+        texts=_texts_at_fault(side, loaded) if fault else {},
     )
     return _among_others(state, side, loaded)
 
 
-def _digests(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
+def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
     """What the files say that *loaded*, of *side*, reads, as far as anybody can tell which these are.
 
-    Where its own kustomization cannot be parsed, they may be all that stand in its folder.
+    Where its own kustomization cannot be parsed, they may be all that stand in its folder, but for what others read.
     """
-    from hashlib import sha256
-
     limit = side.request.reading.limits.file_bytes
     names = {*(loaded.unread_files or loaded.files)}
     own = kustomization.find(loaded.folder) if loaded.is_built else None
     if own and any(each.is_error and each.location.file == own for each in loaded.diagnostics):
         found = discover.walk(loaded.folder, [os.path.realpath(loaded.folder)], plain=True).files
-        names.update(file for file, _ in found)
+        others = {
+            os.path.realpath(document.origin.file)
+            for other in side.inputs
+            if other is not loaded
+            for document in other.documents
+        }
+        names.update(file for file, _ in found if os.path.realpath(file) not in others)
     texts = {name: files.read(name, name, limit) for name in names}
     return {
-        os.path.relpath(name, side.path): sha256(text if isinstance(text, bytes) else b"").digest()
+        os.path.relpath(name, side.path): text if isinstance(text, bytes) else b""
         for name, text in texts.items()
     }
 
