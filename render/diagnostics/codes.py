@@ -188,6 +188,7 @@ QUOTA = _beyond("VR444", "quota")
 LIMITS = _beyond("VR445", "limits")
 POD_SECURITY = _beyond("VR446", "pod-security")
 NO_POD = _fatal("VR447", "no-pod")
+GUEST_MEMORY = _beyond("VR448", "guest-memory")
 GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_reported=True)
 GUEST_UNREAD = Code("VR451", "guest-unread", INFO, of_guest=True, beyond=True)
 REFERENCE = Code(

@@ -8,14 +8,16 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.discover import skipped
 from render.model.fieldpath import FieldPath
-from render.model.resource import OWN, text_at
+from render.model.resource import OWN, ResourceRef, text_at
 from render.model.tree import Tree, get
+from render.model.unversioned import version_to_write
 from render.yaml.budget import MISTAKES, TOO_MANY
 from render.yaml.reader import Document, Read, locate
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
 _NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
+_API_VERSION: FieldPath = ("apiVersion",)
 _NEAR = 3
 _LOCATED = 100  # an exact place costs as much as reading the file up to it
 
@@ -47,6 +49,7 @@ def sift(
                 codes.NOT_AN_OBJECT.at(
                     Location(file=file, line=line, column=column),
                     f"not a Kubernetes object: {message}",
+                    help=_cure(document.body, path),
                 )
             )
         else:
@@ -101,7 +104,7 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
     """Where and what keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
         if not text_at(body, key):
-            return ((key,), f"{key} is {_wrong(body.get(key))}")
+            return ((key,), f"{key}{_of_whom(body)} is {_wrong(body.get(key))}")
     if _group(body) in _NAMELESS_GROUPS:
         return None
     metadata, kind = body.get("metadata"), body["kind"]
@@ -111,6 +114,22 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
         wrong = _wrong(get(metadata, "name"))
         return (("metadata", "name"), f"metadata.name of {kind} is {wrong}")
     return None
+
+
+def _of_whom(body: Tree) -> str:
+    """`` of KIND NAME`` where *body* is of one of KubeVirt's kinds: what kustomize prints shows no file."""
+    kind, metadata = text_at(body, "kind"), body.get("metadata")
+    if not version_to_write(kind):
+        return ""
+    name = text_at(metadata, "name") or text_at(metadata, "generateName")
+    return (
+        f" of {ResourceRef(kind, text_at(metadata, 'namespace'), name)}" if name else f" of {kind}"
+    )
+
+
+def _cure(body: Tree, path: FieldPath) -> str:
+    version = version_to_write(text_at(body, "kind"))
+    return f"write apiVersion: {version}" if version and path == _API_VERSION else ""
 
 
 def _wrong(value: Any) -> str:

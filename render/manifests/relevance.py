@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
-from render.model import misspelt
+from render.model import misspelt, unversioned
 from render.model.globs import Globs
 from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, SNAPSHOT, is_operator, text_at
@@ -80,7 +80,9 @@ def may_hold(data: bytes) -> bool:
     if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
         return True
     is_varying = b"${" in text and re.search(_VARIABLE_VERSION, text)
-    return bool(is_varying or re.search(_BINARY, data)) or misspelt.may_be_misspelt(text)
+    if is_varying or re.search(_BINARY, data) or misspelt.may_be_misspelt(text):
+        return True
+    return unversioned.may_be_unversioned(text)
 
 
 def may_be_referent(data: bytes) -> bool:

@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from render.kubevirt import instancetype, vm_controller, vm_mutator
+from render.kubevirt import instancetype, virt_launcher, vm_controller, vm_mutator
 from render.machine import Machine
 from render.model import tree
 from render.model.resource import Resource
@@ -142,8 +142,14 @@ def _pod(machine: Machine) -> Tree:
     return launched.pod if launched else machine.raw
 
 
+def _check_memory(machine: Machine) -> None:
+    """Whether a guest runs with the memory that the manifest states: whatever becomes of the machine."""
+    if asks_admission(machine.context.settings):
+        virt_launcher.check_memory(machine)
+
+
 #: What is wrong with a manifest, whatever it becomes.
-MANIFEST: tuple[Stage, ...] = (_check_guest, _check_references)
+MANIFEST: tuple[Stage, ...] = (_check_guest, _check_memory, _check_references)
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _write_out
 #: What the VM webhooks do, and demand before they apply anything.

@@ -200,6 +200,21 @@ def test_the_version_that_has_a_kind_is_named() -> None:
     assert "write apiVersion: kubevirt.io/v1\n" in verify(UNSERVED["VR123"]).stdout
 
 
+def test_vms_of_misspelt_groups_alone_are_no_success(rendered: str) -> None:
+    """Of nothing else there is nothing to verify; beside others they are counted."""
+    web = manifests.vm("web", memory="1Gi")
+    misspelt = built(web.replace("kubevirt.io/v1", "kubevrit.io/v1", 1))
+    done = verify(misspelt)
+    assert done.returncode == 1
+    assert "warning VR123" in done.stdout
+    assert "VR112" in done.stdout
+    assert "nothing was verified" in done.stdout
+    beside = verify(f"{rendered}---\n{misspelt}")
+    assert beside.returncode == 0
+    counted = "not looked at: 1 VirtualMachine of an API group that KubeVirt does not have"
+    assert counted in beside.stdout
+
+
 TEMPLATE = """\
 apiVersion: template.openshift.io/v1
 kind: Template

@@ -14,6 +14,8 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.frontends.session import parts
 from render.legacy import machines
+from render.manifests.relevance import KIND_OF_MACHINE
+from render.model import misspelt
 from render.model.counting import counted
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST
@@ -26,6 +28,7 @@ from render.schemas import served
 
 _VERIFIED = "verified"
 _WITHOUT = "without a stamp"
+_MISSPELT = "of an API group that KubeVirt does not have"
 _UNSTAMPED = "without a stamp: only the manifest decides about it, or build printed it with --emit vmi, expand, source"
 _TEMPLATES = ("Template", "VirtualMachineTemplate")
 #: Kinds with VMs or VMIs inside.
@@ -52,11 +55,26 @@ def verify(request: Request, work: Work) -> Answer:
             part.diagnostics += examined(
                 resource, tally, generated, allow_matchers=request.own["allow_matchers"]
             )
-    if not count and not request.settings.allow_empty and not any(map(_has_error, inputs)):
-        message = "no object of KubeVirt's in the input"
-        cure = "check the path, or accept an empty input with --allow-empty"
-        return Answer(faults=[codes.NO_OBJECTS.at(Location(), message, help=cure)])
+    if not request.settings.allow_empty and not any(map(_has_error, inputs)):
+        nothing = _nothing(count, tally)
+        if nothing is not None:
+            return Answer(faults=[nothing])
     return Answer([_summary(tally)] if request.reporting.format == "text" else (), for_people=True)
+
+
+def _nothing(count: int, tally: Counter[tuple[str, str]]) -> Diagnostic | None:
+    """That nothing can be said of what may as well be meant as VMs; None where *count* objects have others."""
+    if not count:
+        message = "no object of KubeVirt's in the input"
+        cure = "check the path, or accept an empty input with VIRT_RENDER_ALLOW_EMPTY=true"
+    elif tally and all(state == _MISSPELT for state, _ in tally):
+        message = f"nothing was verified: what is in the input is {_MISSPELT}"
+        cure = (
+            "write the API versions that the warnings name in the source, and run virt-render build"
+        )
+    else:
+        return None
+    return codes.NO_OBJECTS.at(Location(), message, help=cure)
 
 
 def _has_error(part: FleetPart) -> bool:
@@ -101,6 +119,8 @@ def examined(
     unserved = _unserved(resource)
     if unserved is not None:
         yield unserved
+        if misspelt.meant(resource.group) and re.fullmatch(KIND_OF_MACHINE, resource.kind):
+            tally[_MISSPELT, resource.kind] += 1
     elif (resource.group, resource.kind) in _HOLDERS:
         yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)
     elif definitions.is_machine(resource):

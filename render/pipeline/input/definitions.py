@@ -24,9 +24,11 @@ from render.diagnostics.codes import (
     Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
+from render.kubevirt.virt_launcher import unusable_memory
 from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
+from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPES, PREFERENCES, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 #: Kinds that a front end consumes and never emits, by group.
 CONSUMED = frozenset({OWN, "kustomize.config.k8s.io"})
 PRESET = "VirtualMachineInstancePreset"
+_MEMORY: FieldPath = ("spec", "memory", "guest")
 _VM_VERSIONS = ("v1", "v1alpha3")
 
 
@@ -319,6 +322,9 @@ def _load_definition(
     if resource.kind in INSTANCETYPES:
         causes = validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, causes))
+        if settings.admission != "off":
+            memory = unusable_memory(resource, decoded, _MEMORY)
+            loaded.report(resource, [memory] if memory else ())
         for warn in in_force(_WARNINGS, loaded.release):
             loaded.report(resource, warn(resource, spec))
     else:

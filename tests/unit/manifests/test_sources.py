@@ -137,7 +137,9 @@ def test_the_same_in_a_file_that_was_named_is_an_error(text: str, expected: str,
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("kind: VirtualMachine\nmetadata: {name: b}\n", (6, 1), "apiVersion is missing"),
+        ("kind: VirtualMachine\nmetadata: {name: b}\n", (6, 1), "apiVersion of VirtualMachine b is missing"),
+        ("kind: VirtualMachinePool\n", (6, 1), "apiVersion of VirtualMachinePool is missing"),
+        ("kind: Pod\nmetadata: {name: b}\n", (6, 1), "apiVersion is missing"),
         ("apiVersion: kubevirt.io/v1\nspec: {}\n", (6, 1), "kind is missing"),
         ("apiVersion: v1\nkind: [Pod]\n", (7, 1), "kind is not a string"),
         ("apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n", (6, 1), "metadata.name of VirtualMachine is missing"),
