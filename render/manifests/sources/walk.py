@@ -15,6 +15,7 @@ from render.manifests.discover import Discovery, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Scope
+from render.manifests.sources import intended
 from render.manifests.sources.intake import SourceIntake
 from render.manifests.sources.reading import GIT, PROGRAMS
 from render.model.counting import counted
@@ -164,12 +165,12 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [top for top in reaches if _is_reached(intake, top, reaches[top], into, folder)]
-    if into.passed or len(reached) < len(tops):
-        passed = counted(len(into.passed), "file")
-        unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
-        why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
-        into.diagnostics.append(skipped(folder, why))
+    reached = [
+        top
+        for top, reach in reaches.items()
+        if _is_reached(intake, top, reach, into, discovered, is_named=top == folder)
+    ]
+    _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
@@ -212,6 +213,14 @@ def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into:
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
         into.unseen += Counter(unread)
+
+
+def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) -> None:
+    """Say in *into* how many *loose* files and *kustomizations* of *folder* have no word of KubeVirt's."""
+    if loose or kustomizations:
+        passed, unbuilt = counted(loose, "file"), counted(kustomizations, "kustomization")
+        why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
+        into.diagnostics.append(skipped(folder, why))
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
@@ -473,25 +482,26 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
     return [folder for folder in charts if chart.is_filled(intake, folder)]
 
 
-def _is_reached(
-    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, folder: str
+def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and where it goes
+    intake: SourceIntake,
+    top: str,
+    reach: kustomization.Reach,
+    into: Documents,
+    walked: Discovery,
+    *,
+    is_named: bool,
 ) -> bool:
-    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
+    """Whether the kustomization in *top*, found among those *walked*, is to be built by its *reach*.
 
-    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that kustomize refuses may
-    be meant to list what stands below it. The *folder* that is named is to be built: that it cannot be is no mere note.
+    Where what it lists is not there, or a chart, nobody knows what it would hold; *into* says so. Whoever *is_named* is
+    to be built: that it cannot be is no mere note.
     """
-    is_named = top == folder
-    is_reached = intake.texts.reached(reach) or (
-        _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
-    )
-    if is_reached or (_is_refused(intake, top) and (is_named or intake.texts.anywhere(top))):
-        return True
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
-    if (gone or reach.bare) and (is_named or _held_machines(intake, top, reach)):
-        return True
-    if unopened and is_named:
+    missing = [*gone, *reach.bare]
+    if _is_of_kubevirt(intake, top, reach, missing, walked) or (
+        is_named and (missing or unopened or _is_refused(intake, top))
+    ):
         return True
     if reach.inflates:
         into.diagnostics.append(
@@ -505,6 +515,27 @@ def _is_reached(
         into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
         into.diagnostics += into.unfilled[top, ""]
     return False
+
+
+def _is_of_kubevirt(
+    intake: SourceIntake,
+    top: str,
+    reach: kustomization.Reach,
+    missing: Sequence[str],
+    walked: Discovery,
+) -> bool:
+    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
+
+    Or is meant to, as far as anybody can tell: where kustomize refuses what it says, or where it lists what is
+    *missing*.
+    """
+    return (
+        intake.texts.reached(reach)
+        or (_is_shared(intake, top) and intake.texts.any_limiting(reach.resources))
+        or intended.may_hold(intake, reach)
+        or (bool(missing) and _held_machines(intake, top, reach))
+        or (bool(missing) and intended.is_unlisted_beside(intake, reach, missing, walked))
+    )
 
 
 def _is_opened(file: str) -> bool:
