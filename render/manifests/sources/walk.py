@@ -202,14 +202,19 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
 def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
     """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
     named = discover.printable(folder)
-    into.diagnostics += (
+    met = [
         found if found.location.file == named else intake.met(found)
         for found in discovered.diagnostics
-    )
+    ]
+    into.diagnostics += met
     if intake.is_lenient:
-        met = [found for found in discovered.diagnostics if found.location.file != named]
-        into.unopened |= {found.location.file: found for found in met if found.is_error}
-        faults = sum(found.is_error for found in met)
+        passed = [
+            found
+            for found, kept in zip(discovered.diagnostics, met, strict=True)
+            if found.is_error and not kept.is_error
+        ]
+        into.unopened |= {found.location.file: found for found in passed}
+        faults = len(passed)
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
         into.unseen += Counter(unread)
@@ -499,8 +504,11 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
     missing = [*gone, *reach.bare]
-    if _is_of_kubevirt(intake, top, reach, missing, walked) or (
-        is_named and (missing or unopened or _is_refused(intake, top))
+    closed = intake.demands_closed and any(map(_is_closed, reach.resources))
+    if (
+        closed
+        or _is_of_kubevirt(intake, top, reach, missing, walked)
+        or (is_named and (missing or unopened or _is_refused(intake, top)))
     ):
         return True
     if reach.inflates:
@@ -544,6 +552,11 @@ def _is_opened(file: str) -> bool:
     return not is_led_out and os.access(file, os.R_OK)
 
 
+def _is_closed(file: str) -> bool:
+    """Whether *file* is there, under its own name, and may not be read."""
+    return os.path.isfile(file) and not (os.path.islink(file) or os.access(file, os.R_OK))
+
+
 def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -> bool:
     """Whether the kustomization in *top*, which lists what is not there, was made for objects of KubeVirt's.
 
@@ -584,7 +597,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         data = intake.reading.buffers.read(file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(intake.met(data))
-            if intake.is_lenient:
+            if not into.diagnostics[-1].is_error:
                 into.unopened[file] = data
                 into.unseen["path that cannot be read"] += 1
             continue
