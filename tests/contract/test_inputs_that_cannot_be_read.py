@@ -119,6 +119,34 @@ def test_what_changes_in_what_neither_state_can_read_is_not_known(
     assert f"<h1>{unclear}; nothing changes for any other VM</h1>" in page
 
 
+@pytest.mark.parametrize("word", ["kubevirt.io", "others.io"])
+def test_the_change_of_a_chart_whose_dependency_is_not_there_cannot_be_compared(
+    word: str, tmp_path: Path, helm: str
+) -> None:
+    """Where it may be of KubeVirt's; unchanged it is passed over, as by check."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    wanted = "dependencies: [{name: common, version: 1.x, repository: 'https://example.invalid'}]\n"
+    put(tmp_path / "chart/Chart.yaml", f"apiVersion: v2\nname: web\nversion: 1.0.0\n{wanted}")
+    put(tmp_path / "chart/values.yaml", "memory: 1Gi\n")
+    text = vm(memory="1Gi").replace("1Gi", "{{ .Values.memory }}").replace("kubevirt.io", word)
+    put(tmp_path / "chart/templates/vm.yaml", text)
+    commit(tmp_path)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return process.run(*words, cwd=tmp_path, VIRT_RENDER_HELM=helm)
+
+    assert run("check", ".").returncode == Exit.OK
+    done = run("diff", "HEAD", "--exit-code")
+    assert (done.returncode, "compared" in done.stdout) == (Exit.OK, False)
+    put(tmp_path / "chart/values.yaml", "memory: 2Gi\n")
+    is_known = word == "others.io"
+    assert run("diff", "HEAD").returncode == Exit.OK
+    done = run("diff", "HEAD", "--exit-code")
+    assert done.returncode == (Exit.OK if is_known else Exit.FINDINGS), done.stdout
+    first = "0 VMs" if is_known else "0 VMs; chart changed and cannot be compared"
+    assert done.stdout.splitlines()[0] == first
+
+
 def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(
     repository: Path,
 ) -> None:
