@@ -149,6 +149,8 @@ def demand(part: FleetPart, request: Request) -> None:
         raise RefusedError(merge(findings_of(part.loaded, faults, part.request)))
 
 
+#: Commands whose answer is about every VM: it is not whole without what may not be read.
+_OF_ALL_VMS = frozenset({"check", "report", "used-by"})
 #: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.
 _OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
 
@@ -208,9 +210,14 @@ def read_roots(
 
 def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
     """How *request* wants a repository to be read."""
-    lenient = request.called.call.command != "pin"
+    command = request.called.call.command
     layout = request.reading.layout
-    scope = Scope(layout.exclude, lenient=lenient, shared=layout.shared)
+    scope = Scope(
+        layout.exclude,
+        lenient=command != "pin",
+        demands_closed=command in _OF_ALL_VMS,
+        shared=layout.shared,
+    )
     return reading(request, stdin)._replace(scope=scope)
 
 

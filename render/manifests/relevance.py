@@ -192,14 +192,16 @@ class Scope(NamedTuple):
     """That only what can hold or reach an object of KubeVirt's counts, and of that nothing in *exclude*.
 
     In *shared* that may also be what says whether there is room for pods: others are meant by it.
-    *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it. *drop*: of the
-    other objects in a file that counts nothing is known afterwards. *has_submodules*: what stands in one counts too.
+    *lenient*: what a walk meets and cannot read is a note, since nobody says that a VM stands in it; but where it
+    *demands_closed*, what is there and may not be read is none. *drop*: of the other objects in a file that counts
+    nothing is known afterwards. *has_submodules*: what stands in one counts too.
     *apart*: the resolved folders of kustomizations that are not built; what they gather is read by itself.
     *repository*: the resolved folder to anything in which links may lead, ``""`` where that is what is read alone.
     """
 
     exclude: Globs = Globs()
     lenient: bool = True
+    demands_closed: bool = False
     drop: bool = True
     shared: Globs = Globs()
     has_submodules: bool = True

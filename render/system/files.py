@@ -1,6 +1,7 @@
 """Files read whole and never too much of them."""
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -69,6 +70,12 @@ def unreadable(display_name: str, error: OSError) -> Diagnostic:
     return codes.UNREADABLE.at(
         Location(file=display_name), f"cannot read {display_name}: {reason(error)}"
     )
+
+
+def is_denied(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* says that whoever runs this may not read something that is there."""
+    is_unreadable = diagnostic.code == codes.UNREADABLE.number
+    return is_unreadable and diagnostic.message.endswith(f": {os.strerror(errno.EACCES)}")
 
 
 def special(display_name: str) -> Diagnostic:

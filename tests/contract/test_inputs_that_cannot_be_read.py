@@ -156,6 +156,34 @@ def test_what_nobody_can_read_may_use_a_definition_that_changes(
         assert (text in run(repository, "diff", "HEAD", "--format", style).stdout) is is_mentioned
 
 
+@pytest.mark.parametrize("word", ["kubevirt.io", "others.io"])
+def test_the_change_of_a_chart_whose_dependency_is_not_there_cannot_be_compared(
+    word: str, tmp_path: Path, helm: str
+) -> None:
+    """Where it may be of KubeVirt's; unchanged it is passed over, as by check."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    wanted = "dependencies: [{name: common, version: 1.x, repository: 'https://example.invalid'}]\n"
+    put(tmp_path / "chart/Chart.yaml", f"apiVersion: v2\nname: web\nversion: 1.0.0\n{wanted}")
+    put(tmp_path / "chart/values.yaml", "memory: 1Gi\n")
+    text = vm(memory="1Gi").replace("1Gi", "{{ .Values.memory }}").replace("kubevirt.io", word)
+    put(tmp_path / "chart/templates/vm.yaml", text)
+    commit(tmp_path)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return process.run(*words, cwd=tmp_path, VIRT_RENDER_HELM=helm)
+
+    assert run("check", ".").returncode == Exit.OK
+    done = run("diff", "HEAD", "--exit-code")
+    assert (done.returncode, "compared" in done.stdout) == (Exit.OK, False)
+    put(tmp_path / "chart/values.yaml", "memory: 2Gi\n")
+    is_known = word == "others.io"
+    assert run("diff", "HEAD").returncode == Exit.OK
+    done = run("diff", "HEAD", "--exit-code")
+    assert done.returncode == (Exit.OK if is_known else Exit.FINDINGS), done.stdout
+    first = "0 VMs" if is_known else "0 VMs; chart changed and cannot be compared"
+    assert done.stdout.splitlines()[0] == first
+
+
 def test_a_file_that_nobody_can_read_is_named_where_nothing_stands_beside_it(
     repository: Path,
 ) -> None:
@@ -989,7 +1017,7 @@ def test_a_kustomization_that_cannot_be_read_may_list_the_vms_below_it(tmp_path:
         ("resourses: [vm.yaml]\n", True),
         ("", True),
         ("kind: Kustomisation\nresources: []\n", True),
-        ("resources: [gone.yaml]\n", False),  # others may add it
+        ("resources: [gone.yaml]\n", True),
         ("RESOURCES: []\n", False),
     ],
 )
@@ -1010,6 +1038,120 @@ def test_a_kustomization_that_kustomize_refuses_may_be_meant_for_the_vms_below_i
         refused = "VR116" in built.stderr
         assert refused == (f"{folder}: error VR116" in checked.stdout)
         assert (checked.returncode == Exit.UNREADABLE) == refused
+
+
+@pytest.fixture
+def overlays(tmp_path: Path) -> Path:
+    """A base that two overlays list, of which one is called prod, and one of something else."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "base/vm.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "notes/base/note.yaml", "apiVersion: v1\nkind: ConfigMap\n")
+    put(tmp_path / "notes/base/kustomization.yaml", "resources: [note.yaml]\n")
+    for folder in ("", "notes/"):
+        for name in ("prod", "test"):
+            text = f"namespace: {name}\nresources:\n- ../../base\n"
+            put(tmp_path / f"{folder}overlays/{name}/kustomization.yaml", text)
+    commit(tmp_path)
+    return tmp_path
+
+
+#: What kustomize refuses, each with its code.
+_REFUSED = {
+    "namespace: prod\nresources: [../../base]\nx: [\n": "VR101",
+    "namespace: prod\nresource: [../../base/]\n": "VR116",
+    "namespace: prod\nresources:\n-../../base\n": "VR101",
+    "resources: []\nfrom: '../../base/kustomization.yaml'\nfiles: 'vm=../../base/vm.yaml'\n": "VR116",
+}
+
+
+@pytest.mark.parametrize("text", _REFUSED)
+def test_an_overlay_that_kustomize_refuses_may_be_meant_for_the_vms_of_what_it_names(
+    text: str, overlays: Path
+) -> None:
+    """Whoever checks the repository, or its file, is told; what names nothing of KubeVirt's is nobody's business."""
+    for folder in ("", "notes/"):
+        put(overlays / f"{folder}overlays/prod/kustomization.yaml", text)
+    done = run(overlays, "check", ".")
+    assert done.returncode != Exit.OK
+    assert f" error {_REFUSED[text]} " in done.stdout
+    assert "notes" not in done.stdout
+    assert run(overlays, "check", "overlays/prod/kustomization.yaml").returncode != Exit.OK
+    assert run(overlays, "report", ".", "-o", "page.html").returncode != Exit.OK
+    assert run(overlays, "check", "notes/overlays/prod/kustomization.yaml").returncode == Exit.OK
+    done = run(overlays, "diff", "HEAD")
+    assert done.stdout.startswith("2 VMs: 1 unrenderable, 1 same\n")
+    commit(overlays)
+    assert run(overlays, "diff", "HEAD", "--exit-code").returncode == Exit.OK
+    for folder in ("notes/", ""):
+        put(overlays / f"{folder}overlays/prod/kustomization.yaml", f"{text}# edited\n")
+        done = run(overlays, "diff", "HEAD", "--exit-code")
+        assert done.returncode == (Exit.OK if folder else Exit.FINDINGS)
+    assert "overlays/prod changed and cannot be compared" in done.stdout
+
+
+def test_a_base_that_kustomize_refuses_is_an_error_of_the_overlays_that_list_it(
+    overlays: Path,
+) -> None:
+    """And of what these are refused for themselves, by whatever way they lead to VMs."""
+    put(overlays / "base/kustomization.yaml", "resource: [vm.yaml]\n")
+    put(overlays / "notes/base/kustomization.yaml", "resource: [note.yaml]\n")
+    done = run(overlays, "check", ".")
+    assert done.returncode == Exit.UNREADABLE
+    assert "overlays/prod: error VR116" in done.stdout
+    assert "notes" not in done.stdout
+    put(overlays / "base/more/kustomization.yaml", "resource: [../../vms]\n")
+    put(overlays / "base/kustomization.yaml", "resource: [more]\n")
+    (overlays / "base").rename(overlays / "moved")
+    put(overlays / "vms/vm.yaml", vm(name="web", memory="1Gi"))
+    (overlays / "moved/vm.yaml").unlink()
+    for name in ("prod", "test"):
+        put(overlays / f"overlays/{name}/kustomization.yaml", "resource: [../../moved]\n")
+    done = run(overlays, "check", ".")
+    assert "overlays/prod: error VR116" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["# resources: [../../base]\n", "x: ['', ' ', \"\\0\", ../.., ../../, ., /]\n"]
+)
+def test_no_comment_and_no_folder_around_it_is_what_a_kustomization_names(
+    text: str, overlays: Path
+) -> None:
+    put(overlays / "overlays/prod/kustomization.yaml", text)
+    assert run(overlays, "check", ".").returncode == Exit.OK
+
+
+def test_nothing_out_of_the_repository_is_what_a_kustomization_names(overlays: Path) -> None:
+    put(overlays / "notes/overlays/prod/kustomization.yaml", "x: [../../out, ../../../..]\n")
+    (overlays / "notes/out").symlink_to(overlays / "elsewhere")
+    put(overlays / "elsewhere/vm.yaml", vm(name="other", memory="1Gi"))
+    assert run(overlays, "check", ".").returncode != Exit.OK
+    (overlays / "elsewhere").rename(overlays.parent / f"{overlays.name}-elsewhere")
+    (overlays / "notes/out").unlink()
+    (overlays / "notes/out").symlink_to(overlays.parent / f"{overlays.name}-elsewhere")
+    assert run(overlays, "check", ".").returncode == Exit.OK
+
+
+def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lists(
+    overlays: Path,
+) -> None:
+    """Also where an overlay lists that folder, and not where another kustomization lists the VM."""
+    for folder in ("", "notes/"):
+        put(overlays / f"{folder}base/kustomization.yaml", "resources: [vmm.yaml]\n")
+        put(overlays / f"{folder}base/README.md", "not of kubevirt.io\n")
+    done = run(overlays, "check", ".")
+    assert done.returncode == Exit.UNREADABLE
+    assert "overlays/prod: error VR116" in done.stdout
+    assert "notes" not in done.stdout
+    put(overlays / "other/kustomization.yaml", "resources: [../base/vm.yaml]\n")
+    done = run(overlays, "check", ".")
+    assert "overlays/prod" not in done.stdout
+    assert "4 kustomizations with missing resources" in done.stderr
+    (overlays / "other/kustomization.yaml").unlink()
+    put(overlays / "base/sub/kustomization.yaml", "resources: []\n")
+    (overlays / "base/vm.yaml").rename(overlays / "base/sub/vm.yaml")
+    done = run(overlays, "check", ".")
+    assert "overlays/prod" not in done.stdout
 
 
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:

@@ -78,3 +78,42 @@ def test_the_status_says_what_cannot_be_read(words: tuple[str, ...], repository:
             assert any(word in done.stdout + done.stderr for word in words_for_it), output
         if status == Exit.UNREADABLE:
             assert path in done.stdout + done.stderr, output
+
+
+_OF_ALL = (("check",), _REPORT, ("used-by", "small"))
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Iterator[Path]:
+    """A VM and its instancetype beside links to nothing and to a closed folder; who closes more opens it again."""
+    put(tmp_path / "repository/vms/vm.yaml", vm("web", instancetype="small"))
+    put(tmp_path / "repository/vms/small.yaml", instancetype("small"))
+    (tmp_path / "repository/gone.yaml").symlink_to("nowhere.yaml")
+    (tmp_path / "repository/linked.yaml").symlink_to("../closed/vm.yaml")
+    (tmp_path / "closed").mkdir(mode=0)
+    yield tmp_path / "repository"
+    (tmp_path / "closed").chmod(0o700)
+
+
+@pytest.mark.parametrize("words", _OF_ALL, ids=" ".join)
+@pytest.mark.parametrize("closed", ["vms/other.yaml", "others", "built/vm.yaml", "built"])
+def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
+    words: tuple[str, ...], closed: str, beside: Path
+) -> None:
+    """That it is there is known, and that nobody has looked at it; other commands name it, and answer."""
+    put(beside / "vms/other.yaml", vm("other", memory="1Gi"))
+    put(beside / "others/vm.yaml", vm("third", memory="1Gi"))
+    put(beside / "built/vm.yaml", vm("fourth", memory="1Gi"))
+    put(beside / "built/kustomization.yaml", "resources: [vm.yaml]\n")
+    whole = process.run(*words, ".", cwd=beside, VIRT_RENDER_TESTS_HELD_BACK="1")
+    assert whole.returncode == Exit.OK
+    (beside / closed).chmod(0)
+    done = process.run(*words, ".", cwd=beside, VIRT_RENDER_TESTS_HELD_BACK="1")
+    named = process.run(
+        "check", "--root", ".", "vms/vm.yaml", cwd=beside, VIRT_RENDER_TESTS_HELD_BACK="1"
+    )
+    (beside / closed).chmod(0o700)
+    assert done.returncode == Exit.UNREADABLE, done.stdout + done.stderr
+    assert closed.partition("/vm.yaml")[0] in done.stdout + done.stderr
+    assert "3 paths that cannot be read" not in done.stderr
+    assert named.returncode == Exit.OK, named.stdout + named.stderr

@@ -100,6 +100,11 @@ class SourceIntake:
         """Whether what nobody has named may be left out with a note, where it cannot be read."""
         return self.scope is not None and self.scope.lenient
 
+    @property
+    def demands_closed(self) -> bool:
+        """Whether what is there and may not be read is an error, though nobody has named it."""
+        return self.scope is not None and self.scope.demands_closed
+
     def is_repeated(self, real: str) -> bool:
         """Whether *real* was read before; it counts as read from now on."""
         repeated = real in self.seen
@@ -120,7 +125,11 @@ class SourceIntake:
 
     def met(self, diagnostic: Diagnostic) -> Diagnostic:
         """*diagnostic* about what nobody has named: that it cannot be read is a note, where that is enough."""
-        if not diagnostic.is_error or not self.is_lenient:
+        if not (diagnostic.is_error and self.is_lenient):
+            return diagnostic
+        # A link may lead to what is none of the repository.
+        is_own = not os.path.islink(diagnostic.location.file)
+        if self.demands_closed and is_own and files.is_denied(diagnostic):
             return diagnostic
         return skipped(diagnostic.location.file, diagnostic.message)
 

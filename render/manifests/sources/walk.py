@@ -15,6 +15,7 @@ from render.manifests.discover import Discovery, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Scope
+from render.manifests.sources import intended
 from render.manifests.sources.intake import SourceIntake
 from render.manifests.sources.reading import GIT, PROGRAMS
 from render.model.counting import counted
@@ -164,12 +165,12 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [top for top in reaches if _is_reached(intake, top, reaches[top], into, folder)]
-    if into.passed or len(reached) < len(tops):
-        passed = counted(len(into.passed), "file")
-        unbuilt = counted(0 if plain else len(tops) - len(reached), "kustomization")
-        why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
-        into.diagnostics.append(skipped(folder, why))
+    reached = [
+        top
+        for top, reach in reaches.items()
+        if _is_reached(intake, top, reach, into, discovered, is_named=top == folder)
+    ]
+    _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
@@ -201,17 +202,30 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
 def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
     """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
     named = discover.printable(folder)
-    into.diagnostics += (
+    met = [
         found if found.location.file == named else intake.met(found)
         for found in discovered.diagnostics
-    )
+    ]
+    into.diagnostics += met
     if intake.is_lenient:
-        met = [found for found in discovered.diagnostics if found.location.file != named]
-        into.unopened |= {found.location.file: found for found in met if found.is_error}
-        faults = sum(found.is_error for found in met)
+        passed = [
+            found
+            for found, kept in zip(discovered.diagnostics, met, strict=True)
+            if found.is_error and not kept.is_error
+        ]
+        into.unopened |= {found.location.file: found for found in passed}
+        faults = len(passed)
         led_out = len(discovered.led_out)
         unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
         into.unseen += Counter(unread)
+
+
+def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) -> None:
+    """Say in *into* how many *loose* files and *kustomizations* of *folder* have no word of KubeVirt's."""
+    if loose or kustomizations:
+        passed, unbuilt = counted(loose, "file"), counted(kustomizations, "kustomization")
+        why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
+        into.diagnostics.append(skipped(folder, why))
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
@@ -473,25 +487,29 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
     return [folder for folder in charts if chart.is_filled(intake, folder)]
 
 
-def _is_reached(
-    intake: SourceIntake, top: str, reach: kustomization.Reach, into: Documents, folder: str
+def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and where it goes
+    intake: SourceIntake,
+    top: str,
+    reach: kustomization.Reach,
+    into: Documents,
+    walked: Discovery,
+    *,
+    is_named: bool,
 ) -> bool:
-    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
+    """Whether the kustomization in *top*, found among those *walked*, is to be built by its *reach*.
 
-    Where that is not there, or a chart, nobody knows what it would hold; *into* says so. One that kustomize refuses may
-    be meant to list what stands below it. The *folder* that is named is to be built: that it cannot be is no mere note.
+    Where what it lists is not there, or a chart, nobody knows what it would hold; *into* says so. Whoever *is_named* is
+    to be built: that it cannot be is no mere note.
     """
-    is_named = top == folder
-    is_reached = intake.texts.reached(reach) or (
-        _is_shared(intake, top) and intake.texts.any_limiting(reach.resources)
-    )
-    if is_reached or (_is_refused(intake, top) and (is_named or intake.texts.anywhere(top))):
-        return True
     gone = [file for file in reach.resources if not os.path.lexists(file)]
     unopened = [file for file in reach.resources if file not in gone and not _is_opened(file)]
-    if (gone or reach.bare) and (is_named or _held_machines(intake, top, reach)):
-        return True
-    if unopened and is_named:
+    missing = [*gone, *reach.bare]
+    closed = intake.demands_closed and any(map(_is_closed, reach.resources))
+    if (
+        closed
+        or _is_of_kubevirt(intake, top, reach, missing, walked)
+        or (is_named and (missing or unopened or _is_refused(intake, top)))
+    ):
         return True
     if reach.inflates:
         into.diagnostics.append(
@@ -507,10 +525,36 @@ def _is_reached(
     return False
 
 
+def _is_of_kubevirt(
+    intake: SourceIntake,
+    top: str,
+    reach: kustomization.Reach,
+    missing: Sequence[str],
+    walked: Discovery,
+) -> bool:
+    """Whether the kustomization in *top* has a *reach* to what may hold KubeVirt's objects.
+
+    Or is meant to, as far as anybody can tell: where kustomize refuses what it says, or where it lists what is
+    *missing*.
+    """
+    return (
+        intake.texts.reached(reach)
+        or (_is_shared(intake, top) and intake.texts.any_limiting(reach.resources))
+        or intended.may_hold(intake, reach)
+        or (bool(missing) and _held_machines(intake, top, reach))
+        or (bool(missing) and intended.is_unlisted_beside(intake, reach, missing, walked))
+    )
+
+
 def _is_opened(file: str) -> bool:
     """Whether what the resource *file* says can be read: no link leads out of the repository, or to nothing."""
     is_led_out = os.path.islink(file) and discover.leads_out(file)
     return not is_led_out and os.access(file, os.R_OK)
+
+
+def _is_closed(file: str) -> bool:
+    """Whether *file* is there, under its own name, and may not be read."""
+    return os.path.isfile(file) and not (os.path.islink(file) or os.access(file, os.R_OK))
 
 
 def _held_machines(intake: SourceIntake, top: str, reach: kustomization.Reach) -> bool:
@@ -553,7 +597,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         data = intake.reading.buffers.read(file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(intake.met(data))
-            if intake.is_lenient:
+            if not into.diagnostics[-1].is_error:
                 into.unopened[file] = data
                 into.unseen["path that cannot be read"] += 1
             continue

@@ -23,6 +23,7 @@ from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import include, is_unbuilt, leave_out_rendered, reading, settings_for
 from render.manifests import discover, kustomization, roots
+from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
@@ -258,6 +259,23 @@ class _LoadedSide(NamedTuple):
         ]
         return refused(*faults) if faults else None
 
+    def wanting(self) -> dict[str, tuple[Diagnostic, ...]]:
+        """Why charts that nobody fills in print nothing: what they depend on is not there; by their names."""
+        return {
+            _seen_from(self.path, folder, user): tuple(
+                codes.HELM_FAILED.at(diagnostic.location, diagnostic.message)
+                for diagnostic in diagnostics
+            )
+            for loaded in self.inputs
+            for (folder, user), diagnostics in loaded.unfilled.items()
+            if not user and any(map(helm.wants_dependency, diagnostics))
+        }
+
+    def chart_texts(self, name: str) -> dict[str, bytes]:
+        """What the files of the chart *name* say, as for `NamedState`."""
+        with contextlib.chdir(self.folder):
+            return _texts_of(layout.chart_files(os.path.join(self.path, name)), self)
+
     def failing(self, name: str) -> frozenset[str]:
         """The objects that would apply the folder *name*, and of which nobody knows what they do."""
         return frozenset(
@@ -364,6 +382,7 @@ def sides_of(
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
     _name_deleted(*loaded)
+    _name_changed_charts(read, loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
@@ -505,6 +524,23 @@ def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
                 loaded_side.name, [], other[name].settings, Sources(), fault,
                 appliers=loaded_side.failing(name),
             )  # fmt: skip
+
+
+def _name_changed_charts(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
+    """Say in both *sides* of which charts with a word of KubeVirt's nobody knows what their change does.
+
+    In neither is there what they depend on. One that is the same in both is passed over, as ``check`` does.
+    """
+    before, after = (loaded_side.wanting() for loaded_side in read)
+    for name in sorted(before.keys() & after.keys()):
+        texts = [loaded_side.chart_texts(name) for loaded_side in read]
+        if texts[0] == texts[-1] or any(name in side for side in sides):
+            continue
+        for loaded_side, side, of_side in zip(read, sides, texts, strict=True):
+            settings = loaded_side.request.settings
+            side[name] = NamedState(
+                loaded_side.name, [], settings, Sources(), apart=after[name], texts=of_side
+            )
 
 
 def _name_deleted(before: Side, after: Side) -> None:
@@ -895,7 +931,6 @@ def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
 
     Where its own kustomization cannot be parsed, they may be all that stand in its folder, but for what others read.
     """
-    limit = side.request.reading.limits.file_bytes
     names = {*(loaded.unread_files or loaded.files)}
     own = kustomization.find(loaded.folder) if loaded.is_built else None
     if own and any(each.is_error and each.location.file == own for each in loaded.diagnostics):
@@ -907,6 +942,12 @@ def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
             for document in other.documents
         }
         names.update(file for file, _ in found if os.path.realpath(file) not in others)
+    return _texts_of(names, side)
+
+
+def _texts_of(names: Iterable[str], side: _LoadedSide) -> dict[str, bytes]:
+    """What the files *names* of *side* say, as they are seen from its path."""
+    limit = side.request.reading.limits.file_bytes
     texts = {name: files.read(name, name, limit) for name in names}
     return {
         os.path.relpath(name, side.path): text if isinstance(text, bytes) else b""

@@ -1,0 +1,117 @@
+"""What kustomizations were meant to read that cannot be built: what stands beside them, and what their text names."""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from render.manifests import kustomization
+from render.manifests.discover import Discovery, boundary, inside
+from render.manifests.kustomization import Reach
+from render.manifests.sources.intake import SourceIntake
+
+_COMMENT = r"(?m)(?:^|\s)#.*"
+#: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
+_NAME = r"[^\s\"'\[\]{},:=]+"
+
+
+def may_hold(intake: SourceIntake, reach: Reach) -> bool:
+    """Whether what kustomize refuses of a *reach* for what itself says is meant for an object of KubeVirt's.
+
+    That stands below its folder, or in what its text names in the same repository, or in what the kustomizations read
+    to which that leads.
+    """
+    pending = _refused(intake, reach.kustomizations)
+    seen: set[str] = set()
+    while pending:
+        folder = pending.pop()
+        real = intake.kustomizations.resolve(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        if intake.texts.anywhere(folder):
+            return True
+        bounds = boundary(real) or "/"
+        for target in _named(intake, folder, real, bounds):
+            if not os.path.isdir(target):
+                is_held = intake.texts.any((target,))
+            elif kustomization.find(target) is None:
+                is_held = intake.texts.anywhere(target)
+            else:
+                beyond = kustomization.reach(
+                    target,
+                    intake.limits,
+                    allow_remote=True,
+                    bounds=bounds,
+                    known=intake.kustomizations,
+                )
+                pending += _refused(intake, beyond.kustomizations)
+                is_held = intake.texts.reached(beyond)
+            if is_held:
+                return True
+    return False
+
+
+def _refused(intake: SourceIntake, files: Iterable[str]) -> list[str]:
+    """The folders of those of the kustomizations *files* that kustomize refuses for what they say."""
+    return [
+        os.path.dirname(file) or "."
+        for file in files
+        if kustomization.is_refused(intake.kustomizations.load(file, intake.limits))
+    ]
+
+
+def _named(intake: SourceIntake, folder: str, real: str, bounds: str) -> Iterator[str]:
+    """The files and folders of *bounds* that the text of the kustomization of *folder*, resolved *real*, names.
+
+    None is around it: kustomize refuses a circle.
+    """
+    file = kustomization.find(folder)
+    data = intake.kustomizations.load(file, intake.limits).data if file else b""
+    text = re.sub(_COMMENT, "", data.decode(errors="replace"))
+    for word in dict.fromkeys(re.findall(_NAME, text)):
+        name = word.lstrip("-")
+        target = os.path.normpath(os.path.join(folder, name))
+        if not name or os.path.isabs(name) or not os.path.exists(target):
+            continue
+        beyond = os.path.realpath(target)
+        if inside(beyond, (bounds,)) and not inside(real, (beyond,)):
+            yield target
+
+
+def is_unlisted_beside(
+    intake: SourceIntake, reach: Reach, missing: Collection[str], discovered: Discovery
+) -> bool:
+    """Whether an object of KubeVirt's may stand beside a kustomization of *reach* that lists something *missing*.
+
+    In a file that none of those *discovered* lists, and that is below no nearer one.
+    """
+    known = intake.kustomizations
+    lacking = {
+        known.resolve(folder)
+        for file in reach.kustomizations
+        if not {*_listed(intake, folder := os.path.dirname(file) or ".")}.isdisjoint(
+            map(known.resolve, missing)
+        )
+    }
+    folders = {*map(known.resolve, discovered.kustomizations)}
+    beside = [(file, real) for file, real in discovered.owned if _nearest(real, folders) in lacking]
+    if not beside:
+        return False
+    listed = kustomization.listed(discovered.kustomizations, intake.limits, known)
+    return intake.texts.any(file for file, real in beside if real not in listed)
+
+
+def _listed(intake: SourceIntake, folder: str) -> set[str]:
+    """The resolved names of what the kustomization of *folder* lists."""
+    return kustomization.listed(
+        (folder,), intake.limits, intake.kustomizations, kustomization.RESOURCES
+    )
+
+
+def _nearest(real: str, folders: Collection[str]) -> str:
+    """Which of the resolved *folders* is the nearest around the file *real*; ``""`` where none is."""
+    while real != (folder := os.path.dirname(real)):
+        if folder in folders:
+            return folder
+        real = folder
+    return ""
