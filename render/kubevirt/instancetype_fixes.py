@@ -1,6 +1,6 @@
 """What would mend an instancetype that does not fit: another one, or a VM that leaves it what it claims."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from render.admission import requirements
@@ -12,6 +12,7 @@ from render.model import topology, tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.catalogue import Definition, Key
+from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE
 from render.model.resource import TEMPLATE
@@ -117,7 +118,10 @@ _TOPOLOGY: FieldPath = (*TEMPLATE, "spec", "domain", "cpu")
 
 
 def without(machine: Machine, definition: Definition, conflict: Conflict) -> tuple[Fix, ...]:
-    """The VM without what is in *conflict*: nothing is lost where *definition* says the same amount."""
+    """The VM without what is in *conflict*: nothing is lost where *definition* says the same amount.
+
+    Of vCPUs the topology has to be the same, too: guests may have licences for sockets.
+    """
     path = (*TEMPLATE, *conflict.path)
     current, claimed = tree.get(machine.raw, *path), tree.get(definition.spec, *conflict.source)
     if current is None or machine.resource.older:
@@ -125,14 +129,37 @@ def without(machine: Machine, definition: Definition, conflict: Conflict) -> tup
     paths = [path]
     if path[:-1] == _TOPOLOGY and conflict.source == ("cpu", "guest"):
         cpu: Tree = tree.get(machine.raw, *_TOPOLOGY)
-        keys = [key for key in topology.CPUTopology._fields if key in cpu]
-        paths = [(*_TOPOLOGY, key) for key in keys]
-        counts = [cpu[key] for key in keys]
-        current = prod(counts) if all(type(count) is int for count in counts) else None
+        paths = [(*_TOPOLOGY, key) for key in topology.CPUTopology._fields if key in cpu]
+        current, claimed = _topologies(machine, cpu, claimed)
     is_same = _is_same_amount(current, claimed)
     told = f": {_brief(current)} -> {_brief(claimed)}" if not is_same else ""
     title = f"leave {'.'.join(map(str, conflict.spelling[1:]))} to {ref_of(definition)}{told}"
     return (Fix(title, removal(machine.raw, paths), is_same),)
+
+
+def _topologies(machine: Machine, cpu: Tree, vcpus: object) -> tuple[object, object]:
+    """What *cpu* of the VM asks for, and what an instancetype of so many *vcpus* gives: their numbers if these differ.
+
+    Else their topologies, in words.
+    """
+    counts = [cpu.get(key, 1) for key in topology.CPUTopology._fields]
+    if not all(type(count) is int for count in counts):
+        return None, vcpus
+    if prod(counts) != vcpus or not isinstance(vcpus, int):
+        return prod(counts), vcpus
+    preference = machine.preference.spec if machine.preference else None
+    try:
+        laid_out = topology.layout(vcpus, preference)
+    except ZeroDivisionError:  # KubeVirt crashes, as it does without the fix
+        return _in_words(counts), None
+    return _in_words(counts), _in_words(laid_out)
+
+
+def _in_words(counts: Iterable[int]) -> str:
+    """``1 socket, 4 cores``, of the *counts* of a topology, without those of one but for the sockets."""
+    sockets, *others = zip(topology.CPUTopology._fields, counts, strict=True)
+    told = [sockets, *(pair for pair in others if pair[1] != 1)]
+    return ", ".join(counted(count, name.removesuffix("s")) for name, count in told)
 
 
 def _is_same_amount(value: object, other: object) -> bool:

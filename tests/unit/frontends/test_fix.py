@@ -329,3 +329,47 @@ def test_what_changes_vms_of_other_files_is_not_offered_either(
     assert ("1 fixable with --unsafe-fixes" in err) is not is_used
     assert int(invoke(["check", "--unsafe-fixes", "."])) == int(is_used)
     assert ("not done: a VMI would change" in capfd.readouterr().err) is is_used
+
+
+INSTANCETYPE = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterInstancetype
+metadata: {name: four}
+spec: {cpu: {guest: 4}, memory: {guest: 1Gi}}
+---
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata: {name: linux}
+spec: {cpu: {preferredCPUTopology: TOPOLOGY}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cpu", "preferred", "told"),
+    [
+        ("{cores: 4}", "sockets", "1 socket, 4 cores -> 4 sockets"),
+        ("{cores: 4}", "cores", ""),
+        ("{sockets: 4}", "sockets", ""),
+        ("{sockets: 4, cores: 1, threads: 1}", "any", ""),
+        ("{sockets: 2, cores: 2}", "spread", ""),
+        ("{cores: 2}", "sockets", "2 -> 4"),
+    ],
+)
+def test_vcpus_are_left_to_the_instancetype_where_the_guest_sees_the_same(
+    cpu: str, preferred: str, told: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Sockets are not cores: what is licensed by the socket, or runs on two of them only, is another guest."""
+    machine = vm(
+        running="instancetype: {name: four}\n  preference: {name: linux}\n  runStrategy: Always"
+    )
+    machine = machine.replace("        memory: {guest: 1Gi} # enough\n", f"        cpu: {cpu}\n")
+    definitions = INSTANCETYPE.replace("TOPOLOGY", preferred)
+    put(repository, {"vm.yaml": machine, "four.yaml": definitions})
+    assert invoke(["check", "."]) == 1
+    assert f"({'--unsafe-fixes' if told else '--fix'})" in capfd.readouterr().out
+    assert invoke(["check", "--fix", "."]) == int(bool(told))
+    assert invoke(["check", "--unsafe-fixes", "."]) == 0
+    err = capfd.readouterr().err
+    title = "to VirtualMachineClusterInstancetype four"
+    assert f"{title}: {told}\n" in err if told else f"{title}\n" in err
+    assert "cpu" not in (repository / "vm.yaml").read_text()
