@@ -1060,6 +1060,7 @@ def overlays(tmp_path: Path) -> Path:
 _REFUSED = {
     "namespace: prod\nresources: [../../base]\nx: [\n": "VR101",
     "namespace: prod\nresource: [../../base/]\n": "VR116",
+    "namespace: prod\nresources: [../../base\0]\n": "VR101",
     "namespace: prod\nresources:\n-../../base\n": "VR101",
     "resources: []\nfrom: '../../base/kustomization.yaml'\nfiles: 'vm=../../base/vm.yaml'\n": "VR116",
 }

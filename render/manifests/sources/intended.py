@@ -11,7 +11,7 @@ from render.manifests.sources.intake import SourceIntake
 
 _COMMENT = r"(?m)(?:^|\s)#.*"
 #: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
-_NAME = r"[^\s\"'\[\]{},:=]+"
+_NAME = r"[^\s\"'\[\]{},:=\0]+"
 
 
 def may_hold(intake: SourceIntake, reach: Reach) -> bool:
