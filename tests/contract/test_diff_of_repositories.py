@@ -1270,33 +1270,3 @@ def test_vms_of_a_definition_that_the_api_server_refuses_get_nothing_of_it(
     assert diff(*words).effects["web"] == ("repaired",)
     pinned = diff(*words, revisions="HEAD~3..HEAD")
     assert pinned.effects["web"] == ("same",)
-
-
-@pytest.mark.parametrize(
-    ("edited", "words"),
-    [
-        ("", "no memory requested"),
-        ("          hugepages: {pageSize: 2M}\n", "the API server refuses its pod"),
-    ],
-    ids=["memory", "pod"],
-)
-@pytest.mark.parametrize("emit", ["vm", "source"])
-def test_a_next_start_that_fails_is_an_error(
-    edited: str, words: str, emit: str, repository: Repository, diff: Run
-) -> None:
-    """The update is admitted, and the VM runs on as it was; what failed before is no matter of the change."""
-    memory = "        memory:\n          guest: 1Gi\n"
-    assert memory in vm()
-    broken = vm().replace(memory, f"{memory}{edited}" if edited else "")
-    for text, note in ((vm(), "VM"), (broken, "Broken"), (broken + "  # a note\n", "A note")):
-        repository.write("web.yaml", text)
-        repository.commit(note)
-    answer = diff("--emit", emit, "--format", "json", revisions="HEAD~2..HEAD~1")
-    assert answer.effects["web"][:2] == ("error", "restart")
-    texts = answer.json["machines"][0]["messages"]
-    assert any(words in text for text in texts)
-    assert len(texts) == len(set(texts))
-    named = broken.replace("  name: web\n", "  name: web\n  labels: {a: b}\n", 1)
-    repository.write("web.yaml", named)
-    repository.commit("A label")
-    assert "error" not in diff("--emit", emit, "--format", "json").effects["web"]

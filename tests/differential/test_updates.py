@@ -26,12 +26,6 @@ def answers(release: str) -> list[tuple[Json, MachineImpact]]:
     return [(case, updates.impact(case, kubevirt=release)) for case in cases]
 
 
-def _but_for_the_next_start(case: Json, found: MachineImpact) -> list[str]:
-    """The effects of *found*: that the next start fails, which *case* has apart, counts as an error if it is new."""
-    is_apart = case["want"].get("vmi_next_error") and case["want"]["class"] != "error"
-    return [effect for effect in found.effects if not (is_apart and effect == "error")]
-
-
 def of_class(release: str, name: str) -> list[tuple[Json, MachineImpact]]:
     return [(case, found) for case, found in answers(release) if case["want"]["class"] == name]
 
@@ -40,7 +34,7 @@ def test_the_effects_are_kubevirts(release: str) -> None:
     wrong = [
         (case["id"], found.effects, case["want"]["effects"])
         for case, found in answers(release)
-        if _but_for_the_next_start(case, found) != case["want"]["effects"]
+        if list(found.effects) != case["want"]["effects"]
     ]
     assert not wrong
     classes = {case["want"]["class"] for case, _ in answers(release)}

@@ -332,36 +332,15 @@ class _Comparison:
             self._recreated(running),
             run,
             stale=stale,
-            faults=self._new_faults(changes, verdict),
         )
         judged = self._weighed(facts, (created, expanded))
-        messages = dict.fromkeys((*judged.messages, *facts.faults, *verdict.at_start))
+        messages = (*judged.messages, *verdict.at_start)
         anew = (f"{_ANEW}{text}" for text in self._refused_anew() if text not in messages)
         return judged._replace(
             messages=(*messages, *anew),
             made=impact.made_volumes(created.vm, updated.vm),
             left=impact.left_volumes(created.vm, updated.vm),
         )
-
-    def _new_faults(self, changes: Sequence[Difference], verdict: Judgement) -> tuple[str, ...]:
-        """Why the next start fails, or the API server refuses its pod, as it did not before the *changes*."""
-        was = _verdict_anew(self._before) if verdict.at_start else None
-        known = (*was.at_start, *was.creation, *was.refused) if was else ()
-        faults = [text for text in verdict.at_start if text not in known]
-        if changes and not (self._new.is_source and self._is_touched):
-            old, new = (self._refused_pods(side) for side in (self._old, self._new))
-            faults += [text for text in new if not old]
-        return tuple(faults)
-
-    def _refused_pods(self, side: Side) -> list[str]:
-        ref = self._after.resource.ref
-        return [
-            diagnostic.message
-            for diagnostic in side.diagnostics
-            if diagnostic.code == codes.POD.number
-            and diagnostic.is_error
-            and diagnostic.resource == ref
-        ]
 
     @property
     def _was(self) -> str:
