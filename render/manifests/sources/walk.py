@@ -168,7 +168,9 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     reached = [
         top
         for top, reach in reaches.items()
-        if _is_reached(intake, top, reach, into, discovered, is_named=top == folder)
+        if _is_reached(
+            intake, top, reach, into, discovered, is_named=top == folder and len(tops) == 1
+        )
     ]
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     unread = Unread(reached, discovered.charts)
