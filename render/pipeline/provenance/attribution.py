@@ -7,7 +7,7 @@ from render.diff.impact import RolloutStrategy
 from render.diff.source import ChangeSource, SideName
 from render.kubevirt import preset_mutator, vm_controller
 from render.legacy import machines
-from render.machine import Machine, SettingsSource
+from render.machine import Machine, SettingsSource, ref_of
 from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
@@ -36,6 +36,13 @@ _POLICY: FieldPath = ("instancetype", "referencePolicy")
 _GUEST: Route = ("spec", "domain", "memory", "guest")
 _HUGEPAGES: Route = ("spec", "domain", "memory", "hugepages")
 _SOCKETS: Route = ("spec", "domain", "cpu", "sockets")
+_VCPUS: FieldPath = ("cpu", "guest")
+#: What a preference says of how the vCPUs of an instancetype become sockets, cores and threads.
+_LAYOUT: tuple[FieldPath, ...] = (
+    ("cpu", "preferredCPUTopology"),
+    ("cpu", "spreadOptions"),
+    ("preferSpreadSocketToCoreRatio",),
+)
 #: Fields of a VMI, and of which others KubeVirt computes them.
 _COMPUTED: tuple[tuple[Route, tuple[Route, ...]], ...] = (
     ((*_REQUESTS, "memory"), ((*_LIMITS, "memory"), _GUEST, _HUGEPAGES)),
@@ -318,8 +325,8 @@ def _decided(
 ) -> ChangeSource | None:
     """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
     path = path_of(route, machine.vmi)
-    nearest, best = -1, None
-    source: ResourceRef | None = None
+    nearest = -1
+    found: tuple[ResourceRef, FieldPath] | None = None
     for provenance in change.provenance(machine, side):
         field = provenance.field
         short = len(field) if whole else min(len(field), len(path))
@@ -329,12 +336,34 @@ def _decided(
             and field[:short] == path[:short]
             and short > nearest
         ):
-            nearest, source, best = (
-                short,
-                provenance.source,
-                _source(provenance.source, provenance.source_field, side),
-            )
-    return (source and _switched(source, change)) or best
+            nearest, found = short, (provenance.source, provenance.source_field)
+    if found is None:
+        return None
+    source, field = found
+    return (
+        _layout(source, field, change) or _switched(source, change) or _source(source, field, side)
+    )
+
+
+def _layout(source: ResourceRef, field: FieldPath, change: Transition) -> ChangeSource | None:
+    """Where a preference lays the vCPUs out otherwise that *field* of *source* says, which are as many as before.
+
+    Upstream: pkg/instancetype/apply/cpu.go, pkg/instancetype/preference/apply/cpu.go.
+    """
+    rendered = change.of_rendered()
+    both = rendered.before, rendered.after
+    if source.kind not in INSTANCETYPES or field != _VCPUS:
+        return None
+    if len({tree.get(each.instancetype and each.instancetype.spec, *_VCPUS) for each in both}) > 1:
+        return None
+    old, new = (each.preference for each in both)
+    for path in _LAYOUT:
+        was, now = (tree.get(each and each.spec, *path) for each in (old, new))
+        preference = old if now is None else new
+        if was != now and preference is not None:
+            side = change.sides[now is not None]
+            return _switched(ref_of(preference), change) or _source(ref_of(preference), path, side)
+    return None
 
 
 def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:

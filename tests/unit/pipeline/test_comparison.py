@@ -893,3 +893,37 @@ def test_what_becomes_of_data_volumes_of_new_and_old_templates() -> None:
     assert only([without], [later]).made == ()
     other = edited(vm, "high", "spec", "template", "spec", "priorityClassName")
     assert only([vm], [other]).stale == ("web-root",)
+
+
+def preference(**cpu: Any) -> Json:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "linux"},
+        "spec": {"cpu": cpu} if cpu else {},
+    }
+
+
+@pytest.mark.parametrize("settings", [SOURCE, Settings()])
+@pytest.mark.parametrize(
+    ("before", "after"), [("sockets", "cores"), ("cores", "sockets"), ("cores", "")]
+)
+def test_vcpus_that_are_laid_out_otherwise_come_of_the_preference(
+    settings: Settings, before: str, after: str
+) -> None:
+    """The instancetype says as many as before; where that changes too, it is the cause."""
+    machine = edited(VM, {"name": "linux"}, "spec", "preference")
+    old, new = (
+        preference(preferredCPUTopology=text) if text else preference() for text in (before, after)
+    )
+    found = only([machine, SMALL, old], [machine, SMALL, new], settings)
+    assert causes(found) == {"VirtualMachineClusterPreference linux spec.cpu.preferredCPUTopology"}
+    more = edited(SMALL, 4, "spec", "cpu", "guest")
+    found = only([machine, SMALL, old], [machine, more, new], settings)
+    assert causes(found) == {"VirtualMachineInstancetype prod/small spec.cpu.guest"}
+
+
+def causes(found: MachineImpact) -> set[str]:
+    return {
+        f"{change.cause.resource} {change.cause.field}" for change in found.changes if change.cause
+    }
