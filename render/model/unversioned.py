@@ -18,6 +18,7 @@ _GROUPS = {
 }
 _KINDS = "|".join(_GROUPS).encode()
 _SEPARATOR = rb"(?m)^---"
+_TEMPLATED = b"{{"
 #: In blocks the keys of the object stand at the margin; in braces before what is nested, as everyone prints them.
 _BLOCK_KIND = rb"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(?:%b)\b["']?[ \t]*(?:#|\r?$)""" % _KINDS
 _BLOCK_VERSION = rb"""(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[^\s"'#]"""
@@ -30,7 +31,9 @@ def may_be_unversioned(text: bytes) -> bool:
 
 
 def _is_unversioned(document: bytes) -> bool:
-    if KIND.encode() not in document:
+    if (
+        KIND.encode() not in document or _TEMPLATED in document
+    ):  # what fills it in may bring a version
         return False
     if re.match(_BRACED_KIND, document):
         return b"apiVersion" not in document

@@ -63,8 +63,8 @@ def test_the_fleet_is_summed_up(repository: Repository) -> None:
         "Memory by namespace prod 2 VMs, 4 vCPU, 4 GiB other 1 VM, 1 vCPU, 1 GiB"
         " Memory by instancetype small 2 VMs, 4 vCPU, 4 GiB none 1 VM, 1 vCPU, 1 GiB" in text
     )
-    assert "Which edit reaches whom A square for each VM" in text
-    assert "small VirtualMachineInstancetype 2 VMs" in text
+    reach = "A square is a VM. small VirtualMachineInstancetype 2 VMs prod/db , prod/web"
+    assert f"Which edit reaches whom {reach}" in text
 
 
 @pytest.mark.usefixtures("kustomize")

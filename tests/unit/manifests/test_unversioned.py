@@ -43,6 +43,7 @@ def test_looked_at(text: str) -> None:
         "# kind: VirtualMachine\n",
         f"apiVersion: v1\nkind: ConfigMap\ndata:\n  vm: |\n    {_NO_VERSION}",
         "apiVersion: example.com/v1\nkind: Claim\n---\nkind: Other\nof: VirtualMachine\n",
+        "{{- if .Values.vm }}\nkind: VirtualMachine\nmetadata: {name: web}\n",
     ],
 )
 def test_not_looked_at(text: str) -> None:
