@@ -10,9 +10,8 @@ from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
-from render.frontends import locks
+from render.frontends import incomplete, locks
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands import incomplete
 from render.frontends.commands.snapshots import elsewhere_too, request_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in

@@ -7,8 +7,8 @@ from importlib import import_module
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location, Severity
 from render.diff.sizes import size_of
+from render.frontends import incomplete
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands import incomplete
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
 from render.frontends.origin import origin_of

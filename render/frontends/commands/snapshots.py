@@ -8,8 +8,8 @@ from render.diagnostics import codes
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
+from render.frontends import incomplete
 from render.frontends.answer import RefusedError, refused
-from render.frontends.commands import incomplete
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of

@@ -1,10 +1,10 @@
 """``virt-render factor``: which definitions give exactly the VMI that each VM has, and the files with them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
-from render.frontends import locks, patching
+from render.frontends import incomplete, locks, patching
 from render.frontends.answer import Answer, Files, RefusedError, refused
 from render.frontends.factor import report
 from render.frontends.factor.files import FactoredPart, Writability, WrittenPart, written
@@ -12,7 +12,6 @@ from render.frontends.factor.users import InputUsers
 from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
-from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import demand, parts, unread, unread_status, unread_texts
 from render.model.naming import fitting, spellings
@@ -21,7 +20,7 @@ from render.pipeline.factor import retirement, standins
 from render.pipeline.factor.answers import Factoring, PresetFactoring
 from render.pipeline.factor.fleet import FactorOptions, Factory, names
 from render.pipeline.input import releases
-from render.report.findings import Finding, merge
+from render.report.findings import merge
 
 _STDIN = "-"
 
@@ -37,27 +36,20 @@ def factor(request: Request, work: Work) -> Answer:
         demand(part, request)
     sound = [part for part in read if not unread(part) or unread_texts(part.loaded)]
     if read and not sound:
-        raise RefusedError(merge(_faults(read)))
+        raise RefusedError(merge(incomplete.faults(read)))
     _check_names(request, sound)
     factored = list(_factored(request, sound, work))
     _keep_shared_presets(factored, read, sound)
     if writes:
         _prove(factored, request, work)
-    missing = [words for part in read if (words := unread(part))]
     return Answer(
         [_output(request, factored)],
         (),
         unread_status(read),
         files=_files(request, factored),
-        unread=missing,
+        unread=incomplete.names(read),
         for_people=not request.own["diff"] and request.own["format"] != "json",
     )
-
-
-def _faults(read: Sequence[FleetPart]) -> Iterator[Finding]:
-    """What is wrong with all that was *read*."""
-    for part in read:
-        yield from findings_of(part.loaded, part.loaded.diagnostics, part.request)
 
 
 def _prove(factored: Sequence[FactoredPart], request: Request, work: Work) -> None:
