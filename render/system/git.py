@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -58,6 +58,8 @@ _FIRST = "make the first one: git add . && git commit"
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
+_IGNORING = 20
+"""Seconds of a processor for the patterns of a repository: some take git longer than anybody lives."""
 _LONGEST_SUBJECT = 200
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
@@ -84,6 +86,13 @@ class StuckError(GitError):
         self.file = file
 
 
+class ExhaustedError(GitError):
+    """Git was ended since it took more than *seconds* of a processor to do what *command* says."""
+
+    def __init__(self, command: str, seconds: int) -> None:
+        super().__init__(f"git {command} took more than {seconds} seconds of a processor")
+
+
 class FolderError(GitError):
     """Git cannot be asked about *folder*, in which the system lets nobody work: *error* says why."""
 
@@ -106,24 +115,25 @@ class Commit(NamedTuple):
     subject: str
 
 
-def run(
+def run(  # noqa: PLR0913 - what a program is started with
     folder: str,
     *words: str,
     without: Collection[str] = (),
     stdin: bytes = b"",
     most: int = sys.maxsize,
     seconds: float | None = None,
+    processor_seconds: int = _BOUNDS["RLIMIT_CPU"],
 ) -> bytes:
     """What ``git WORDS`` prints about the repository around *folder*, given *stdin*. Raises GitError.
 
     Which repository that is, we say: git would take a folder for one that only has the files of one, and the work tree
     where its configuration has it. *without*: variables of ours that git is not given. Once it has printed more than
     *most* bytes it is stopped, and the answer is a byte longer than that. Raises TimeoutExpired after
-    *seconds*.
+    *seconds*, ExhaustedError after *processor_seconds*.
     """
     return _run(
         folder, words, around=_around(folder, without), without=without, stdin=stdin, most=most,
-        seconds=seconds,
+        seconds=seconds, processor_seconds=processor_seconds,
     )  # fmt: skip
 
 
@@ -157,6 +167,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     stdin: bytes = b"",
     most: int = sys.maxsize,
     seconds: float | None = None,
+    processor_seconds: int = _BOUNDS["RLIMIT_CPU"],
 ) -> bytes:
     program = processes.program("git")
     if not program:
@@ -164,6 +175,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     command = [program, *_SETTLED, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     environment = {**inherited, **_FIXED, **around}
+    spent: list[float] = []
     try:
         done = processes.run(
             command,
@@ -173,10 +185,13 @@ def _run(  # noqa: PLR0913 - what a program is started with
             seconds=seconds,
             most=most,
             enter=fence(),
-            bounds=_BOUNDS,
+            bounds={**_BOUNDS, "RLIMIT_CPU": processor_seconds},
+            spend=spent.append,
         )
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise FolderError(folder, error) from error
+    if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
+        raise ExhaustedError(words[0], processor_seconds)
     if done.returncode and len(done.stdout) <= most:
         text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         if _PROMISED in text:
@@ -397,16 +412,18 @@ def _cut(subject: str) -> str:
 def ignored(folder: str) -> frozenset[str]:
     """What git ignores below the resolved *folder*; nothing where it ignores all of it.
 
-    Raises GitError; StuckError where git takes long because a pipe, say, stands where patterns should.
+    Raises GitError; StuckError where git takes long because a pipe, say, stands where patterns should; ExhaustedError
+    where it takes longer than patterns are worth.
     """
     words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    ask = partial(run, folder, *words, without=_OF_A_HOOK, processor_seconds=_IGNORING)
     try:
-        listed = run(folder, *words, without=_OF_A_HOOK, seconds=_PATIENCE).split(b"\0")
+        listed = ask(seconds=_PATIENCE).split(b"\0")
     except subprocess.TimeoutExpired:
         stuck = _special_patterns(folder)
         if stuck:
             raise StuckError(stuck) from None
-        listed = run(folder, *words, without=_OF_A_HOOK).split(b"\0")
+        listed = ask().split(b"\0")
     if b"./" in listed:
         return frozenset()
     return frozenset(os.path.join(folder, os.fsdecode(name).rstrip("/")) for name in listed if name)

@@ -25,6 +25,7 @@ _T = TypeVar("_T")
 _AHEAD = 4
 """For each program that may run, so many more may have ended before their turn."""
 
+PARENT_DEATH = 1  # PR_SET_PDEATHSIG (linux/prctl.h)
 _PIECE = 1 << 16
 _MOST_STDERR = 1 << 18
 _SHORTEST, _LONGEST = 0.0005, 0.05
@@ -90,17 +91,18 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     most: int = sys.maxsize,
     enter: Callable[[], None] | None = None,
     bounds: Mapping[str, int] = MappingProxyType({}),
+    spend: Callable[[float], None] | None = None,
 ) -> CompletedProcess[bytes]:
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
     It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
     than *seconds*, if it prints more than *most* bytes (and then the answer is longer than that), and if anything is
-    raised here. Of what it says on standard error the first and the last are kept. *enter* and *bounds* are those of a
-    `Task`.
+    raised here. Of what it says on standard error the first and the last are kept. *enter*, *bounds* and *spend* are
+    those of a `Task`.
     """
 
     def steps() -> "Steps[CompletedProcess[bytes]]":
-        return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds))
+        return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds, spend))
 
     return finish(steps())
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, NoReturn, Self
 
 from render.model.named_tuple import NamedTuple
+from render.system.processes import PARENT_DEATH
 from render.system.signals import signal
 
-_PARENT_DEATH = 1  # PR_SET_PDEATHSIG (linux/prctl.h)
 _LARGEST_ORDER = 1 << 17
 """Bytes of a command with its environment, and of an answer."""
 _LINK, _RULES = 3, 4
@@ -209,7 +209,7 @@ def _leave(link: socket.socket, recipe: Recipe) -> NoReturn:
         _forget(link, recipe.rules)
         os.setsid()
         if recipe.leave():
-            recipe.prctl(_PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+            recipe.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
             number = os.fork() if os.getppid() == parent else -1
             if not number:
                 _supervise(recipe)
@@ -243,7 +243,7 @@ def _supervise(recipe: Recipe) -> NoReturn:
     """In the first process of its namespace: confine it, and do what is ordered until nobody is there any more."""
     try:
         os.setsid()
-        recipe.prctl(_PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+        recipe.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         link = socket.socket(fileno=_LINK)
         if recipe.confine(_RULES):
             os.close(_RULES)

@@ -85,3 +85,20 @@ def test_what_git_waits_for_without_an_end_is_named(
     out, err = capfd.readouterr()
     assert f"cannot read {os.path.join(place, '.gitignore')}: neither a regular file" in out
     assert "1 VM" in err
+
+
+def test_patterns_that_take_git_for_ever_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It tries all ways in which the folders of a path can be those of a pattern."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(git, "_PATIENCE", 0.3)
+    monkeypatch.setattr(git, "_IGNORING", 1)
+    put(tmp_path / "/".join(["aaaa"] * 60) / "vm.yaml", vm(memory="1Gi"))
+    subprocess.run(["git", "init", "-q"], check=True)
+    (tmp_path / ".gitignore").write_text("**/*a*/" * 60 + "1\n", encoding="utf-8")
+    assert invoke(["check", "."]) == 3
+    out, err = capfd.readouterr()
+    assert "VR111" in out
+    assert "what git ignores here is not known: git ls-files took more than 1 seconds" in out
+    assert "1 VM" in err

@@ -252,6 +252,26 @@ with Boxes() as boxes:
         print(its.home, flush=True)
         ran(its, folder, {code!r}, {mark!r})
 """
+ALONE = """
+import sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from tests.attack.test_supervisor import inside, ran, Boxes
+folder = Path({folder!r})
+with Boxes() as boxes, inside(boxes, folder) as its:
+    assert its.supervisor is None
+    ran(its, folder, "import time; time.sleep(600)", {mark!r})
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
+def test_a_program_without_one_ends_with_us(repository: Path, number: signal.Signals) -> None:
+    mark = f"alone-{os.getpid()}-{number}"
+    words = ALONE.format(root=str(ROOT), folder=str(repository), mark=mark)
+    with subprocess.Popen([sys.executable, "-c", words], stderr=subprocess.DEVNULL) as process:
+        assert eventually(lambda: len(with_word(mark)) == 1)
+        process.send_signal(number)
+    assert eventually(lambda: not with_word(mark))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])

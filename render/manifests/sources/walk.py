@@ -109,6 +109,11 @@ class _Omitted:
                 self._ignored = git.ignored(top)
         except git.StuckError as error:
             self.diagnostics.append(files.special(os.path.relpath(error.file)))
+        except git.ExhaustedError as error:
+            message = f"what git ignores here is not known: {error}"
+            cure = "let the patterns of its .gitignore have fewer ** and *"
+            place = Location(file=os.path.relpath(top))
+            self.diagnostics.append(codes.LIMIT_EXCEEDED.at(place, message, help=cure))
         except git.GitError:  # not installed, or not for us to ask
             pass
 
