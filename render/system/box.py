@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 
 from render.model.named_tuple import NamedTuple
 from render.system import processes, processors, seccomp
-from render.system.signals import deferred, signal
+from render.system.signals import PARENT_DEATH, deferred, signal
 
 if TYPE_CHECKING:
     import ctypes
@@ -233,7 +233,7 @@ def fence() -> Callable[[], None] | None:
     calls = seccomp.make(system)
 
     def enter() -> None:
-        system.prctl(processes.PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+        system.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         if rules.version:
             system.syscall(_RESTRICT_SELF, rules.descriptor, 0)
@@ -463,7 +463,7 @@ def _confining(stage: _Stage, folder: str, rules: _Ruleset) -> Callable[[], Wall
 
     def confine() -> Walls:
         network, has_mounts = enter_namespaces()
-        system.prctl(processes.PARENT_DEATH, signal.SIGKILL, 0, 0, 0)  # entering takes it back
+        system.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)  # entering takes it back
         system.prctl(_SECURE_BITS, _NO_ROOT, 0, 0, 0)
         system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         is_ruled = rules.version and system.syscall(_RESTRICT_SELF, rules.descriptor, 0) == 0

@@ -193,15 +193,20 @@ def _run(  # noqa: PLR0913 - what a program is started with
     if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
         raise ExhaustedError(words[0], processor_seconds)
     if done.returncode and len(done.stdout) <= most:
-        text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        if _PROMISED in text:
-            raise GitError(
-                "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
-            )
-        cure = next((advice for answer, advice in _CURES.items() if answer in text), "")
-        lines = [line for line in text.split("\n") if not line.startswith(_ASIDE)]
-        raise GitError((lines or [""])[0].removeprefix("fatal: ") or f"git {words[0]} failed", cure)
+        raise _refusal(done.stderr, words[0])
     return done.stdout
+
+
+def _refusal(stderr: bytes, command: str) -> GitError:
+    """What is wrong where git *command* failed and said *stderr*."""
+    text = stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+    if _PROMISED in text:
+        return GitError(
+            "the clone is partial and lacks objects of this commit: git fetch --refetch --no-filter"
+        )
+    cure = next((advice for answer, advice in _CURES.items() if answer in text), "")
+    lines = [line for line in text.split("\n") if not line.startswith(_ASIDE)]
+    return GitError((lines or [""])[0].removeprefix("fatal: ") or f"git {command} failed", cure)
 
 
 def sides(file: str) -> tuple[bytes, bytes, bytes] | Diagnostic:

@@ -25,7 +25,6 @@ _T = TypeVar("_T")
 _AHEAD = 4
 """For each program that may run, so many more may have ended before their turn."""
 
-PARENT_DEATH = 1  # PR_SET_PDEATHSIG (linux/prctl.h)
 _PIECE = 1 << 16
 _MOST_STDERR = 1 << 18
 _SHORTEST, _LONGEST = 0.0005, 0.05

@@ -20,12 +20,14 @@ else:
     import _signal as signal  # all of it but the enums, whose making costs every start
 
 __all__ = (
-    "PATIENCE", "STOPPED", "STOPS", "HungUp", "OverdueError", "Terminated", "add_moment", "arm", "behind", "deadline",
-    "deferred", "disarm", "lift_deadline", "outcome", "signal", "trace",
+    "PARENT_DEATH", "PATIENCE", "STOPPED", "STOPS", "HungUp", "OverdueError", "Terminated", "add_moment", "arm",
+    "behind", "deadline", "deferred", "disarm", "lift_deadline", "outcome", "signal", "trace",
 )  # fmt: skip
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end."""
+PARENT_DEATH = 1
+"""What has prctl(2) send a signal to the process that asks for it, when its parent ends (linux/prctl.h)."""
 _LONGEST = 10**9  # seconds: a timer takes no more than ten times that
 _PAUSE = 0.01  # seconds
 PATIENCE = 1.0

@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, NoReturn, Self
 
 from render.model.named_tuple import NamedTuple
-from render.system.processes import PARENT_DEATH
-from render.system.signals import signal
+from render.system.signals import PARENT_DEATH, signal
 
 _LARGEST_ORDER = 1 << 17
 """Bytes of a command with its environment, and of an answer."""
