@@ -155,7 +155,7 @@ def ignition(text: str) -> TextVerdict:
     if unread or _BRACES.search(text):
         return TextVerdict(unread=unread or "template")
     try:
-        json.loads(text)
+        json.loads(text, parse_int=float)  # a number may have more digits than Python counts
     except json.JSONDecodeError as error:
         if _PLACEHOLDER.search(text):
             return TextVerdict(unread="template")

@@ -138,7 +138,7 @@ def rewrite(text: str, edits: Edits) -> str | Unwritten:
         end = min(start + len(chunk.text), len(text))
         try:
             new = _document(chunk.text, list(edits[index]))
-        except (YAMLError, RecursionError) as error:
+        except (YAMLError, ValueError, RecursionError) as error:
             new = Unwritten(_unread(error, chunk))
         if isinstance(new, Unwritten):
             return new
@@ -155,6 +155,8 @@ def _unread(error: Exception, chunk: Chunk) -> str:
     where = f"line {chunk.position(mark.line, mark.column)[0]}" if mark else "it"
     if isinstance(error, RecursionError):
         problem = "it is nested too deep"
+    elif isinstance(error, ValueError):
+        problem = "a tag with a % in it is no URI"
     else:
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
     return f"ruamel.yaml, which keeps the comments, cannot read {where}: {problem}"

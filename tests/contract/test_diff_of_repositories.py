@@ -1270,3 +1270,42 @@ def test_vms_of_a_definition_that_the_api_server_refuses_get_nothing_of_it(
     assert diff(*words).effects["web"] == ("repaired",)
     pinned = diff(*words, revisions="HEAD~3..HEAD")
     assert pinned.effects["web"] == ("same",)
+
+
+def test_a_kustomization_at_the_top_hides_nothing_beside_it(
+    repository: Repository, diff: Run
+) -> None:
+    repository.write("web.yaml", vm())
+    repository.write("sub/kustomization.yaml", "resources: [db.yaml]\n")
+    repository.write("sub/db.yaml", vm("db"))
+    repository.commit("Two VMs")
+    repository.write("kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("sub/db.yaml", vm("db", memory="2Gi"))
+    repository.write("loose/cache.yaml", vm("cache"))
+    repository.commit("A kustomization at the top, and an edit beside it")
+    reviewed = diff("--format", "json").json
+    effects = {m["resource"]["name"]: m["effects"] for m in reviewed["machines"]}
+    assert effects == {"web": ["same"], "db": ["restart"]}
+    assert "1 VM file that no kustomization lists" in diff().text
+    repository.write("sub/db.yaml", vm("db", memory="3Gi"))
+    repository.commit("Another edit beside it")
+    assert diff("--format", "json").effects == {"web": ("same",), "db": ("restart",)}
+
+
+@pytest.mark.parametrize("address", ["https://example.invalid/vm.yaml", "github.com/example/vms"])
+def test_vms_that_a_remote_base_has_now_are_not_gone(
+    repository: Repository, diff: Run, address: str
+) -> None:
+    """Nobody knows what stands there; whoever looks at the repository alone is told that it was not looked at."""
+    repository.write("sub/kustomization.yaml", "resources: [db.yaml]\n")
+    repository.write("sub/db.yaml", vm("db"))
+    repository.write("web.yaml", vm())
+    repository.commit("Two VMs")
+    repository.write("sub/kustomization.yaml", f"resources: ['{address}']\n")
+    repository.git("rm", "-q", "sub/db.yaml")
+    repository.commit("One of them is elsewhere")
+    reviewed = diff()
+    assert reviewed.status == 1
+    assert "not compared: sub" in reviewed.text
+    assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
+    assert "1 kustomization of a remote base without VMs" in repository.run("check", ".").stderr

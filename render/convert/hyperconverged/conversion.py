@@ -65,7 +65,10 @@ def stored(desired: Desired) -> Desired:
 def _v1_only(desired: Desired) -> Tree:
     """What the annotation of a dumped object says; ValueError where it cannot be read."""
     text = desired.annotations.get(V1_ONLY)
-    fields: Any = json.loads(text) if text else {}
+    try:
+        fields: Any = json.loads(text) if text else {}
+    except RecursionError:
+        raise ValueError(f"{V1_ONLY} is nested too deep") from None
     if not isinstance(fields, dict):
         raise ValueError(f"{V1_ONLY} is no mapping")  # noqa: TRY004 - what json raises, too
     return fields

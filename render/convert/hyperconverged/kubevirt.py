@@ -344,7 +344,7 @@ def _rates(text: str | None) -> tuple[Any, Any]:
         raise TuningError("tuning policy set but annotation not present or wrong")
     try:
         rates: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TuningError(f"the annotation {TUNING_ANNOTATION} is no JSON: {error}") from None
     for name in ("qps", "burst"):
         value = rates.get(name) if isinstance(rates, dict) else None

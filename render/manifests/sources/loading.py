@@ -219,9 +219,12 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
     from render.manifests.sources import kustomization as built
 
     if built.is_of_elsewhere(intake, tried):
-        loose.unseen["kustomization of a remote base without VMs"] += 1
-        loose.diagnostics.append(skipped(tried.folder, tried.unbuilt[0].message))
+        loose.unseen[walk.OF_ELSEWHERE] += 1
+        why = skipped(tried.folder, tried.unbuilt[0].message)
+        loose.diagnostics.append(why)
         built.read_without_remotes(intake, tried)
+        if not tried.documents:
+            loose.unfilled[tried.folder, ""] = [why]
         return bool(tried.documents)
     if built.is_for_helm(intake, tried):
         loose.unseen["helmCharts kustomization"] += 1

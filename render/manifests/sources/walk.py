@@ -27,6 +27,8 @@ from render.yaml.reader import Document
 
 #: Where the unfilled inputs have why files cannot be read in which objects may stand that fill in others.
 UNREAD_USERS = ("", "")
+#: What is counted that only wants for what is elsewhere.
+OF_ELSEWHERE = "kustomization of a remote base without VMs"
 #: How a file begins that stands for one in Git LFS.
 _LFS = b"version https://git-lfs.github.com/spec/"
 
@@ -522,6 +524,10 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
+    if top in into.remotes:
+        into.unseen[OF_ELSEWHERE] += 1
+        into.unfilled[top, ""] = [skipped(top, "it refers to what is elsewhere")]
+        into.diagnostics += into.unfilled[top, ""]
     faults = [f"{', '.join(gone)}, which is not there"] if gone else []
     faults += [f"{folder}, which has no kustomization" for folder in reach.bare]
     faults += [f"{', '.join(unopened)}, which cannot be read"] if unopened else []

@@ -65,7 +65,7 @@ class _Scanner:
         self.at = 0
 
     def document(self) -> Any:
-        value = self._value(0)
+        value = self._value()
         if self._peek():
             self._refuse("after top-level value")
         return value
@@ -82,14 +82,27 @@ class _Scanner:
         character = {"'": "'\\''", '"': "'\"'"}.get(found) or f"'{quoted(found)[1:-1]}'"
         raise GoJSONError(f"invalid character {character} {where}")
 
-    def _value(self, depth: int) -> Any:
-        if depth > _DEEPEST:
-            raise GoJSONError("exceeded max depth")
+    def _value(self) -> Any:
+        """The next value. No call for each level of it: Python has not as many as Go allows."""
+        around: list[_Pairs | list[Any]] = []
+        while True:
+            value = self._begun()
+            if isinstance(value, list) and not self._ends(value):
+                around.append(value)
+                if len(around) > _DEEPEST:
+                    raise GoJSONError("exceeded max depth")
+                continue
+            while around and self._is_last(value, around[-1]):
+                value = around.pop()
+            if not around:
+                return value
+
+    def _begun(self) -> Any:
+        """The value that begins here, of an object or an array the opening alone; `_Pairs` are an object."""
         start = self._peek()
-        if start == "{":
-            return self._object(depth)
-        if start == "[":
-            return self._array(depth)
+        if start in ("{", "["):
+            self.at += 1
+            return _Pairs() if start == "{" else []
         if start == '"':
             return self._string()
         if start in _LITERALS:
@@ -98,42 +111,40 @@ class _Scanner:
             self._refuse("looking for beginning of value")
         return self._number()
 
-    def _object(self, depth: int) -> "_Pairs":
-        """The pairs, in order: which key counts is a matter of the type."""
-        pairs = _Pairs()
-        self.at += 1
-        if self._peek() == "}":
+    def _ends(self, opened: "_Pairs | list[Any]") -> bool:
+        """Whether what was *opened* has nothing in it; else its first value is next, of an object behind the key."""
+        if self._peek() == ("}" if isinstance(opened, _Pairs) else "]"):
             self.at += 1
-            return pairs
-        while True:
-            if self._peek() != '"':
-                self._refuse("looking for beginning of object key string")
-            key = self._string()
-            if self._peek() != ":":
-                self._refuse("after object key")
-            self.at += 1
-            pairs.append((key, self._value(depth + 1)))
-            end = self._peek()
-            if end not in (",", "}"):
-                self._refuse("after object key:value pair")
-            self.at += 1
-            if end == "}":
-                return pairs
+            return True
+        if isinstance(opened, _Pairs):
+            self._key(opened)
+        return False
 
-    def _array(self, depth: int) -> list[Any]:
-        items: list[Any] = []
+    def _key(self, pairs: "_Pairs") -> None:
+        """Add the key that is next to *pairs*, without a value yet: which one counts is a matter of the type."""
+        if self._peek() != '"':
+            self._refuse("looking for beginning of object key string")
+        key = self._string()
+        if self._peek() != ":":
+            self._refuse("after object key")
         self.at += 1
-        if self._peek() == "]":
-            self.at += 1
-            return items
-        while True:
-            items.append(self._value(depth + 1))
-            end = self._peek()
-            if end not in (",", "]"):
-                self._refuse("after array element")
-            self.at += 1
-            if end == "]":
-                return items
+        pairs.append((key, None))
+
+    def _is_last(self, value: Any, around: "_Pairs | list[Any]") -> bool:
+        """Put *value* into what is *around* it; whether that ends behind it."""
+        if isinstance(around, _Pairs):
+            around[-1] = around[-1][0], value
+            where, close = "after object key:value pair", "}"
+        else:
+            around.append(value)
+            where, close = "after array element", "]"
+        end = self._peek()
+        if end not in (",", close):
+            self._refuse(where)
+        self.at += 1
+        if end == "," and isinstance(around, _Pairs):
+            self._key(around)
+        return end == close
 
     def _literal(self, word: str, value: Any) -> Any:
         for letter in word:

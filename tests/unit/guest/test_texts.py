@@ -120,6 +120,11 @@ def test_what_a_guest_ignores_is_said(text: str, check: str, line: int, words: s
     assert remark.help
 
 
+def test_a_number_of_ignition_may_have_many_digits() -> None:
+    text = '{"ignition": {"version": "3.3.0"}, "x": %s}' % ("9" * 5000)
+    assert texts.ignition(text) == texts.ignition('{"ignition": {"version": "3.3.0"}}')
+
+
 def test_a_slip_on_top_is_a_note_and_leaves_the_rest_as_it_is() -> None:
     remarks = texts.user_data(HEAD + "runcmds: []\npackages: x\n").remarks
     assert [(remark.check, remark.is_note) for remark in remarks] == [

@@ -36,3 +36,16 @@ def test_what_go_refuses_is_said_in_its_words(text: str, message: str) -> None:
 def test_keys_are_found_whatever_their_case() -> None:
     text = '[{"Image": "a", "ARGS": ["b"], "other": {}}, null]'
     assert gojson.unmarshal(text, HOOKS) == [{"image": "a", "args": ["b"]}, None]
+
+
+@pytest.mark.parametrize(
+    ("opening", "inner", "closing"), [("[", "", "]"), ('{"a":', "1", "}"), ('[{"a":', "1", "}]")]
+)
+def test_go_reads_deeper_than_python_calls(opening: str, inner: str, closing: str) -> None:
+    deepest = 10_000 // (1 + ("[{" in opening))
+    text = (
+        f'[{{"image": "a", "other": {opening * (deepest - 2) + inner + closing * (deepest - 2)}}}]'
+    )
+    assert gojson.unmarshal(text, HOOKS) == [{"image": "a"}]
+    with pytest.raises(gojson.GoJSONError, match=r"^exceeded max depth$"):
+        gojson.unmarshal(opening * (deepest + 1), HOOKS)

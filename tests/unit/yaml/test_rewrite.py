@@ -165,6 +165,7 @@ UNREAD = {
     "a: 2024-13-45\n": f"it: {NUMBER} (month must be in 1..12)",
     "a: 0x_\n": f"it: {NUMBER} (string index out of range)",
     "a: 1\nb: ._\n": f"it: {NUMBER} (could not convert string to float: '.')",
+    "a: !%25 b\n": "it: a tag with a % in it is no URI",
     f"a: {'[' * (DEEPEST - 1)}{']' * (DEEPEST - 1)}\n": "it: it is nested too deep",
 }
 

@@ -21,7 +21,7 @@ from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
-from render.frontends.session import include, is_unbuilt, leave_out_rendered, reading, settings_for
+from render.frontends.session import include, leave_out_rendered, reading, settings_for
 from render.manifests import discover, kustomization, roots
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
@@ -438,12 +438,10 @@ def _read_both(
     )
     texts: _Texts = {}
     read = [_read(side, common, texts) for side in placed]
-    if any(map(_is_unbuilt, read)):
-        read = [_read(side, common, texts, as_repository=True) for side in placed]
     torn = _torn(*read)
     if torn:
         apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
-        read = [_read(side, common, texts, as_repository=True, apart=apart) for side in placed]
+        read = [_read(side, common, texts, apart=apart) for side in placed]
     for loaded_side, other_side in (read, read[::-1]):
         unopened = _unopened(loaded_side, other_side.files())
         _add_faults(loaded_side.path, loaded_side.inputs, unopened)
@@ -788,33 +786,25 @@ def _here(request: Request, path: str, name: str) -> _PlacedSide:
     return _PlacedSide(name, os.getcwd(), path, snapshots.request_at(request, path))
 
 
-def _is_unbuilt(side: _LoadedSide) -> bool:
-    """Whether *side* is a folder of which nobody can build what stands there: the roots below count by themselves."""
-    with contextlib.chdir(side.folder):
-        return any(is_unbuilt(loaded, (side.path,)) for loaded in side.inputs)
-
-
 def _read(
     side: _PlacedSide,
     common: tuple[str, ...],
     texts: _Texts,
     *,
-    as_repository: bool = False,
     apart: Collection[str] = (),
 ) -> _LoadedSide:
     """What stands at *side*: of a folder what KubeVirt reads, but for what the patterns *common* to both sides exclude.
 
     What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
-    gets those of this one. *as_repository*: whatever stands in the folder itself. *apart*: the folders of
-    kustomizations, seen from the path, that are not built themselves.
+    gets those of this one. *apart*: the folders of kustomizations, seen from the path, that are not built
+    themselves.
     """
     name, folder, path, request, exists, lacking, rewritten, top = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
     how = reading(request, standard_input())._replace(known=texts)
     with contextlib.chdir(folder):
-        is_built = kustomization.find(path) and request.reading.kustomize != "never"
-        if os.path.isdir(path) and (as_repository or not is_built):
+        if os.path.isdir(path):
             layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
             scope = Scope(
