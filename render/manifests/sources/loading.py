@@ -220,11 +220,11 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
 
     if built.is_of_elsewhere(intake, tried):
         loose.unseen[walk.OF_ELSEWHERE] += 1
-        why = skipped(tried.folder, tried.unbuilt[0].message)
-        loose.diagnostics.append(why)
+        note = skipped(tried.folder, tried.unbuilt[0].message)
+        loose.diagnostics.append(note)
         built.read_without_remotes(intake, tried)
         if not tried.documents:
-            loose.unfilled[tried.folder, ""] = [why]
+            loose.unfilled[tried.folder, ""] = [note]
         return bool(tried.documents)
     if built.is_for_helm(intake, tried):
         loose.unseen["helmCharts kustomization"] += 1
