@@ -668,6 +668,12 @@ def impact_schema() -> dict[str, Any]:
             "description": "the definitions that were deleted, for want of which it is refused, fails or "
             "cannot be rendered",
         },
+        "redefined": {
+            "type": "array",
+            "items": _closed(cause),
+            "description": "the fields of edited definitions for which it is refused, fails or cannot be "
+            "rendered, where no change names them",
+        },
         "configured": {
             "type": "array",
             "items": _closed(cause),

@@ -146,6 +146,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
         "source": machine.source and _cause(machine.source, part.locate),
         "lacking": [_cause(source, part.locate) for source in machine.lacking],
+        "redefined": [_cause(source, part.locate) for source in machine.redefined],
         "configured": [_cause(source, part.locate) for source in machine.configured],
     }
 

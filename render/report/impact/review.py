@@ -85,6 +85,7 @@ HOLDER_OUTCOMES = {
 }  # fmt: skip
 #: What is said of a definition that a VM cannot do without.
 LACKING = "it asks for what is deleted:"
+_REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
@@ -658,6 +659,9 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     part, machine = entry
     for source in machine.lacking:
         yield ImpactText(LACKING, str(source.resource), part.locate(source))
+    for source in machine.redefined:
+        edited = f"{source.resource} {source.field}".rstrip()
+        yield ImpactText(_REDEFINED, edited, part.locate(source))
     for source in machine.configured:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(f"{_CONFIGURED}:", edited, part.locate(source))
@@ -953,7 +957,7 @@ def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]
     for change in leaves(machine.changes):
         if change.cause is not None:
             yield change.cause, _effect_on(machine, change), change.waits
-    for source in machine.lacking:
+    for source in (*machine.lacking, *machine.redefined):
         yield source, worst(machine), False
 
 
