@@ -378,6 +378,13 @@ def moved_from(folder: str, commit_id: str, path: str) -> str:
     return next((old for old, new in renames if new == path), "")
 
 
+def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
+    """What files that git knows now were called at the commit, each with its name of today. Raises GitError."""
+    words = ("-z", "--cached", "--find-renames", "--diff-filter=R", "--name-status", commit_id)
+    listed = os.fsdecode(run(top, "diff-index", *words)).split("\0")
+    return [*zip(listed[1::3], listed[2::3], strict=False)]
+
+
 def _commits(folder: str, *words: str) -> list[Commit]:
     text = run(
         folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
