@@ -426,7 +426,7 @@ def _property(option: Option) -> dict[str, Any]:
 
 
 _FIGURES = (
-    "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "fixable", "fixableUnsafely",
+    "machines", "kustomizations", "accepted", "before", "unknown", "cut", "ignoring", "fixable", "fixableUnsafely",
     "bundled", "objects", "files", "charts",
 )  # fmt: skip
 

@@ -385,6 +385,12 @@ def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
     return [*zip(listed[1::3], listed[2::3], strict=False)]
 
 
+def changed_since(top: str, commit_id: str) -> list[str]:
+    """The files that git knows and that may be others than at the commit, from *top*. Raises GitError."""
+    listed = run(top, "diff-index", "-z", "--name-only", commit_id)
+    return os.fsdecode(listed).split("\0")[:-1]
+
+
 def _commits(folder: str, *words: str) -> list[Commit]:
     text = run(
         folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from render.diagnostics import codes
@@ -11,6 +11,7 @@ from render.frontends.answer import refused
 from render.frontends.parts import FleetPart
 from render.frontends.reporting import in_repository, with_fingerprints
 from render.frontends.request.request import Request
+from render.manifests.documents import Documents
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.report.findings import Finding, about
@@ -25,6 +26,70 @@ class KnownFinding(NamedTuple):
     resource: ResourceRef | None
     file: str
     says: tuple[str, ...]
+
+
+class Before(NamedTuple):
+    """What was found before, and what could not be read then: files, and folders of kustomizations and charts."""
+
+    findings: Sequence[KnownFinding] = ()
+    unread: Collection[str] = ()
+
+    def without_unknown(self, findings: Iterable[Finding]) -> list[Finding]:
+        """*findings* but for those of which nobody knows that they are new: where they stand could not be read.
+
+        What cannot be read now is told all the same.
+        """
+        seen_from = in_repository()
+
+        def is_unknown(finding: Finding) -> bool:
+            if _says_unread(finding.diagnostic):
+                return False
+            builds = [_is_below(seen_from(folder), self.unread) for folder in finding.builds]
+            places = (seen_from(place.file) for place in (finding.place, *finding.related))
+            return any(_is_below(file, self.unread) for file in places) or (
+                bool(builds) and all(builds)
+            )
+
+        return [finding for finding in findings if not is_unknown(finding)]
+
+
+def _says_unread(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* is about what cannot be read, and about no object."""
+    is_about_text = diagnostic.resource is None and codes.CODES[diagnostic.code].withholds
+    return diagnostic.is_error and is_about_text
+
+
+def _is_below(name: str, folders: Iterable[str]) -> bool:
+    return any(folder == os.curdir or files.is_below(name, folder) for folder in folders)
+
+
+def before(
+    findings: Sequence[Finding], parts: Iterable[FleetPart], changed: Collection[str]
+) -> Before:
+    """What was found in *parts*, as it stands here.
+
+    Why something cannot be read that has *changed* since is not among it: nobody knows what the change does there.
+    """
+    seen_from = in_repository()
+    unread: set[str] = set()
+    altered: set[str] = set()
+    for loaded in (part.loaded for part in parts):
+        names = {*map(seen_from, _unread(loaded))}
+        read = {*map(seen_from, loaded.files)} if loaded.is_one_root else ()
+        unread |= names
+        if names and any(file in read or _is_below(file, names) for file in changed):
+            altered |= names
+    known = [each for each in as_known(findings) if each.file not in altered]
+    return Before(known, unread)
+
+
+def _unread(loaded: Documents) -> Iterator[str]:
+    """What of *loaded* could not be read: files, or all of the folder that it is made of."""
+    for error in loaded.diagnostics:
+        if _says_unread(error):
+            yield from filter(None, [error.location.file])
+            if loaded.is_one_root:
+                yield loaded.folder
 
 
 def as_known(findings: Sequence[Finding]) -> tuple[KnownFinding, ...]:
@@ -48,22 +113,23 @@ def _says(finding: Finding, file: str) -> tuple[str, ...]:
 
 
 def without(
-    findings: list[Finding], before: Sequence[KnownFinding], parts: Iterable[FleetPart]
+    findings: list[Finding], known: Sequence[KnownFinding], parts: Iterable[FleetPart]
 ) -> tuple[list[Finding], int]:
-    """*findings* of *parts* but for those of *before*; and how many of these are more than notes.
+    """*findings* of *parts* but for those *known*; and how many of these are more than notes.
 
     One is the same where its object, or its file, has moved: where it stood, it stands no more.
     """
     whole = with_fingerprints(findings)
-    prints = {each.fingerprint for each in before}
+    prints = {each.fingerprint for each in known}
     new = [finding for finding in whole if finding.fingerprint not in prints]
     if new:
         left = prints.difference(finding.fingerprint for finding in whole)
-        new = _unmoved(new, [each for each in before if each.fingerprint in left], parts)
-    return new, _weighty(whole) - _weighty(new)
+        new = _unmoved(new, [each for each in known if each.fingerprint in left], parts)
+    return new, weighty(whole) - weighty(new)
 
 
-def _weighty(findings: Iterable[Finding]) -> int:
+def weighty(findings: Iterable[Finding]) -> int:
+    """How many of *findings* are more than notes."""
     return sum(finding.diagnostic.severity is not Severity.INFO for finding in findings)
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.frontends.answer import Answer, Files
-from render.frontends.commands.baseline import KnownFinding, accepted_by, as_known, without
+from render.frontends.commands.baseline import (
+    Before,
+    KnownFinding,
+    accepted_by,
+    before,
+    weighty,
+    without,
+)
 from render.frontends.commits import back_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
@@ -189,7 +196,7 @@ class _Known:
         return accepted_by(self._request.own["baseline"], self._request)
 
     @cached_property
-    def _before(self) -> Sequence[KnownFinding]:
+    def _before(self) -> Before:
         revision = self._request.own["changed_since"]
         self._work.begin("compare", f"checking {revision}")
         return _at(revision, self._request, self._work)
@@ -201,12 +208,14 @@ class _Known:
             findings, accepted = without(findings, self._accepted, parts)
             tally = tally._replace(accepted=accepted)
         if self._request.own["changed_since"]:
-            findings, before = without(findings, self._before, parts)
-            tally = tally._replace(before=before)
+            findings, there_before = without(findings, self._before.findings, parts)
+            known = self._before.without_unknown(findings)
+            unknown = weighty(findings) - weighty(known)
+            findings, tally = known, tally._replace(before=there_before, unknown=unknown)
         return findings, tally
 
 
-def _at(revision: str, request: Request, work: Work) -> Sequence[KnownFinding]:
+def _at(revision: str, request: Request, work: Work) -> Before:
     """What is found where the work tree left *revision*."""
     here = os.path.realpath(".")
     paths = [os.path.relpath(os.path.realpath(path), here) for path in request.paths]
@@ -218,8 +227,9 @@ def _at(revision: str, request: Request, work: Work) -> Sequence[KnownFinding]:
         present = [path for path in paths if os.path.lexists(path)]
         then = again(request, *present)
         if then.faults.diagnostics or len(present) < len(paths[:1]):
-            return ()
-        return as_known(_found(then, work).findings)
+            return Before()
+        findings, _, parts = _found(then, work)
+        return before(findings, parts, git.changed_since(top, base))
 
 
 def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:

@@ -335,6 +335,45 @@ def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, .
         assert "new/vms/001.yaml" in answer.out
 
 
+def test_what_a_commit_could_not_read_is_not_called_new(ask: Ask) -> None:
+    """An overlay, and a file, of which nobody knows what was wrong; what cannot be read now has the status of it."""
+    sound = "namespace: prod\nresources: [../vms]\n"
+    broken = sound.replace("resources", "resource")
+    files = {
+        "vms/vm.yaml": vm("web", instancetype="small", memory="2Gi"),
+        "vms/small.yaml": instancetype("small"),
+        "vms/kustomization.yaml": "resources: [vm.yaml, small.yaml]\n",
+        "prod/kustomization.yaml": broken,
+        "loose/vm.yaml": f"{vm('loose')}a: [\n",
+    }
+    ask("rule", "VR301", files=files)
+    git("init", "--quiet", "--initial-branch=main")
+    commit("broken")
+    git("checkout", "--quiet", "-b", "change")
+    answer = ask("check", "--changed-since", "main")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    # Whoever edits what cannot be read is told that it still cannot be.
+    put("prod/kustomization.yaml", f"{broken}# TODO\n")
+    answer = ask("check", "--changed-since", "main")
+    assert answer.exit == ask("check").exit == Exit.UNREADABLE
+    assert [line.partition(" ")[0] for line in answer.out.splitlines()] == ["prod:"]
+    put("prod/kustomization.yaml", sound)
+    put("loose/vm.yaml", vm("loose", instancetype="absent"))
+    answer = ask("check", "--changed-since", "main")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    assert "; 2 where the commit cannot be read, and not known to be new;" in answer.err
+    report = ask("check", "--changed-since", "main", "--format", "json").out
+    assert json.loads(report)["summary"]["unknown"] == 2
+    put("new.yaml", vm("new", instancetype="absent"))
+    answer = ask("check", "--changed-since", "main")
+    assert answer.exit == Exit.FINDINGS
+    assert answer.out.count(": error VR") == 1
+    assert "new.yaml" in answer.out
+    commit("sound")
+    put("prod/kustomization.yaml", broken)
+    assert ask("check", "--changed-since", "HEAD").exit == Exit.UNREADABLE
+
+
 def test_a_copy_has_findings_of_its_own(ask: Ask) -> None:
     """The first still stands where it stood: with what was known of it, or without."""
     files = {
