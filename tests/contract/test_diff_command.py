@@ -56,6 +56,48 @@ def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None
     assert repository.git("status", "--porcelain") == before
 
 
+@pytest.mark.parametrize("mode", ["--cone", "--no-cone"])
+def test_what_a_sparse_checkout_leaves_out_is_no_removal(repository: Repository, mode: str) -> None:
+    """As git has it: what is not checked out is as in the index, and what is there as it stands there."""
+    repository.vm("far", folder="others")
+    repository.commit("A VM elsewhere")
+    repository.git("sparse-checkout", "set", mode, "others")
+    assert not (repository.folder / "vms").exists()
+    before = repository.git("status", "--porcelain")
+    assert repository.fine("diff", "HEAD").splitlines()[0] == "3 VMs: 3 same"
+    text = repository.fine("diff", "HEAD~1")
+    assert text.splitlines()[:2] == [
+        "3 VMs: 1 new, 2 same",
+        f"{repository.git('rev-parse', 'HEAD~1')[:10]} -> the working tree, synced with --emit source",
+    ]
+    text = (repository.folder / "others/far.yaml").read_text()
+    repository.write("others/far.yaml", text.replace("Always", "Halted"))
+    repository.write("others/untracked.yaml", text.replace("far", "untracked"))
+    assert (
+        repository.git("status", "--porcelain")
+        == f"{before} M others/far.yaml\n?? others/untracked.yaml\n"
+    )
+    text = repository.fine("diff", "HEAD")
+    assert text.splitlines()[0] == "4 VMs: 1 stop, 1 new, 2 same"
+    assert "others/far.yaml:" in text
+    # Where a file of another commit is in the index it counts, whether it is checked out or not.
+    repository.git("rm", "--quiet", "--cached", "--sparse", "vms/web.yaml")
+    assert "1 gone" in repository.fine("diff", "HEAD")
+
+
+def test_a_sparse_checkout_of_a_partial_clone_compares_what_it_has(repository: Repository) -> None:
+    """What neither state has here is alike in both."""
+    repository.write("others/far.yaml", manifests.vm("far", memory="1Gi"))
+    repository.commit("A VM elsewhere")
+    for file in ("vms/web.yaml", "vms/db.yaml", "instancetypes/small.yaml"):
+        lost = repository.git("rev-parse", f"HEAD:{file}").strip()
+        (repository.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    repository.git("sparse-checkout", "set", "others")
+    text = repository.fine("diff", "HEAD")
+    assert text.splitlines()[0] == "1 VM: 1 same"
+    assert "; not compared: " in text
+
+
 def test_two_folders(repository: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     other.instancetype("small", cpus=4)

@@ -44,7 +44,7 @@ from render.report.places import Sources
 from render.report.waivers import Waiver
 from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import CheckoutScope, absent, changed
+from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -57,6 +57,7 @@ _RANGE = ".."
 _BRANCH = "..."
 _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders; BASE HEAD is BASE..HEAD"
+_WORKING = "the working tree"
 _NO_REPOSITORY = "not a git repository"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
@@ -643,7 +644,9 @@ def _placed(
         head = _commit_id(top, revisions.after or "HEAD")
         base = git.merge_base(top, _commit_id(top, base), head)
     _demand(revisions.path, top, (base, revisions.after))
-    ends = [_id(top, revision) if revision else "" for revision in (base, revisions.after)]
+    is_sparse = not revisions.after and bool(git.skipped(top))
+    after = _id(top, revisions.after) if revisions.after else WORK_TREE if is_sparse else ""
+    ends = _id(top, base), after
     first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
     return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
 
@@ -755,15 +758,16 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     *beside* is the commit that it is compared with.
     """
     if not revision:
-        return _here(request, path, "the working tree")._replace(top=top)
+        return _here(request, path, _WORKING)._replace(top=top)
+    name = _WORKING if revision == WORK_TREE else revision[:10]
     inside = within(path, top)
     looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
     scope = CheckoutScope(other, looked_at, beside)
     tree = trees.enter_context(checked_out(top, revision, request.reading.limits, scope))
     if not os.path.exists(os.path.join(tree, inside)):
-        return _PlacedSide(revision[:10], tree, inside, request, exists=False)
+        return _PlacedSide(name, tree, inside, request, exists=False)
     with contextlib.chdir(tree):
-        here = _here(request, inside, revision[:10])
+        here = _here(request, inside, name)
         return here._replace(absent=(*absent(tree),), changed=(*changed(tree),), top=tree)
 
 
