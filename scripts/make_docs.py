@@ -648,6 +648,11 @@ def impact_schema() -> dict[str, Any]:
             "items": {"enum": ["instancetype", "preference"]},
             "description": "what the lock decides of it in the later state",
         },
+        "unpinned": {
+            "type": "array",
+            "items": {"enum": ["instancetype", "preference"]},
+            "description": "what the lock decided of it in the earlier state alone",
+        },
         "edited": {
             "type": "array",
             "items": _closed({"resource": resource, "pin": perhaps}),

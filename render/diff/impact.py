@@ -102,7 +102,8 @@ class MachineImpact(NamedTuple):
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although they would be made otherwise now; *made*:
     those that are made at once; *left*: those that have no template any more. *sizes*: before, and at the next start
-    after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
+    after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides,
+    and *unpinned* which it has decided until now.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
@@ -130,6 +131,7 @@ class MachineImpact(NamedTuple):
     lacking: tuple[ChangeSource, ...] = ()
     configured: tuple[ChangeSource, ...] = ()
     redefined: tuple[ChangeSource, ...] = ()
+    unpinned: tuple[str, ...] = ()
 
 
 class HolderImpact(NamedTuple):

@@ -141,6 +141,7 @@ def _described(
     described = machine_impact._replace(
         sizes=(_size(before), then),
         pins=tuple(sorted(after.pinned)) if after else (),
+        unpinned=tuple(_unpinned(before, now)) if before and now and "gone" not in effects else (),
     )
     if not _NOTHING_RUNS_OTHERWISE.issuperset(effects):
         places = sides[0].places, sides[1].places
@@ -152,6 +153,13 @@ def _described(
     return described._replace(
         edited=edited, deleted=deleted, configured=() if is_explained else settings
     )
+
+
+def _unpinned(before: Machine, after: Machine) -> Iterator[str]:
+    """For which of its definitions a VM has a pin *before* alone, while it goes on to ask for one."""
+    for word in sorted(before.pinned.keys() - after.pinned.keys()):
+        if tree.get(after.decoded, "spec", word):
+            yield word
 
 
 def _blaming(

@@ -206,7 +206,7 @@ def redefined(change: Transition) -> ChangeSource | None:
 
 def _in_order(route: Route) -> Route:
     """The list whose order changed, if *route* is an order."""
-    return route[:-1] if route[-1] is ORDER else route
+    return route[:-1] if route and route[-1] is ORDER else route
 
 
 def _computed(route: Route, change: Transition, *, around: bool = True) -> ChangeSource | None:

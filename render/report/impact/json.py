@@ -139,6 +139,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "madeDataVolumes": list(machine.made),
         "leftDataVolumes": list(machine.left),
         "pins": list(machine.pins),
+        "unpinned": list(machine.unpinned),
         "edited": _without_effect(machine.edited),
         "deleted": _without_effect(machine.deleted),
         "before": _size(before),

@@ -626,9 +626,15 @@ def rank(machine: MachineImpact) -> tuple[list[int], bool, str]:
 
 
 def pinned(machines: Iterable[MachineImpact]) -> str:
-    """How many VMs stay as they are while the lock decides what they use, in words; nothing where none does."""
-    number = sum(1 for machine in machines if machine.pins and not is_shown(machine))
-    return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
+    """How many VMs stay as they are while the lock decides what they use, and how many it let go, in words."""
+    machines = [*machines]
+    kept = sum(1 for machine in machines if machine.pins and not is_shown(machine))
+    let_go = sum(1 for machine in machines if machine.unpinned)
+    parts = (
+        f"pinned by the lock, of those that stay as they are: {kept:,}" if kept else "",
+        f"no longer pinned: {let_go:,}" if let_go else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 class ImpactText(NamedTuple):
@@ -657,6 +663,9 @@ def _messages(entry: MachineEntry) -> Iterator[ImpactText]:
 def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     """What else there is to know about what becomes of a VM."""
     part, machine = entry
+    if machine.unpinned:
+        words = " and ".join(machine.unpinned)
+        yield ImpactText(f"no longer pinned: it has each edit of its {words} from now on")
     for source in machine.lacking:
         yield ImpactText(LACKING, str(source.resource), part.locate(source))
     for source in machine.redefined:

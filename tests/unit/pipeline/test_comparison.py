@@ -11,6 +11,8 @@ from render.diff.sizes import Size
 from render.model import tree
 from render.model.resource import ResourceRef, from_body
 from render.pipeline import pinning
+from render.report.impact.review import pinned
+from render.report.impact.text import lines
 from render.revisions import lockfile
 from tests.support import updates
 from tests.support.goldens import UPDATES, cases
@@ -802,6 +804,21 @@ def test_another_pin_is_a_line_of_the_lock() -> None:
     assert (cause.resource.kind, cause.field, cause.index, cause.side) == (
         "RevisionLock", "pins.prod/web.instancetype", 2, "after",
     )  # fmt: skip
+
+
+def test_a_vm_that_loses_its_pin_is_told_so() -> None:
+    """Where it goes on to ask for what it was pinned to, and is rendered: nothing else reads a lock."""
+    before = [VM, SMALL, lock_of(VM, SMALL)]
+    found = only(before, [VM, SMALL], Settings(emit="vm"))
+    assert (found.effects, found.unpinned, found.pins) == (("none",), ("instancetype",), ())
+    assert "no longer pinned: it has each edit of its instancetype from now on" in lines(found)
+    assert pinned([found]) == "no longer pinned: 1"
+    assert only(before, before, Settings(emit="vm")).unpinned == ()
+    assert only(before, [VM, SMALL]).unpinned == ()
+    free = {key: value for key, value in VM["spec"].items() if key != "instancetype"}
+    assert only(before, [{**VM, "spec": free}], Settings(emit="vm")).unpinned == ()
+    (gone,) = compare(before, [SMALL], Settings(emit="vm")).machines
+    assert gone.unpinned == ()
 
 
 def test_an_edit_beside_the_input_does_not_reach_who_is_pinned() -> None:
