@@ -891,6 +891,32 @@ def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> N
     assert "platform/small.yaml:" in next(item for item in text if "cpu.sockets" in item)
 
 
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((".", "../missing"), "there is no ../missing"),
+        (("../missing", "../other"), "there is no ../missing and no ../other"),
+        (("/missing",), "there is no /missing"),
+        (("mian",), "unknown revision mian, and no file or folder is called so"),
+        (("HEAD", "missing/"), "neither state has missing/"),
+        (("HEAD~1..HEAD", "./missing"), "neither state has ./missing"),
+        (("HEAD", "--", "missing"), "neither state has missing"),
+        (("vms", "vms/web.yaml"), "vms/web.yaml is no folder, and two folders can be compared"),
+    ],
+)
+def test_what_is_missing_is_named_as_it_was_written(
+    repository: Repository, words: tuple[str, ...], text: str
+) -> None:
+    """A path that leads up, or from the root, was taken for a range of revisions."""
+    repository.write("more.txt", "")
+    repository.commit("More")
+    done = repository.run("diff", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, second = done.stderr.splitlines()
+    assert first.endswith(f": {text}")
+    assert second.startswith("  help: ")
+
+
 def test_what_is_neither_a_folder_nor_a_revision_is_named(tmp_path: Path) -> None:
     outside = Repository(tmp_path / "outside")
     shutil.rmtree(outside.folder / ".git")
