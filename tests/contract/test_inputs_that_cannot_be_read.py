@@ -566,6 +566,18 @@ def test_a_values_file_that_is_not_there_is_an_error_without_a_chart(tmp_path: P
         assert "nosuch: error VR110 unreadable: cannot read nosuch" in done.stdout + done.stderr
 
 
+def test_a_values_file_may_be_in_a_commit_alone(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "values.yaml", "a: 1\n")
+    assert run(tmp_path, "pin", ".").returncode == Exit.OK
+    commit(tmp_path)
+    (tmp_path / "values.yaml").unlink()
+    for words in (("diff", "HEAD"), ("history", "web"), ("show", "web", "--revision", "1")):
+        done = run(tmp_path, *words, "--values", "values.yaml")
+        assert (done.returncode, "VR110" in done.stderr) == (Exit.OK, False)
+
+
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     """What installs an operator pins nothing, unless a lock says that there was something."""
     operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml, gone.yaml]\n"
