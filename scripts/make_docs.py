@@ -426,7 +426,7 @@ def _property(option: Option) -> dict[str, Any]:
 
 
 _FIGURES = (
-    "machines", "kustomizations", "accepted", "before", "cut", "ignoring", "fixable", "fixableUnsafely",
+    "machines", "kustomizations", "accepted", "before", "unknown", "cut", "ignoring", "fixable", "fixableUnsafely",
     "bundled", "objects", "files", "charts",
 )  # fmt: skip
 
@@ -648,6 +648,11 @@ def impact_schema() -> dict[str, Any]:
             "items": {"enum": ["instancetype", "preference"]},
             "description": "what the lock decides of it in the later state",
         },
+        "unpinned": {
+            "type": "array",
+            "items": {"enum": ["instancetype", "preference"]},
+            "description": "what the lock decided of it in the earlier state alone",
+        },
         "edited": {
             "type": "array",
             "items": _closed({"resource": resource, "pin": perhaps}),
@@ -667,6 +672,12 @@ def impact_schema() -> dict[str, Any]:
             "items": _closed(cause),
             "description": "the definitions that were deleted, for want of which it is refused, fails or "
             "cannot be rendered",
+        },
+        "redefined": {
+            "type": "array",
+            "items": _closed(cause),
+            "description": "the fields of edited definitions for which it is refused, fails or cannot be "
+            "rendered, where no change names them",
         },
         "configured": {
             "type": "array",

@@ -33,6 +33,7 @@ class Code(NamedTuple):
     *of_admission*: looked for only where ``--admission`` asks what a cluster would refuse; *of_guest*: only where
     ``--guest`` asks what guests boot with.
     *beyond*: about what comes after KubeVirt's own webhooks have admitted a VM.
+    *of_object*: its message names VMs which come and go while it is the same finding about its object.
     *since*: the version of virt-render that has it.
     """
 
@@ -48,6 +49,7 @@ class Code(NamedTuple):
     of_admission: bool = False
     of_guest: bool = False
     beyond: bool = False
+    of_object: bool = False
     since: str = "0.1.0"
 
     @property
@@ -209,8 +211,8 @@ LOCK_NEWER = Code("VR604", "lock-newer", ERROR, suppressible=False)
 LOCKS_DISAGREE = Code("VR605", "locks-disagree", ERROR, suppressible=False)
 PIN_MISSING = _error("VR606", "pin-missing")
 PIN_ENDED = _warning("VR607", "pin-ended")
-OBJECT_CHANGED = _warning("VR608", "pinned-object-changed")
-OBJECT_GONE = _info("VR609", "pinned-object-gone", always_reported=True)
+OBJECT_CHANGED = Code("VR608", "pinned-object-changed", WARNING, of_object=True)
+OBJECT_GONE = Code("VR609", "pinned-object-gone", INFO, always_reported=True, of_object=True)
 PIN_OUTDATED = Code("VR610", "pin-outdated", ERROR, suppressible=False)
 MERGE_REFUSED = Code("VR611", "lock-merge-refused", ERROR, suppressible=False)
 NOT_RENDERED = Code("VR612", "not-rendered", ERROR, suppressible=False)

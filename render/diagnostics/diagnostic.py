@@ -139,12 +139,12 @@ def _subject(diagnostic: Diagnostic) -> Hashable:
 
 def identity(diagnostic: Diagnostic) -> Hashable:
     """What stays the same of a finding in another state of its object: the file or folder that it is about may move."""
-    message = _without_place(diagnostic.message, diagnostic.location.file)
+    message = without_place(diagnostic.message, diagnostic.location.file)
     texts = (without_positions(text) for text in (diagnostic.field, message))
     return diagnostic.code, diagnostic.check, diagnostic.resource, *texts
 
 
-def _without_place(message: str, file: str) -> str:
+def without_place(message: str, file: str) -> str:
     """*message* without the name of the *file* or folder that it is about."""
     if not file or file not in message:
         return message

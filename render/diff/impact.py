@@ -1,6 +1,6 @@
 """What a change of the repository does to each VM: the answer of `compare`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from render.diagnostics import codes
@@ -102,13 +102,15 @@ class MachineImpact(NamedTuple):
     *effects* come worst first; *messages* are KubeVirt's texts. *workload*: what KubeVirt does with a VMI that waits
     for a migration. *stale*: DataVolumes that stay as they are, although they would be made otherwise now; *made*:
     those that are made at once; *left*: those that have no template any more. *sizes*: before, and at the next start
-    after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides.
+    after, None where there is no such VM, or one that cannot be rendered. *pins*: which definitions the lock decides,
+    and *unpinned* which it has decided until now.
     *edited* and *deleted*: of a VM to which nothing happens, the definitions that were. *unrendered*: the states in
     which the VM cannot be rendered; *messages* are then the errors of the second, if it is one of them.
     *rollout*: the strategy of the cluster, if the VM waits for a restart because of it. *source*: where a VM stands
     that comes, or stood that goes. *lacking*: the definitions that the change deletes, for want of which the VM is
     refused, fails or cannot be rendered. *configured*: of a VM of which nothing else changes, the settings of the
-    cluster that do.
+    cluster that do. *redefined*: the fields of edited definitions for which a VM is refused, fails or cannot be
+    rendered, where none of *changes* names them.
     """
 
     resource: ResourceRef
@@ -128,6 +130,8 @@ class MachineImpact(NamedTuple):
     source: ChangeSource | None = None
     lacking: tuple[ChangeSource, ...] = ()
     configured: tuple[ChangeSource, ...] = ()
+    redefined: tuple[ChangeSource, ...] = ()
+    unpinned: tuple[str, ...] = ()
 
 
 class HolderImpact(NamedTuple):
@@ -376,9 +380,14 @@ def without_secrets(route: Route, value: Any) -> Any:
 
 
 def field_change(
-    difference: Difference, effect: str, cause: ChangeSource | None, *, waits: bool = False
+    difference: Difference,
+    effect: str,
+    cause: ChangeSource | None,
+    of_leaf: Callable[[Route], ChangeSource | None] | None = None,
+    *,
+    waits: bool = False,
 ) -> FieldChange:
-    """The change that a *difference* is, without secrets."""
+    """The change that a *difference* is, without secrets; *of_leaf* knows causes of their own within a list."""
     route, before, after = difference
     whole = FieldChange(
         difference.field,
@@ -394,8 +403,9 @@ def field_change(
     finder = PathFinder(after if cause is not None and cause.side == "after" else before)
     for leaf in leaves(before, after):
         way = (*route, *leaf.route)
-        source = cause
-        if cause is not None and cause.path[-1:] == route[-1:]:
+        own = of_leaf(way) if of_leaf else None
+        source = own or cause
+        if own is None and cause is not None and cause.path[-1:] == route[-1:]:
             source = cause._replace(path=(*cause.path, *finder.path(leaf.route)))
         parts.append(
             FieldChange(

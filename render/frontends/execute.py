@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from render.report.findings import Finding
     from render.report.summary import Tally
 
-#: Commands that may read another commit than the one that is checked out.
-_OF_COMMITS = frozenset({"diff", "history", "show"})
 _Function = Callable[[Request, Work], Answer]
 
 
@@ -58,7 +56,8 @@ def _missing_values(request: Request) -> Iterator[Diagnostic]:
 
     A commit may have one that the working tree has not.
     """
-    for file in () if request.called.call.command in _OF_COMMITS else request.reading.chart.values:
+    of_commits = COMMANDS[request.called.call.command].of_commits
+    for file in () if of_commits else request.reading.chart.values:
         try:
             os.stat(file)
         except OSError as error:

@@ -23,12 +23,14 @@ from render.machine import (
     setting,
 )
 from render.model import tree
+from render.model.catalogue import Definition
 from render.model.cluster_config import builtin
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import TEMPLATE, VM, VMI, Resource
 from render.model.tree import Tree
+from render.rules import Edit
 
 #: The metadata of an object that come from the template that it is made of.
 _COPIED = ("labels", "annotations")
@@ -145,10 +147,11 @@ def _report(
 ) -> None:
     """One finding a cause, where it stands in the object that was written."""
     is_started = subject.kind == VMI and machine.template
-    above, lead = (TEMPLATE, _NEVER_STARTS) if is_started else ((), "")
+    above = TEMPLATE if is_started else ()
     known = {(diagnostic.check, diagnostic.location.path) for diagnostic in machine.diagnostics}
     alternatives = Alternatives(subject, machine.context)
     refused = _RefusedPlaces(machine)
+    printed = _refused_as_printed(machine) if is_started else frozenset()
     for check, cause in causes:
         path = (*above, *cause.path) if cause.path else ()
         place = (*above, *cause.place) if cause.place else path
@@ -163,6 +166,8 @@ def _report(
                 ),
                 tuple(_writers(machine, subject, decided, place)),
             )
+            is_printed = cause.check in printed and _touching(decided, _inner(machine, place))
+            lead = _NEVER_STARTS if is_started and not is_printed else ""
             cure = "; ".join(filter(None, (lead, diagnostic.help)))
             machine.diagnostics.append(diagnostic._replace(help=cure))
             refused.add(machine.diagnostics[-1])
@@ -320,15 +325,8 @@ def _writers(
     """Who wrote the value at *path* of the VM, if not its author."""
     if not path or tree.get(machine.raw, *path) is not None:
         return
-    size = len(machine.template)
-    # Of the VMI, not of the VM around it.
-    inner = path[size:] if path[:size] == machine.template else ()
-    touching = [
-        (definition, edit)
-        for definition, edits in decided
-        for edit in edits
-        if inner and _touches(edit.path, inner)
-    ]
+    inner = _inner(machine, path)
+    touching = _touching(decided, inner)
     if touching:
         # A structure may come from one field, and what is in it from another.
         definition, edit = max(touching, key=lambda pair: min(len(pair[1].path), len(inner)))
@@ -354,6 +352,30 @@ def _writers(
         related = source.says(decided_by) if decided_by else None
         if value is not None and related is not None:
             yield related
+
+
+def _inner(machine: Machine, path: FieldPath) -> FieldPath:
+    """*path* in the VMI; nothing of what is in the VM around it."""
+    size = len(machine.template)
+    return path[size:] if path[:size] == machine.template else ()
+
+
+def _touching(decided: Iterable[Decided], path: FieldPath) -> list[tuple[Definition, Edit]]:
+    """The edits that wrote *path* of the VMI, each with its definition."""
+    return [
+        (definition, edit)
+        for definition, edits in decided
+        for edit in edits
+        if path and _touches(edit.path, path)
+    ]
+
+
+def _refused_as_printed(machine: Machine) -> frozenset[str]:
+    """The checks that refuse the VM itself, where it is printed with what its definitions say."""
+    if machine.context.settings.emit != "vm":
+        return frozenset()
+    printed = _subject(machine, VM, machine.vmi, (*TEMPLATE, "spec"))
+    return frozenset(cause.check for _, cause in order.causes(printed))
 
 
 def _is_of_list(machine: Machine, path: FieldPath) -> bool:

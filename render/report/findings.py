@@ -1,10 +1,17 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
 from render.diagnostics import codes, secrets
-from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
+from render.diagnostics.diagnostic import (
+    Diagnostic,
+    Severity,
+    ordered,
+    without_place,
+    without_positions,
+)
 from render.manifests.fixes import FileFix
 from render.model.named_tuple import NamedTuple
 from render.report.places import Place, Sources
@@ -17,7 +24,8 @@ _INDEX = re.compile(r"\[\d+\]")
 class Finding(NamedTuple):
     """A diagnostic with its own place, and one for each of its related locations.
 
-    *fingerprint* stays the same while the finding does, wherever its lines are; ``""`` where nobody has asked for it.
+    *fingerprint* stays the same while the finding does, wherever its lines are, and *anywhere* where its file moves,
+    too; ``""`` where nobody has asked for them.
     *builds* are the folders of the kustomizations in which it is found.
     *releases* are the KubeVirt releases that it holds for, where it was asked for several. *fixes* are those of the
     diagnostic whose edits have a place in a file, *option* is that of the command which makes one, ``""`` for none.
@@ -27,6 +35,7 @@ class Finding(NamedTuple):
     place: Place
     related: tuple[Place, ...] = ()
     fingerprint: str = ""
+    anywhere: str = ""
     builds: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     fixes: tuple[FileFix, ...] = ()
@@ -184,21 +193,44 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
     from hashlib import sha256  # loads OpenSSL, which costs more than a small rendering
 
     counts: dict[tuple[str, ...], int] = {}
+
+    def digest(about: tuple[str, ...]) -> str:
+        nth = counts[about] = counts.get(about, 0) + 1
+        text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
+        return sha256(text).hexdigest()[:32]
+
     numbered = []
     for finding in findings:
         diagnostic = finding.diagnostic
+        code, file = diagnostic.code, seen_from(finding.place.file)
         names = diagnostic.resource or ("", "", "")
-        texts = map(without_positions, (diagnostic.field, diagnostic.message))
-        about = (diagnostic.code, *names, seen_from(finding.place.file), *texts)
-        nth = counts[about] = counts.get(about, 0) + 1
-        text = "\0".join((*about, str(nth))).encode("utf-8", "backslashreplace")
-        numbered.append(finding._replace(fingerprint=sha256(text).hexdigest()[:32]))
+        texts = map(without_positions, (diagnostic.field, _told(code, diagnostic.message)))
+        fingerprint = digest((code, *names, file, *texts))
+        anywhere = digest(("", *about(code, names, file, diagnostic.field, diagnostic.message)))
+        numbered.append(finding._replace(fingerprint=fingerprint, anywhere=anywhere))
     return numbered
+
+
+def about(code: str, names: Sequence[str], file: str, field: str, message: str) -> tuple[str, ...]:
+    """What a finding says, wherever its *file* is: of the object *names*; of none, of files that are called alike."""
+    place = "" if any(names) else os.path.basename(file)
+    text = without_place(_told(code, message), file)
+    return (code, *names, place, without_positions(field), without_positions(text))
+
+
+def _told(code: str, message: str) -> str:
+    """What of *message* tells a finding of this *code* from another one about the same object."""
+    return "" if code in codes.CODES and codes.CODES[code].of_object else message
 
 
 def fingerprints(
     findings: Iterable[Finding], seen_from: Callable[[str], str]
 ) -> Callable[[Finding], Finding]:
     """What gives a finding, of whatever part of *findings*, the fingerprint that it has among all of them."""
-    known = {identity(each): each.fingerprint for each in identified(merge(findings), seen_from)}
-    return lambda finding: finding._replace(fingerprint=known[identity(finding)])
+    known = {identity(each): each for each in identified(merge(findings), seen_from)}
+
+    def of_all(finding: Finding) -> Finding:
+        whole = known[identity(finding)]
+        return finding._replace(fingerprint=whole.fingerprint, anywhere=whole.anywhere)
+
+    return of_all

@@ -29,6 +29,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "unseen": dict(sorted(tally.unseen.items())),
             "accepted": tally.accepted,
             "before": tally.before,
+            "unknown": tally.unknown,
             "cut": tally.cut,
             "ignoring": tally.ignoring,
             "fixable": tally.fixable,

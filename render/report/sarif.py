@@ -100,8 +100,14 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
         "locations": [location],
         # The rule stays the code, by which services dismiss and count; a check is one of many below it.
         **({"properties": {"check": diagnostic.check}} if diagnostic.check else {}),
+        # By the second, it is the same result where its file has moved.
         **(
-            {"partialFingerprints": {"virtRender/v1": finding.fingerprint}}
+            {
+                "partialFingerprints": {
+                    "virtRender/v1": finding.fingerprint,
+                    "virtRenderAnywhere/v1": finding.anywhere,
+                }
+            }
             if finding.fingerprint
             else {}
         ),

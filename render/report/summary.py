@@ -1,6 +1,6 @@
 """What a command has looked at and found, in figures: the last line, and the same in JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ class Tally(NamedTuple):
     *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, *infos* how many of them are infos that people are shown; the baseline has
-    *accepted* more, and *before* more were there before the change that is looked at; *cut* are not shown. *waivers*
+    *accepted* more, *before* more were there before the change that is looked at, and of *unknown* more nobody knows
+    whether they were; *cut* are not shown. *waivers*
     are settings of the repository by which less is looked at, and so many objects are *ignoring* findings by
     annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
     expectations that VMs were held to.
@@ -37,6 +38,7 @@ class Tally(NamedTuple):
     severities: Mapping[Severity, int] = MappingProxyType({})
     accepted: int = 0
     before: int = 0
+    unknown: int = 0
     cut: int = 0
     bundled: int = 0
     objects: int = 0
@@ -85,12 +87,7 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     parts = [_found(tally, colour=colour)]
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))
-    if tally.accepted:
-        parts.append(f"{tally.accepted:,} accepted by the baseline")
-    if tally.before:
-        parts.append(f"{tally.before:,} there before")
-    if tally.cut:
-        parts.append(f"{tally.cut:,} not shown (--max-findings)")
+    parts += _untold(tally)
     parts += (
         f"for KubeVirt {release}, since {reason}"
         for release, reason in sorted(tally.releases.items())
@@ -116,6 +113,17 @@ def _found(tally: Tally, *, colour: bool) -> str:
         if counts_by_severity.get(severity)
     )
     return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
+
+
+def _untold(tally: Tally) -> Iterator[str]:
+    """How many findings are not told, by the reason."""
+    reasons = (
+        (tally.accepted, "accepted by the baseline"),
+        (tally.before, "there before"),
+        (tally.unknown, "where the commit cannot be read, and not known to be new"),
+        (tally.cut, "not shown (--max-findings)"),
+    )
+    return (f"{count:,} {reason}" for count, reason in reasons if count)
 
 
 def _fixable(safely: int, unsafely: int) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -61,13 +62,17 @@ class CheckoutScope(NamedTuple):
 
 
 EVERYTHING = CheckoutScope()
+#: Stands for a revision: the work tree, with what a sparse checkout leaves out of it as the index has that.
+WORK_TREE = ":"
 
 
 @contextmanager
 def checkout(
     top: str, revision: str, most: Most, scope: CheckoutScope = EVERYTHING
 ) -> Iterator[str]:
-    """A temporary folder with the files of *revision*, made without a look at the work tree. Raises GitError.
+    """A temporary folder with the files of *revision*, made without a look at the work tree unless it is that.
+
+    Raises GitError.
 
     The files are written as git stores them: filters of the repository (LFS) are not run. Of what is larger than
     *most* says, only the size is true. `absent` names what the *scope* leaves out because it is missing, `changed`
@@ -87,7 +92,11 @@ def checkout(
         entries, missing = _but_for_missing(entries, named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:
             names.write(b"\0".join(entry.name for entry in missing if entry.is_text))
+        links = _taken_along(top, tree, most) if revision == WORK_TREE else []
         words = _lay_out(top, entries, tree, most, scope.other, named)
+        for target, path in links:
+            if not os.path.lexists(path):
+                os.symlink(target, path)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
         with open(os.path.join(folder, _CHANGED), "xb") as names:
@@ -166,7 +175,14 @@ class _TreeEntry(NamedTuple):
 
 
 def _listed(top: str, revision: str) -> bytes:
-    """What git lists of *revision*. Raises GitError, also where that is too much."""
+    """What git lists of *revision*, or of what the work tree has not. Raises GitError, also where that is too much."""
+    if revision == WORK_TREE:
+        found = git.skipped(top)
+        sizes = git.sizes(top, [id_ for _, id_, _ in found])
+        return b"".join(
+            b"%s blob %s %s\t%s\0" % (mode, id_, size, name)
+            for (mode, id_, name), size in zip(found, sizes, strict=True)
+        )
     words = ("ls-tree", "-r", "-z", "--full-tree", "-l", revision)
     listed = git.run(top, *words, most=MOST_FILES * _LINE)
     if listed.count(b"\0") > MOST_FILES or len(listed) > MOST_FILES * _LINE:
@@ -298,6 +314,38 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
         name = os.path.relpath(os.fsencode(error.filename or below), below)
         raise _unwritable(os.fsdecode(name), error) from error
     return words
+
+
+def _taken_along(top: str, tree: str, most: Most) -> list[tuple[bytes, bytes]]:
+    """Copy the files of the work tree *top* to *tree*; the answer is its links, which are written last.
+
+    Of what is larger than *most* says, only the size is true. Raises GitError.
+    """
+    links = []
+    for name in git.files_of(top):
+        source, path = (os.path.join(os.fsencode(folder), name) for folder in (top, tree))
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if os.path.islink(source):
+                links.append((os.readlink(source), path))
+            elif os.path.isdir(source):
+                os.makedirs(path, exist_ok=True)
+            elif os.path.isfile(source):
+                _copy(source, path, most)
+        except OSError as error:
+            raise _unwritable(os.fsdecode(name), error) from error
+    return links
+
+
+def _copy(source: bytes, path: bytes, most: Most) -> None:
+    """Copy a file; one that may not be read is the same one, which whoever reads it is told."""
+    size = os.path.getsize(source)
+    if size > most.file_bytes:
+        _write_size(path, size)
+    elif os.access(source, os.R_OK):
+        shutil.copyfile(source, path)
+    else:
+        os.link(source, path)
 
 
 def _unwritable(name: str, error: OSError) -> GitError:

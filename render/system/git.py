@@ -55,6 +55,8 @@ _CURE = "name a commit, or a branch that 'git branch --all' lists; 'git fetch' g
 #: What to do where there is none at all.
 _NO_COMMIT = "the repository has no commit yet"
 _FIRST = "make the first one: git add . && git commit"
+#: How git tags what is not compared with the work tree: what a sparse checkout leaves out.
+_SKIPPED = b"S "
 _IGNORE_FILE = ".gitignore"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
@@ -398,6 +400,19 @@ def moved_from(folder: str, commit_id: str, path: str) -> str:
     return next((old for old, new in renames if new == path), "")
 
 
+def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
+    """What files that git knows now were called at the commit, each with its name of today. Raises GitError."""
+    words = ("-z", "--cached", "--find-renames", "--diff-filter=R", "--name-status", commit_id)
+    listed = os.fsdecode(run(top, "diff-index", *words)).split("\0")
+    return [*zip(listed[1::3], listed[2::3], strict=False)]
+
+
+def changed_since(top: str, commit_id: str) -> list[str]:
+    """The files that git knows and that may be others than at the commit, from *top*. Raises GitError."""
+    listed = run(top, "diff-index", "-z", "--name-only", commit_id)
+    return os.fsdecode(listed).split("\0")[:-1]
+
+
 def _commits(folder: str, *words: str) -> list[Commit]:
     text = run(
         folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
@@ -488,6 +503,30 @@ def attributes(
         (path, os.fsdecode(name), os.fsdecode(value))
         for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False)
     ]
+
+
+def skipped(top: str) -> list[tuple[bytes, bytes, bytes]]:
+    """Mode, object and name of each file that is not here, and that git takes for unchanged. Raises GitError."""
+    found = []
+    for line in run(top, "ls-files", "-t", "--stage", "-z").split(b"\0"):
+        about, _, name = line.partition(b"\t")
+        if about.startswith(_SKIPPED) and not os.path.lexists(os.path.join(os.fsencode(top), name)):
+            _, mode, id_, _ = about.split()
+            found.append((mode, id_, name))
+    return found
+
+
+def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:
+    """How many bytes each of the objects has, ``-`` of one that the repository lacks. Raises GitError."""
+    query = b"".join(id_ + b"\n" for id_ in ids)
+    printed = run(top, "cat-file", "--batch-check=%(objectsize)", "--buffer", stdin=query)
+    return [line if line.isdigit() else b"-" for line in printed.splitlines()]
+
+
+def files_of(top: str) -> list[bytes]:
+    """The files of the work tree that git knows, or would take. Raises GitError."""
+    words = ("-z", "--cached", "--others", "--exclude-standard")
+    return sorted({*run(top, "ls-files", *words).split(b"\0")} - {b""})
 
 
 def is_submodule(folder: str) -> bool:

@@ -56,6 +56,48 @@ def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None
     assert repository.git("status", "--porcelain") == before
 
 
+@pytest.mark.parametrize("mode", ["--cone", "--no-cone"])
+def test_what_a_sparse_checkout_leaves_out_is_no_removal(repository: Repository, mode: str) -> None:
+    """As git has it: what is not checked out is as in the index, and what is there as it stands there."""
+    repository.vm("far", folder="others")
+    repository.commit("A VM elsewhere")
+    repository.git("sparse-checkout", "set", mode, "others")
+    assert not (repository.folder / "vms").exists()
+    before = repository.git("status", "--porcelain")
+    assert repository.fine("diff", "HEAD").splitlines()[0] == "3 VMs: 3 same"
+    text = repository.fine("diff", "HEAD~1")
+    assert text.splitlines()[:2] == [
+        "3 VMs: 1 new, 2 same",
+        f"{repository.git('rev-parse', 'HEAD~1')[:10]} -> the working tree, synced with --emit source",
+    ]
+    text = (repository.folder / "others/far.yaml").read_text()
+    repository.write("others/far.yaml", text.replace("Always", "Halted"))
+    repository.write("others/untracked.yaml", text.replace("far", "untracked"))
+    assert (
+        repository.git("status", "--porcelain")
+        == f"{before} M others/far.yaml\n?? others/untracked.yaml\n"
+    )
+    text = repository.fine("diff", "HEAD")
+    assert text.splitlines()[0] == "4 VMs: 1 stop, 1 new, 2 same"
+    assert "others/far.yaml:" in text
+    # Where a file of another commit is in the index it counts, whether it is checked out or not.
+    repository.git("rm", "--quiet", "--cached", "--sparse", "vms/web.yaml")
+    assert "1 gone" in repository.fine("diff", "HEAD")
+
+
+def test_a_sparse_checkout_of_a_partial_clone_compares_what_it_has(repository: Repository) -> None:
+    """What neither state has here is alike in both."""
+    repository.write("others/far.yaml", manifests.vm("far", memory="1Gi"))
+    repository.commit("A VM elsewhere")
+    for file in ("vms/web.yaml", "vms/db.yaml", "instancetypes/small.yaml"):
+        lost = repository.git("rev-parse", f"HEAD:{file}").strip()
+        (repository.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    repository.git("sparse-checkout", "set", "others")
+    text = repository.fine("diff", "HEAD")
+    assert text.splitlines()[0] == "1 VM: 1 same"
+    assert "; not compared: " in text
+
+
 def test_two_folders(repository: Repository, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
     other.instancetype("small", cpus=4)
@@ -847,6 +889,32 @@ def test_an_edit_in_another_folder_is_named(tmp_path: Path, kustomize: str) -> N
     text = repository.fine("diff", "HEAD", "--emit", "vm", "--kustomize", kustomize).splitlines()
     assert text[0] == "1 VM: 1 migrate"
     assert "platform/small.yaml:" in next(item for item in text if "cpu.sockets" in item)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((".", "../missing"), "there is no ../missing"),
+        (("../missing", "../other"), "there is no ../missing and no ../other"),
+        (("/missing",), "there is no /missing"),
+        (("mian",), "unknown revision mian, and no file or folder is called so"),
+        (("HEAD", "missing/"), "neither state has missing/"),
+        (("HEAD~1..HEAD", "./missing"), "neither state has ./missing"),
+        (("HEAD", "--", "missing"), "neither state has missing"),
+        (("vms", "vms/web.yaml"), "vms/web.yaml is no folder, and two folders can be compared"),
+    ],
+)
+def test_what_is_missing_is_named_as_it_was_written(
+    repository: Repository, words: tuple[str, ...], text: str
+) -> None:
+    """A path that leads up, or from the root, was taken for a range of revisions."""
+    repository.write("more.txt", "")
+    repository.commit("More")
+    done = repository.run("diff", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, second = done.stderr.splitlines()
+    assert first.endswith(f": {text}")
+    assert second.startswith("  help: ")
 
 
 def test_what_is_neither_a_folder_nor_a_revision_is_named(tmp_path: Path) -> None:

@@ -566,6 +566,18 @@ def test_a_values_file_that_is_not_there_is_an_error_without_a_chart(tmp_path: P
         assert "nosuch: error VR110 unreadable: cannot read nosuch" in done.stdout + done.stderr
 
 
+def test_a_values_file_may_be_in_a_commit_alone(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    put(tmp_path / "values.yaml", "a: 1\n")
+    assert run(tmp_path, "pin", ".").returncode == Exit.OK
+    commit(tmp_path)
+    (tmp_path / "values.yaml").unlink()
+    for words in (("diff", "HEAD"), ("history", "web"), ("show", "web", "--revision", "1")):
+        done = run(tmp_path, *words, "--values", "values.yaml")
+        assert (done.returncode, "VR110" in done.stderr) == (Exit.OK, False)
+
+
 def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     """What installs an operator pins nothing, unless a lock says that there was something."""
     operator = "resources: ['https://example.invalid/operator.yaml', kubevirt.yaml, gone.yaml]\n"
@@ -814,7 +826,7 @@ def test_what_is_not_found_may_stand_in_a_remote_base(repository: Path) -> None:
 
 
 def test_diff_takes_definitions_of_a_file_that_became_unreadable_as_they_were(loose: Path) -> None:
-    """Nobody has deleted them, and whoever uses them is as he was; in the other direction as well."""
+    """Nobody has deleted them, and whoever uses them is as he was; what they were before, nobody knows."""
     put(loose / "vms/definition.yaml", BROKEN)
     done = run(loose, "diff", "HEAD")
     lines = done.stdout.splitlines()
@@ -826,9 +838,22 @@ def test_diff_takes_definitions_of_a_file_that_became_unreadable_as_they_were(lo
     put(loose / "vms/definition.yaml", SMALL.replace("guest: 1Gi", "guest: 2Gi"))
     put(loose / "vms/web.yaml", instance("web", "small"))
     done = run(loose, "diff", "HEAD")
-    assert done.stdout.startswith("2 VMs: 1 restart, 1 same\n")
+    unclear = "vms/definition.yaml changed and cannot be compared"
+    assert done.stdout.startswith(f"2 VMs: 1 restart, 1 repaired; {unclear}\n")
     assert "guest: 1Gi -> 2Gi (restart)  vms/web.yaml:" in done.stdout
+    (line,) = (line for line in done.stdout.splitlines() if "and can be now: " in line)
+    assert "  vms/definition.yaml:5:1 of " in line
+    assert " cannot be read: key 'spec' is already set" in line
     assert done.returncode == Exit.OK
+    assert run(loose, "diff", "--fail-on", "error", "HEAD").returncode == Exit.FINDINGS
+
+
+def test_who_is_pinned_is_the_same_whatever_cannot_be_read(loose: Path) -> None:
+    assert run(loose, "pin", ".").returncode == Exit.OK
+    put(loose / "vms/definition.yaml", BROKEN)
+    commit(loose)
+    put(loose / "vms/definition.yaml", SMALL)
+    assert run(loose, "diff", "HEAD").stdout.startswith("2 VMs: 2 same\n")
 
 
 def test_explain_answers_beside_a_loose_file_that_cannot_be_read(loose: Path) -> None:

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.frontends.answer import Answer, Files
-from render.frontends.commands.baseline import accepted_by, without
+from render.frontends.commands.baseline import (
+    Before,
+    KnownFinding,
+    accepted_by,
+    before,
+    weighty,
+    without,
+)
 from render.frontends.commits import back_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
-from render.frontends.reporting import as_note, findings_of, outcome, with_fingerprints
+from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import copies, fleet, read_roots, render_part
 from render.manifests.discover import inside
@@ -38,7 +45,7 @@ def check(request: Request, work: Work) -> Answer:
     if any(request.own[name] for name in ("fix", "unsafe_fixes", "diff")):
         return _mended(request, work, known)
     found = _found(request, work)
-    findings, tally = known.without(found.findings, found.tally)
+    findings, tally = known.without(found)
     findings, tally = _with_options(findings, tally, request)
     if any(_is_far_reaching(finding) for finding in findings):
         parts, inputs = [*work.parts], [*work.inputs]
@@ -99,7 +106,7 @@ def _tried(
     def look() -> fixing.Look:
         del work.parts[:], work.inputs[:]
         looks.append(_found(request, work))
-        mended, _ = known.without(looks[-1].findings, looks[-1].tally)
+        mended, _ = known.without(looks[-1])
         return fixing.Look(looks[-1].findings, mended, looks[-1].parts)
 
     return looks, fixing.fixed(request, look, unsafe=unsafe)
@@ -111,7 +118,7 @@ def _mended(request: Request, work: Work, known: "_Known") -> Answer:
 
     looks, fixed = _tried(request, work, known, unsafe=request.own["unsafe_fixes"])
     last = next(found for found in looks if found.findings is fixed.last.findings)
-    findings, tally = known.without(last.findings, last.tally)
+    findings, tally = known.without(last)
     findings, tally = _with_options(findings, tally, request, fixed.left)
     changes = [
         patching.FileChange(file, fixed.known[file].decode(), text)
@@ -185,39 +192,63 @@ class _Known:
         self._work = work
 
     @cached_property
-    def _accepted(self) -> frozenset[str]:
+    def _accepted(self) -> Sequence[KnownFinding]:
         return accepted_by(self._request.own["baseline"], self._request)
 
     @cached_property
-    def _before(self) -> frozenset[str]:
+    def _before(self) -> Before:
         revision = self._request.own["changed_since"]
         self._work.begin("compare", f"checking {revision}")
         return _at(revision, self._request, self._work)
 
-    def without(self, findings: list[Finding], tally: Tally) -> tuple[list[Finding], Tally]:
-        """*findings* but for these, which *tally* counts. Raises RefusedError or GitError where one cannot be read."""
+    def without(self, found: "_Found") -> tuple[list[Finding], Tally]:
+        """What is *found* but for these, which its tally counts. Raises RefusedError or GitError, if one is unread."""
+        findings, tally, parts = found
         if self._request.own["baseline"]:
-            findings, accepted = without(findings, self._accepted)
+            findings, accepted = without(findings, self._accepted, parts)
             tally = tally._replace(accepted=accepted)
         if self._request.own["changed_since"]:
-            findings, before = without(findings, self._before)
-            tally = tally._replace(before=before)
+            findings, there_before = without(findings, self._before.findings, parts)
+            known = self._before.without_unknown(findings)
+            unknown = weighty(findings) - weighty(known)
+            findings, tally = known, tally._replace(before=there_before, unknown=unknown)
         return findings, tally
 
 
-def _at(revision: str, request: Request, work: Work) -> frozenset[str]:
-    """The fingerprints of what is found where the work tree left *revision*."""
+def _at(revision: str, request: Request, work: Work) -> Before:
+    """What is found where the work tree left *revision*."""
     here = os.path.realpath(".")
     paths = [os.path.relpath(os.path.realpath(path), here) for path in request.paths]
-    top = git.root(here)
-    with back_at(top, git.merge_base(top, revision), request.reading.limits):
+    top = os.path.realpath(git.root(here))
+    base = git.merge_base(top, revision)
+    moved = [*_moved_into(paths, top, base)]
+    with back_at(top, base, request.reading.limits) as tree:
+        paths += (os.path.relpath(os.path.join(tree, name)) for name in moved)
         present = [path for path in paths if os.path.lexists(path)]
         then = again(request, *present)
         if then.faults.diagnostics or len(present) < len(paths[:1]):
-            return frozenset()
-        return frozenset(
-            finding.fingerprint for finding in with_fingerprints(_found(then, work).findings)
-        )
+            return Before()
+        findings, _, parts = _found(then, work)
+        return before(findings, parts, git.changed_since(top, base))
+
+
+def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:
+    """What of the repository *top* was elsewhere at *commit* and is among *paths* now.
+
+    Those are files, and where a folder is named the folder: that is read by itself, a file with all that is around it.
+    """
+    moved = git.moved_since(top, commit) if paths else ()
+    for path in paths:
+        below = [os.path.realpath(path)]
+        olds = [
+            old
+            for old, new in moved
+            if inside(os.path.join(top, new), below) and not inside(os.path.join(top, old), below)
+        ]
+        if olds and os.path.isdir(path):
+            yield os.path.commonpath([os.path.dirname(old) for old in olds]) or os.curdir
+        else:
+            yield from olds
 
 
 def _checked(

@@ -351,6 +351,7 @@ def _judged(
 
 def _unaccepted(parts: Iterable[FleetPart], request: Request) -> tuple[list[Finding], int]:
     """What was found in *parts* but for what the baseline has; and how much that is."""
+    parts = [*parts]
     found = merge(
         finding
         for part in parts
@@ -358,7 +359,7 @@ def _unaccepted(parts: Iterable[FleetPart], request: Request) -> tuple[list[Find
     )
     if not request.own["baseline"]:
         return found, 0
-    return without(found, accepted_by(request.own["baseline"], request))
+    return without(found, accepted_by(request.own["baseline"], request), parts)
 
 
 def _left(target: _PinTarget) -> Iterator[str]:

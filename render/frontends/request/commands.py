@@ -124,7 +124,8 @@ class Command(NamedTuple):
     given. *by_machine*: machines start it, so that it is understood without click. *whole*: it looks at a
     repository, whose root says how that is laid out. *dashed*: its words may be divided by `DASHES`, which is one
     of its paths then. *defaults*: what nobody asks for otherwise, of the options of a rendering that have another
-    default here; *assumed*: in words, of those that the repository has a say in.
+    default here; *assumed*: in words, of those that the repository has a say in. *of_commits*: it may read another
+    commit than the one that is checked out, with files that the working tree has not.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Command(NamedTuple):
     dashed: bool = False
     defaults: tuple[tuple[str, str | bool], ...] = ()
     assumed: tuple[tuple[str, str], ...] = ()
+    of_commits: bool = False
 
     def default(self, option: Option) -> object:
         """What *option* is here where nobody asks for anything, or in words how that is found out."""
@@ -397,6 +399,7 @@ _ROWS: tuple[Command, ...] = (
         dashed=True,
         defaults=_LOOKING,
         assumed=(("emit", "what settings of the repository say, vm with a lock, else source"),),
+        of_commits=True,
     ),
     Command(
         "explain",
@@ -446,6 +449,7 @@ _ROWS: tuple[Command, ...] = (
         """,
         (Argument("paths", "[VM] [PATH]", many=True),),
         (HISTORY_FORMAT, SINCE, PAGE, LINK_TEMPLATE, *_PINNING, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
+        of_commits=True,
     ),
     Command(
         "show",
@@ -454,6 +458,7 @@ _ROWS: tuple[Command, ...] = (
         (_VM, _PATH),
         (REVISION, AT, *OPTIONS, *HOST_OPTIONS, MOST_SECONDS, CONFIG, VERBOSE),
         excludes=((REVISION, AT),),
+        of_commits=True,
     ),
     Command(
         "lsp",

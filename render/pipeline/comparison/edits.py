@@ -7,13 +7,15 @@ from render.diff.source import ChangeSource
 from render.machine import Machine
 from render.model import catalogue, tree
 from render.model.catalogue import Catalogue, Definition
-from render.model.kinds import KIND_CLASSES, KindClass
+from render.model.fieldpath import FieldPath
+from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES, KindClass
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison.sides import Side
 from render.pipeline.input import definitions
-from render.pipeline.provenance.attribution import SideIndex
+from render.pipeline.provenance import attribution
+from render.pipeline.provenance.attribution import SideIndex, Transition
 from render.pipeline.stages import pins
 from render.resolve.find import NOT_FOUND
 from render.revisions import hashes
@@ -152,6 +154,40 @@ def deletions_at_fault(
             places = (first.places.get(each) for each in (key, key._replace(namespace="")))
             index = next((place for place in places if place is not None), None)
             yield ChangeSource(ResourceRef(*key), (), index, first.side)
+
+
+def edits_at_fault(change: Transition, messages: Iterable[str]) -> Iterator[ChangeSource]:
+    """The edited fields of definitions that those errors of a VM after its *change* are about which *messages* tell.
+
+    Of a VM that nobody edited, and that only one definition has changed, it is that: where others do not fit it.
+    """
+    before, after, second = change.before, change.after, change.sides[1]
+    texts = tuple(messages)
+    places = [
+        (place.resource, place.path)
+        for diagnostic in after.diagnostics
+        if diagnostic.is_error and any(text in diagnostic.message for text in texts)
+        for place in (diagnostic.position, *(each.location for each in diagnostic.related))
+        if place and place.resource and place.resource.kind in INSTANCETYPES | PREFERENCES
+    ]
+    edited = [place for place in places if _is_edited(*place, before, after)]
+    for ref, path in edited:
+        yield ChangeSource(ref, path, second.places.get(ref), second.side)
+    if places and not edited and before.decoded == after.decoded:
+        source = attribution.redefined(change)
+        if source is not None:
+            yield source
+
+
+def _is_edited(ref: ResourceRef, path: FieldPath, before: Machine, after: Machine) -> bool:
+    """Whether both states have the definition *ref*, and other values at *path* of it."""
+    namespace = "" if "Cluster" in ref.kind else ref.namespace or after.namespace
+    key = catalogue.Key(ref.kind, namespace, ref.name)
+    was, now = (machine.context.catalogue.definitions.get(key) for machine in (before, after))
+    if was is None or now is None or was.resource is None or now.resource is None:
+        return False
+    old, new = (tree.get(each.body, *path) for each in (was.resource, now.resource))
+    return bool(old != new)
 
 
 def _key(machine: Machine, kind_class: KindClass) -> catalogue.Key | None:

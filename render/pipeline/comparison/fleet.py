@@ -1,6 +1,6 @@
 """What a change of a repository does to the VMs of a cluster: its second state applied to its first."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from render.diff.impact import (
     HolderImpact,
@@ -10,7 +10,7 @@ from render.diff.impact import (
 from render.diff.sizes import Size, size_of
 from render.diff.source import ChangeSource
 from render.machine import Machine
-from render.model import tree
+from render.model import catalogue, tree
 from render.model.resource import CDI, TEMPLATE, VM, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.comparison import edits, judgement, templates
@@ -19,6 +19,7 @@ from render.pipeline.comparison.edits import (
     changed_between,
     deletions_at_fault,
     deletions_without_effect,
+    edits_at_fault,
     edits_without_effect,
 )
 from render.pipeline.comparison.machines import impact_of
@@ -31,6 +32,7 @@ from render.pipeline.comparison.sides import (
     state_of,
     synced_alike_in,
 )
+from render.pipeline.provenance.attribution import SideIndex, Transition
 from render.settings import Settings
 
 _NOTHING_RUNS_OTHERWISE = frozenset({"none", "same"})
@@ -139,17 +141,47 @@ def _described(
     described = machine_impact._replace(
         sizes=(_size(before), then),
         pins=tuple(sorted(after.pinned)) if after else (),
+        unpinned=tuple(_unpinned(before, now)) if before and now and "gone" not in effects else (),
     )
     if not _NOTHING_RUNS_OTHERWISE.issuperset(effects):
-        messages, first = described.messages, sides[0].places
-        missing = now and deletions_at_fault(now, changed.deleted, messages, first)
-        return described._replace(lacking=tuple(missing or ()))
-    edited = tuple(edits_without_effect(after, changed.edited)) if after else ()
+        places = sides[0].places, sides[1].places
+        return _blaming(described, (machines[0], now), places, changed.deleted)
+    edited = tuple(edits_without_effect(now, changed.edited)) if now else ()
     both = (before, now) if before and now else None
     deleted = tuple(deletions_without_effect(*both, changed.deleted)) if both else ()
     is_explained = described.changes or edited or deleted or effects != ("none",)
     return described._replace(
         edited=edited, deleted=deleted, configured=() if is_explained else settings
+    )
+
+
+def _unpinned(before: Machine, after: Machine) -> Iterator[str]:
+    """For which of its definitions a VM has a pin *before* alone, while it goes on to ask for one."""
+    for word in sorted(before.pinned.keys() - after.pinned.keys()):
+        if tree.get(after.decoded, "spec", word):
+            yield word
+
+
+def _blaming(
+    machine_impact: MachineImpact,
+    machines: tuple[Machine | None, Machine | None],
+    sides: tuple[SideIndex, SideIndex],
+    deleted: Collection[catalogue.Key],
+) -> MachineImpact:
+    """*machine_impact* with the definitions, *deleted* or edited, for which the second of its *machines* has errors.
+
+    Not those that its changes name.
+    """
+    before, after = machines
+    if after is None:
+        return machine_impact
+    messages = machine_impact.messages
+    named = {change.cause.resource for change in machine_impact.changes if change.cause}
+    key = after.resource.kind, after.namespace, after.resource.name
+    edited = edits_at_fault(Transition(before, after, sides, key), messages) if before else ()
+    return machine_impact._replace(
+        lacking=tuple(deletions_at_fault(after, deleted, messages, sides[0])),
+        redefined=tuple(dict.fromkeys(each for each in edited if each.resource not in named)),
     )
 
 

@@ -1,6 +1,7 @@
 """What becomes of one VM, or of one VMI without a VM, on its way from the first state to the second."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from render.diagnostics import codes
 from render.diff import impact, stored
@@ -488,7 +489,9 @@ class _Comparison:
             cause = of(difference.route, change)
             if cause is not None and self._is_upgrade and self._is_unedited(cause):
                 cause = None  # it is the release that takes the same for something else
-            changes.append(impact.field_change(difference, effect, cause, waits=waits))
+            is_of_vm = cause is not None and of is attribution.of_vm
+            of_leaf = partial(attribution.defined, change=change) if is_of_vm else None
+            changes.append(impact.field_change(difference, effect, cause, of_leaf, waits=waits))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 
     def _is_unedited(self, cause: ChangeSource) -> bool:

@@ -1,8 +1,9 @@
 """Which field of which object brought a change of a VM."""
 
 from collections.abc import Mapping
+from itertools import takewhile
 
-from render.diff.compare import ORDER, Item, Route
+from render.diff.compare import ORDER, Item, Route, leaves
 from render.diff.impact import RolloutStrategy
 from render.diff.source import ChangeSource, SideName
 from render.kubevirt import preset_mutator, vm_controller
@@ -134,8 +135,9 @@ class Transition:
 
 
 def of_vm(route: Route, change: Transition) -> ChangeSource | None:
-    """Where a field of the stored VM was written that changed."""
-    return _written(_in_order(route), change) or _rewritten(route, change)
+    """Where a field of the stored VM was written that changed, or which definition has it changed in a rendered one."""
+    place = _in_order(route)
+    return defined(place, change) or _written(place, change) or _rewritten(route, change)
 
 
 def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
@@ -160,9 +162,51 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
     )
 
 
+def defined(route: Route, change: Transition) -> ChangeSource | None:
+    """What decides a field of a VM that was rendered, and that its authors have alike in both states."""
+    authored = change.of_rendered()
+    if authored.before is change.before and authored.after is change.after:
+        return None
+    was, now = (tree.get(manifest, *path_of(route, manifest)) for manifest in authored.manifests)
+    if was != now:
+        return None
+    old, new = change.sides
+    inner = route[len(_TEMPLATE) :] if route[: len(_TEMPLATE)] == _TEMPLATE else ()
+    decided = inner and (
+        _decided(inner, change, change.after, new, whole=True)
+        or _decided(inner, change, change.before, old, whole=True)
+    )
+    return decided or redefined(authored)
+
+
+def redefined(change: Transition) -> ChangeSource | None:
+    """The only definition that a VM has otherwise, at the field around all that differs in it; none that is bundled."""
+    redefined = [
+        (old, new)
+        for old, new in (
+            [getattr(machine, kind_class.word) for machine in (change.before, change.after)]
+            for kind_class in KIND_CLASSES
+        )
+        if (old and old.spec) != (new and new.spec)
+    ]
+    if len(redefined) != 1:
+        return None
+    ((old, new),) = redefined
+    was, now = (definition.spec if definition else {} for definition in (old, new))
+    steps = zip(*(_in_order(leaf.route) for leaf in leaves(was, now)), strict=False)
+    route = tuple(step for step, *_ in takewhile(lambda found: len({*found}) == 1, steps))
+    is_new = new is not None and (old is None or _has(now, route))
+    definition, spec = (new, now) if is_new else (old, was)
+    ref = ref_of(definition)
+    switched = _switched(ref, change)
+    if switched or not (definition.resource or definition.elsewhere):
+        return switched  # another release brings another content along, which nobody has edited
+    return _source(ref, path_of(route, spec), change.sides[is_new])
+
+
 def _in_order(route: Route) -> Route:
     """The list whose order changed, if *route* is an order."""
-    return route[:-1] if route[-1] is ORDER else route
+    return route[:-1] if route and route[-1] is ORDER else route
 
 
 def _computed(route: Route, change: Transition, *, around: bool = True) -> ChangeSource | None:
@@ -324,7 +368,7 @@ def _decided(
     route: Route, change: Transition, machine: Machine, side: SideIndex, *, whole: bool = False
 ) -> ChangeSource | None:
     """What a definition or a preset says of *route*, or of the field around it; unless *whole*, of part of it."""
-    path = path_of(route, machine.vmi)
+    path = path_of(route, machine.vmi or tree.get(machine.vm, *_TEMPLATE) or {})
     nearest = -1
     found: tuple[ResourceRef, FieldPath] | None = None
     for provenance in change.provenance(machine, side):

@@ -139,6 +139,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "madeDataVolumes": list(machine.made),
         "leftDataVolumes": list(machine.left),
         "pins": list(machine.pins),
+        "unpinned": list(machine.unpinned),
         "edited": _without_effect(machine.edited),
         "deleted": _without_effect(machine.deleted),
         "before": _size(before),
@@ -146,6 +147,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
         "source": machine.source and _cause(machine.source, part.locate),
         "lacking": [_cause(source, part.locate) for source in machine.lacking],
+        "redefined": [_cause(source, part.locate) for source in machine.redefined],
         "configured": [_cause(source, part.locate) for source in machine.configured],
     }
 

@@ -85,6 +85,7 @@ HOLDER_OUTCOMES = {
 }  # fmt: skip
 #: What is said of a definition that a VM cannot do without.
 LACKING = "it asks for what is deleted:"
+_REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
 #: The setting of the cluster by which templates that change reach VMs that run.
@@ -625,9 +626,15 @@ def rank(machine: MachineImpact) -> tuple[list[int], bool, str]:
 
 
 def pinned(machines: Iterable[MachineImpact]) -> str:
-    """How many VMs stay as they are while the lock decides what they use, in words; nothing where none does."""
-    number = sum(1 for machine in machines if machine.pins and not is_shown(machine))
-    return f"pinned by the lock, of those that stay as they are: {number:,}" if number else ""
+    """How many VMs stay as they are while the lock decides what they use, and how many it let go, in words."""
+    machines = [*machines]
+    kept = sum(1 for machine in machines if machine.pins and not is_shown(machine))
+    let_go = sum(1 for machine in machines if machine.unpinned)
+    parts = (
+        f"pinned by the lock, of those that stay as they are: {kept:,}" if kept else "",
+        f"no longer pinned: {let_go:,}" if let_go else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 class ImpactText(NamedTuple):
@@ -656,8 +663,14 @@ def _messages(entry: MachineEntry) -> Iterator[ImpactText]:
 def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     """What else there is to know about what becomes of a VM."""
     part, machine = entry
+    if machine.unpinned:
+        words = " and ".join(machine.unpinned)
+        yield ImpactText(f"no longer pinned: it has each edit of its {words} from now on")
     for source in machine.lacking:
         yield ImpactText(LACKING, str(source.resource), part.locate(source))
+    for source in machine.redefined:
+        edited = f"{source.resource} {source.field}".rstrip()
+        yield ImpactText(_REDEFINED, edited, part.locate(source))
     for source in machine.configured:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(f"{_CONFIGURED}:", edited, part.locate(source))
@@ -953,7 +966,7 @@ def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]
     for change in leaves(machine.changes):
         if change.cause is not None:
             yield change.cause, _effect_on(machine, change), change.waits
-    for source in machine.lacking:
+    for source in (*machine.lacking, *machine.redefined):
         yield source, worst(machine), False
 
 

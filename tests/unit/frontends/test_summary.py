@@ -307,6 +307,111 @@ def test_only_what_a_change_brings(ask: Ask, tmp_path: Path) -> None:
     assert json.loads(report)["summary"]["before"] == 2
 
 
+CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\n"
+
+
+def commit(name: str) -> None:
+    git("add", "--all")
+    git("commit", "--quiet", f"--message={name}")
+
+
+@pytest.mark.parametrize("paths", [(".",), ("new",), ("new/vms/000.yaml", "new/vms/001.yaml")])
+def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, ...]) -> None:
+    """A folder that is called otherwise has the findings that it had, for a baseline and since a commit."""
+    git("init", "--quiet", "--initial-branch=main")
+    before = [path.replace("new/vms", "vms").replace("new", "vms") for path in paths]
+    ask("check", "--json-file", "known.json", *before, files=fleet(2))
+    commit("first")
+    git("checkout", "--quiet", "-b", "change")
+    (tmp_path / "new").mkdir()
+    git("mv", "vms", "new/vms")
+    for words in (("--baseline", "known.json"), ("--changed-since", "main")):
+        answer = ask("check", *words, *paths)
+        assert (answer.exit, answer.out) == (Exit.OK, "")
+    put("new/vms/001.yaml", vm("vm001", instancetype="absent"))
+    for words in (("--baseline", "known.json"), ("--changed-since", "main")):
+        answer = ask("check", *words, *paths)
+        assert answer.out.count(": error VR") == 1
+        assert "new/vms/001.yaml" in answer.out
+
+
+def test_what_a_commit_could_not_read_is_not_called_new(ask: Ask) -> None:
+    """An overlay, and a file, of which nobody knows what was wrong; what cannot be read now has the status of it."""
+    sound = "namespace: prod\nresources: [../vms]\n"
+    broken = sound.replace("resources", "resource")
+    files = {
+        "vms/vm.yaml": vm("web", instancetype="small", memory="2Gi"),
+        "vms/small.yaml": instancetype("small"),
+        "vms/kustomization.yaml": "resources: [vm.yaml, small.yaml]\n",
+        "prod/kustomization.yaml": broken,
+        "loose/vm.yaml": f"{vm('loose')}a: [\n",
+    }
+    ask("rule", "VR301", files=files)
+    git("init", "--quiet", "--initial-branch=main")
+    commit("broken")
+    git("checkout", "--quiet", "-b", "change")
+    answer = ask("check", "--changed-since", "main")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    # Whoever edits what cannot be read is told that it still cannot be.
+    put("prod/kustomization.yaml", f"{broken}# TODO\n")
+    answer = ask("check", "--changed-since", "main")
+    assert answer.exit == ask("check").exit == Exit.UNREADABLE
+    assert [line.partition(" ")[0] for line in answer.out.splitlines()] == ["prod:"]
+    put("prod/kustomization.yaml", sound)
+    put("loose/vm.yaml", vm("loose", instancetype="absent"))
+    answer = ask("check", "--changed-since", "main")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    assert "; 2 where the commit cannot be read, and not known to be new;" in answer.err
+    report = ask("check", "--changed-since", "main", "--format", "json").out
+    assert json.loads(report)["summary"]["unknown"] == 2
+    put("new.yaml", vm("new", instancetype="absent"))
+    answer = ask("check", "--changed-since", "main")
+    assert answer.exit == Exit.FINDINGS
+    assert answer.out.count(": error VR") == 1
+    assert "new.yaml" in answer.out
+    commit("sound")
+    put("prod/kustomization.yaml", broken)
+    assert ask("check", "--changed-since", "HEAD").exit == Exit.UNREADABLE
+
+
+def test_a_copy_has_findings_of_its_own(ask: Ask) -> None:
+    """The first still stands where it stood: with what was known of it, or without."""
+    files = {
+        "a/vm.yaml": vm("web", instancetype="small", memory="2Gi"),
+        "small.yaml": instancetype("small"),
+    }
+    ask("check", "--json-file", "known.json", files=files)
+    for first in (files["a/vm.yaml"], vm("web", instancetype="small")):
+        roots = ("--config", "roots.yaml")
+        copied = {"a/vm.yaml": first, "b/vm.yaml": files["a/vm.yaml"]}
+        answer = ask(
+            "check", "--baseline", "known.json", *roots,
+            files={**copied, "roots.yaml": f"{CONFIG}spec: {{roots: [a, b], shared: [small.yaml]}}\n"},
+        )  # fmt: skip
+        assert answer.out.count(": error VR") == 1
+        assert "b/vm.yaml" in answer.out
+
+
+def test_a_wave_makes_nothing_new_of_an_old_content(ask: Ask) -> None:
+    """VR608 is about the definition, and names the VMs that are left; a report of before told it by their names."""
+    vms = {f"{n}.yaml": vm(f"vm{n}", instancetype="small") for n in range(3)}
+    assert ask("pin", files={**vms, "small.yaml": instancetype("small")}).exit == Exit.OK
+    put("small.yaml", instancetype("small", cpus=4))
+    ask("check", "--json-file", "known.json")
+    report = json.loads(Path("known.json").read_text())
+    (warning,) = (each for each in report["diagnostics"] if each["code"] == "VR608")
+    assert ask("pin", "--upgrade", "vm1").exit == Exit.OK
+    found = json.loads(ask("check", "--format", "json").out)["diagnostics"]
+    (later,) = (each for each in found if each["code"] == "VR608")
+    assert warning["message"] != later["message"]
+    assert warning["fingerprint"] == later["fingerprint"]
+    report["diagnostics"] = [{**warning, "fingerprint": "of before"}]
+    put("older.json", json.dumps(report))
+    put("shortest.json", json.dumps({"diagnostics": [{"fingerprint": warning["fingerprint"]}]}))
+    for baseline in ("known.json", "older.json", "shortest.json"):
+        assert ask("check", "--baseline", baseline).out == ""
+
+
 def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
 
@@ -329,6 +434,11 @@ def test_fingerprints_do_not_depend_on_lines_or_folders(ask: Ask, tmp_path: Path
     sarif = json.loads(ask("check", "--format", "sarif").out)
     results = sarif["runs"][0]["results"]
     assert {result["partialFingerprints"]["virtRender/v1"] for result in results} == known
+    anywhere = {result["partialFingerprints"]["virtRenderAnywhere/v1"] for result in results}
+    os.rename("vms", "machines")
+    moved = json.loads(ask("check", "--format", "sarif").out)["runs"][0]["results"]
+    assert {each["partialFingerprints"]["virtRenderAnywhere/v1"] for each in moved} == anywhere
+    assert len(anywhere) == 2
 
 
 def test_fingerprints_do_not_depend_on_positions_in_lists(ask: Ask) -> None:

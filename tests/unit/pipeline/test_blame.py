@@ -1,5 +1,7 @@
 """Where the value of a preference is refused in a VM, its line is the position."""
 
+from typing import Any
+
 import pytest
 
 from render import Settings, render
@@ -54,3 +56,26 @@ def test_the_preference_is_blamed_for_what_it_wrote(
     assert error.position.path == ("spec", *path.split("."))
     assert error.position.index == 0
     assert error.related[0].location == error.position
+
+
+@pytest.mark.parametrize(
+    ("emit", "spec", "is_vm_admitted"),
+    [
+        ("vm", {"devices": {"preferredDiskBus": "floppy"}}, False),
+        ("source", {"devices": {"preferredDiskBus": "floppy"}}, True),
+        ("vm", {}, True),
+    ],
+)
+def test_a_vm_is_called_admitted_as_it_is_printed(
+    emit: Any, spec: Json, *, is_vm_admitted: bool
+) -> None:
+    """The disk of the volume comes at the start: the rendered VM has it, with the bus, and is refused itself."""
+    machine = vm([])
+    if not spec:
+        machine = vm([{"name": "data", "cdrom": {}}])  # by default on virtio there
+        machine["spec"]["template"]["spec"]["architecture"] = "s390x"
+    found = render([preference(spec), machine], Settings(kubevirt="1.9", emit=emit))
+    errors = [diagnostic for diagnostic in found.diagnostics if diagnostic.is_error]
+    assert errors
+    admitted = "the VM is admitted, but KubeVirt refuses its VMI at every start"
+    assert {error.help.startswith(admitted) for error in errors} == {is_vm_admitted}

@@ -11,6 +11,8 @@ from render.diff.sizes import Size
 from render.model import tree
 from render.model.resource import ResourceRef, from_body
 from render.pipeline import pinning
+from render.report.impact.review import pinned
+from render.report.impact.text import lines
 from render.revisions import lockfile
 from tests.support import updates
 from tests.support.goldens import UPDATES, cases
@@ -447,6 +449,118 @@ def test_a_deleted_definition_is_at_fault_where_a_vm_cannot_do_without(
     assert named == ([("small", "before")] if is_at_fault else [])
 
 
+LINUX: Json = {
+    "apiVersion": "instancetype.kubevirt.io/v1beta1",
+    "kind": "VirtualMachinePreference",
+    "metadata": {"name": "linux", "namespace": "prod"},
+    "spec": {"devices": {"preferredInterfaceModel": "virtio"}},
+}
+LINUX_VM = edited(VM, {"name": "linux", "kind": "VirtualMachinePreference"}, "spec", "preference")
+
+
+@pytest.mark.parametrize("emit", ["vm", "expand"])
+@pytest.mark.parametrize(
+    ("value", "path", "field"),
+    [
+        ("odd", "devices.preferredInterfaceModel", "domain.devices.interfaces[default].model"),
+        ("not.a_name", "preferredSubdomain", "subdomain"),
+    ],
+)
+def test_an_edited_preference_is_blamed_for_the_vm_that_is_refused(
+    emit: Any, value: str, path: str, field: str
+) -> None:
+    preference = edited(LINUX, value, "spec", *path.split("."))
+    settings = Settings(emit=emit)
+    found = only([LINUX_VM, SMALL, LINUX], [LINUX_VM, SMALL, preference], settings)
+    assert found.effects == ("refused",)
+    (refused,) = leaves_of(found)
+    assert refused.field == f"spec.template.spec.{field}"
+    assert refused.cause is not None
+    assert (refused.cause.resource.name, refused.cause.field, refused.cause.index) == (
+        "linux", f"spec.{path}", 2,
+    )  # fmt: skip
+    assert found.redefined == ()
+
+
+def test_of_a_vm_that_is_refused_each_field_is_blamed_on_whoever_edited_it() -> None:
+    """A list of the VM counts as one field, and its items may be of several authors."""
+    interfaces = [
+        {"name": "default", "masquerade": {}},
+        {"name": "other", "bridge": {}, "model": "virtio"},
+    ]
+    vm = edited(LINUX_VM, interfaces, *_DOMAIN, "devices", "interfaces")
+    networks = [{"name": "default", "pod": {}}, {"name": "other", "multus": {"networkName": "lan"}}]
+    vm = edited(vm, networks, *_DOMAIN[:-1], "networks")
+    later = edited(vm, "strange", *_DOMAIN, "devices", "interfaces", 1, "model")
+    preference = edited(LINUX, "odd", "spec", "devices", "preferredInterfaceModel")
+    found = only([vm, SMALL, LINUX], [later, SMALL, preference], Settings(emit="vm"))
+    causes = {each.field: each.cause.resource.name for each in leaves_of(found) if each.cause}
+    field = "spec.template.spec.domain.devices.interfaces[{}].model"
+    assert causes == {field.format("default"): "linux", field.format("other"): "web"}
+
+
+def leaves_of(found: MachineImpact) -> list[FieldChange]:
+    """The changes of a VM, those of lists item by item, but for our own stamps."""
+    leaves = [leaf for each in found.changes for leaf in each.leaves or (each,)]
+    return [leaf for leaf in leaves if "virt-render.dev" not in leaf.field]
+
+
+def test_an_edited_preference_is_blamed_for_a_datavolume_that_is_made_otherwise() -> None:
+    """No rule of a template writes it, and yet nothing else was edited."""
+    template = {
+        "metadata": {"name": "root"},
+        "spec": {
+            "source": {"blank": {}},
+            "storage": {"resources": {"requests": {"storage": "1Gi"}}},
+        },
+    }
+    vm = edited(LINUX_VM, [template], "spec", "dataVolumeTemplates")
+    vm = edited(vm, [{"name": "root", "dataVolume": {"name": "root"}}], *_DOMAIN[:-1], "volumes")
+    place = ("spec", "volumes", "preferredStorageClassName")
+    before, after = (
+        [vm, SMALL, edited(LINUX, {"preferredStorageClassName": name}, "spec", "volumes")]
+        for name in ("fast", "slow")
+    )
+    found = only(before, after, Settings(emit="vm"))
+    assert found.stale == ("root",)
+    causes = {leaf.cause and (leaf.cause.resource.name, leaf.cause.path) for leaf in found.changes}
+    assert causes == {("linux", place)}
+
+
+@pytest.mark.parametrize("edit", ["preference", "vm", "elsewhere"])
+def test_an_edit_is_named_for_which_a_vm_cannot_be_rendered(edit: str) -> None:
+    """Where a definition was edited in what an error is about, and not where it was elsewhere, or the VM was."""
+    demanding = edited(LINUX, {"cpu": {"guest": 4}}, "spec", "requirements")
+    before = [LINUX_VM, SMALL, demanding if edit == "elsewhere" else LINUX]
+    smaller, after = edited(SMALL, 2, "spec", "cpu", "guest"), LINUX_VM
+    if edit == "vm":
+        after = edited(LINUX_VM, 4, *_DOMAIN, "cpu", "cores")
+        smaller = BIGGER
+    if edit == "elsewhere":
+        before[1] = edited(SMALL, 4, "spec", "cpu", "guest")
+    preference = demanding if edit != "vm" else LINUX
+    found = only(before, [after, smaller, preference], Settings(emit="vm"))
+    assert found.effects == ("unrenderable",)
+    named = [(source.resource.name, source.field, source.index) for source in found.redefined]
+    assert (
+        named
+        == {
+            "preference": [("linux", "spec.requirements.cpu.guest", 2)],
+            "elsewhere": [("small", "spec.cpu.guest", 1)],
+            "vm": [],
+        }[edit]
+    )
+
+
+def test_an_edited_definition_is_named_of_a_vm_that_is_refused_only_if_made_anew() -> None:
+    """It was said that settings of the cluster change."""
+    policy = edited(VM, "auto", *_DOMAIN, "ioThreadsPolicy")
+    later = edited(SMALL, "shared", "spec", "ioThreadsPolicy")
+    found = only([policy, SMALL], [policy, later])
+    assert found.effects == ("none",)
+    assert [definition.resource.name for definition in found.edited] == ["small"]
+
+
 def test_a_bare_vmi_cannot_be_updated() -> None:
     vmi = {
         "apiVersion": "kubevirt.io/v1",
@@ -690,6 +804,21 @@ def test_another_pin_is_a_line_of_the_lock() -> None:
     assert (cause.resource.kind, cause.field, cause.index, cause.side) == (
         "RevisionLock", "pins.prod/web.instancetype", 2, "after",
     )  # fmt: skip
+
+
+def test_a_vm_that_loses_its_pin_is_told_so() -> None:
+    """Where it goes on to ask for what it was pinned to, and is rendered: nothing else reads a lock."""
+    before = [VM, SMALL, lock_of(VM, SMALL)]
+    found = only(before, [VM, SMALL], Settings(emit="vm"))
+    assert (found.effects, found.unpinned, found.pins) == (("none",), ("instancetype",), ())
+    assert "no longer pinned: it has each edit of its instancetype from now on" in lines(found)
+    assert pinned([found]) == "no longer pinned: 1"
+    assert only(before, before, Settings(emit="vm")).unpinned == ()
+    assert only(before, [VM, SMALL]).unpinned == ()
+    free = {key: value for key, value in VM["spec"].items() if key != "instancetype"}
+    assert only(before, [{**VM, "spec": free}], Settings(emit="vm")).unpinned == ()
+    (gone,) = compare(before, [SMALL], Settings(emit="vm")).machines
+    assert gone.unpinned == ()
 
 
 def test_an_edit_beside_the_input_does_not_reach_who_is_pinned() -> None:

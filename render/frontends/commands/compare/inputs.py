@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
@@ -15,8 +16,10 @@ from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
 from render.manifests.uses.destinations import in_namespace
+from render.model import tree
+from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
-from render.model.resource import ResourceRef, from_body
+from render.model.resource import Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
 from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, of, whole, without
@@ -123,11 +126,11 @@ class _InputComparison:
         """
         old, new, unreadable = _but_for_files(old, new, self._unread)
         states = old, new
-        self._uncompared += ((each, states) for each in unreadable.uncompared)
         is_read = old.fault is None and new.fault is None
         title = "." if self._is_alone else name
         if is_read:
-            impact = _let_go(_compared(old, new), old, let_go)
+            impact, unreadable = unreadable.told(_compared(old, new), new)
+            impact = _let_go(impact, old, let_go)
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
@@ -138,6 +141,7 @@ class _InputComparison:
             if not impact.machines or new.fault:
                 nothing_known = _uncompared_files(old, new) or (_uncompared(title, old, new),)
                 self._uncompared += ((each, states) for each in nothing_known)
+        self._uncompared += ((each, states) for each in unreadable.uncompared)
         self._is_anything_known |= not (old.fault and new.fault)
         namespaces = (old.settings.namespace, new.settings.namespace)
         self._inputs.append(ComparedInput(name, impact, namespaces, old.fault is not None))
@@ -188,11 +192,58 @@ class _InputComparison:
         return ReviewPart(name, noted, locate, (old.places, new.places))
 
 
+class _UnreadFile(NamedTuple):
+    """A file that a state cannot read, and why, for people."""
+
+    name: str
+    faults: tuple[str, ...]
+
+
 class _UnreadableFiles(NamedTuple):
-    """What becomes of files that cannot be read: those of both states, and what is *lost* with those of one alone."""
+    """What becomes of files that cannot be read: those of both states, and what is *lost* with those of one alone.
+
+    *guessed*: the definitions that the first state is taken to have as the second has them, each with the file that
+    cannot be read, and why.
+    """
 
     uncompared: tuple[UncomparedInput, ...] = ()
     lost: tuple[Impact, ...] = ()
+    guessed: Mapping[ResourceRef, _UnreadFile] = MappingProxyType({})
+
+    def told(self, impact: Impact, new: NamedState) -> "tuple[Impact, _UnreadableFiles]":
+        """*impact* without what it says of VMs of *new* of which nobody knows what they were; their files changed."""
+        users = _users_of(self.guessed, impact, new) if self.guessed else {}
+        machines = tuple(
+            _repaired(machine, users[machine.resource].faults)
+            if machine.resource in users and QUIET.issuperset(machine.effects)
+            else machine
+            for machine in impact.machines
+        )
+        changed = {unread.name for unread in users.values()}
+        uncompared = (
+            each._replace(changed=each.changed or each.name in changed) for each in self.uncompared
+        )
+        return impact._replace(machines=machines), self._replace(uncompared=tuple(uncompared))
+
+
+def _users_of(
+    guessed: Mapping[ResourceRef, _UnreadFile], impact: Impact, new: NamedState
+) -> dict[ResourceRef, _UnreadFile]:
+    """The VMs that ask for a definition that is *guessed*, and are not pinned to one, each with the file of that."""
+    pins = {machine.resource: machine.pins for machine in impact.machines}
+    found = {}
+    for body in filter(_is_machine, new.objects):
+        ref = from_body(body, 0).ref
+        for kind_class in KIND_CLASSES:
+            matcher = tree.get(body, "spec", kind_class.word)
+            if not isinstance(matcher, dict) or kind_class.word in pins.get(ref, ()):
+                continue
+            kind = kind_class.kind_of(text_at(matcher, "kind"))
+            for namespace in ("", ref.namespace):
+                unread = guessed.get(ResourceRef(kind, namespace, text_at(matcher, "name")))
+                if unread is not None:
+                    found[ref] = unread
+    return found
 
 
 def _faults(side: Side) -> list[Finding]:
@@ -231,8 +282,26 @@ def _but_for_files(
     return (
         _with_objects_of(second.others, first.rest),
         _with_objects_of(first.others, second.rest),
-        _UnreadableFiles(uncompared, tuple(lost)),
+        _UnreadableFiles(uncompared, tuple(lost), _guessed(second.others, old)),
     )
+
+
+def _guessed(others: NamedState, old: NamedState) -> dict[ResourceRef, _UnreadFile]:
+    """The definitions among *others*, which stand in files that the state *old* cannot read, and why it cannot."""
+    findings = old.fault.findings if old.fault else ()
+    return {
+        resource.ref: _UnreadFile(
+            file,
+            tuple(
+                f"{_place_in(old, finding.place)}{UNREAD}: {finding.text}"
+                for finding in findings
+                if f"/{finding.place.file}".endswith(f"/{file}") and finding.diagnostic.is_error
+            )
+            or (f"{file} of {old.name}{UNREAD}",),
+        )
+        for resource, file in zip(map(_resource, others.objects), others.files, strict=True)
+        if definitions.is_definition(resource)
+    }
 
 
 def _uncompared_files(old: NamedState, new: NamedState) -> tuple[UncomparedInput, ...]:
@@ -371,6 +440,10 @@ def _is_machine(body: Tree) -> bool:
     return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
 
 
+def _resource(body: Tree) -> Resource:
+    return from_body(body, 0)
+
+
 def _identity(body: Tree) -> tuple[str, ResourceRef]:
     resource = from_body(body, 0)
     return resource.group, resource.ref
@@ -490,6 +563,12 @@ def _read_again(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpac
     wrong = tuple(effect for effect in machine.effects if effect != "new")
     if wrong:
         return MachineImpact(machine.resource, wrong, machine.messages, sizes=sizes)
+    return _repaired(machine, faults)
+
+
+def _repaired(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpact:
+    """What becomes of a *machine* of which nobody knows what it was, for these *faults*."""
+    sizes = (None, machine.sizes[1])
     return MachineImpact(
         machine.resource, ("repaired",), faults, unrendered=("before",), sizes=sizes
     )

@@ -44,7 +44,7 @@ from render.report.places import Sources
 from render.report.waivers import Waiver
 from render.settings import OPTIONS, Layer, Settings, Source, decide
 from render.system import files, git
-from render.system.checkout import CheckoutScope, absent, changed
+from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -57,6 +57,7 @@ _RANGE = ".."
 _BRANCH = "..."
 _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders; BASE HEAD is BASE..HEAD"
+_WORKING = "the working tree"
 _NO_REPOSITORY = "not a git repository"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
@@ -641,9 +642,16 @@ def _placed(
         head = _commit_id(top, revisions.after or "HEAD")
         base = git.merge_base(top, _commit_id(top, base), head)
     _demand(revisions.path, top, (base, revisions.after))
-    ends = [_id(top, revision) if revision else "" for revision in (base, revisions.after)]
+    ends = _id(top, base), _last(top, revisions.after)
     first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
     return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
+
+
+def _last(top: str, revision: str) -> str:
+    """The commit that *revision* names; without one the work tree, as a sparse checkout has it if it is one."""
+    if revision:
+        return _id(top, revision)
+    return WORK_TREE if git.skipped(top) else ""
 
 
 def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
@@ -653,8 +661,7 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
         return
     if any(git.has(top, _id(top, revision), inside) for revision in revisions if revision):
         return
-    fault = codes.UNREADABLE.at(Location(file=path), f"neither state has {path}")
-    raise refused(fault)
+    raise refused(codes.USAGE.at(Location(), f"neither state has {path}", help=_USAGE))
 
 
 def _top(revisions: _Revisions) -> str:
@@ -664,8 +671,8 @@ def _top(revisions: _Revisions) -> str:
         is_bare = git.is_bare(folder)
     except GitError as error:
         if revisions.before and _NO_REPOSITORY in str(error):
-            fault = codes.UNREADABLE.at(
-                Location(file=revisions.before),
+            fault = codes.USAGE.at(
+                Location(),
                 f"{revisions.before} is neither a folder nor a revision: {folder} is in no repository of git",
                 help=_USAGE,
             )
@@ -707,11 +714,26 @@ def _sorted(words: Sequence[str]) -> _Words:
             cure = f"virt-render diff {word} -- is the revision, virt-render diff -- {word} what lies there"
             raise refused(codes.USAGE.at(Location(), message, help=cure))
     named = [word for word in words if word not in paths]
-    ranges = [word for word in named if _RANGE in word.split("/")[0]]
-    if len(named) == _ENDS and len(ranges) == 1:  # a path that only one of the revisions may have
-        paths += (word for word in named if word not in ranges)
-        named = ranges
+    lost = [word for word in named if _is_path(word)]
+    ranges = [word for word in named if _RANGE in word.split("/")[0] and word not in lost]
+    if len(named) == _ENDS and (len(lost) == 1 or len(ranges) == 1):
+        # A path that only one of the states may have.
+        lost = lost or [word for word in named if word not in ranges]
+        return _Words([word for word in named if word not in lost], [*paths, *lost])
+    if lost:
+        raise refused(
+            codes.USAGE.at(Location(), f"there is no {' and no '.join(lost)}", help=_USAGE)
+        )
+    files_ = [path for path in paths if not os.path.isdir(path)]
+    if len(paths) == _ENDS and not named and files_:
+        message = f"{files_[0]} is no folder, and two folders can be compared"
+        raise refused(codes.USAGE.at(Location(), message, help=_USAGE))
     return _Words(named, paths)
+
+
+def _is_path(word: str) -> bool:
+    """Whether *word* can be nothing but a path: no revision begins or ends like that."""
+    return word.startswith(("/", "./", "../")) or word.endswith("/") or word in {".", ".."}
 
 
 def _revisions(words: _Words) -> _Revisions:
@@ -753,15 +775,16 @@ def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
     *beside* is the commit that it is compared with.
     """
     if not revision:
-        return _here(request, path, "the working tree")._replace(top=top)
+        return _here(request, path, _WORKING)._replace(top=top)
+    name = _WORKING if revision == WORK_TREE else revision[:10]
     inside = within(path, top)
     looked_at = [inside, *(within(file, top) for file in request.reading.chart.values)]
     scope = CheckoutScope(other, looked_at, beside)
     tree = trees.enter_context(checked_out(top, revision, request.reading.limits, scope))
     if not os.path.exists(os.path.join(tree, inside)):
-        return _PlacedSide(revision[:10], tree, inside, request, exists=False)
+        return _PlacedSide(name, tree, inside, request, exists=False)
     with contextlib.chdir(tree):
-        here = _here(request, inside, revision[:10])
+        here = _here(request, inside, name)
         return here._replace(absent=(*absent(tree),), changed=(*changed(tree),), top=tree)
 
 
@@ -778,6 +801,8 @@ def _commit_id(top: str, revision: str) -> str:
         if git.is_shallow(top):
             cure = "git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
             raise GitError(f"{error}; the clone is shallow: {cure}") from error
+        if str(error) == f"unknown revision {revision}":
+            raise GitError(f"{error}, and no file or folder is called so", error.cure) from error
         raise
 
 
