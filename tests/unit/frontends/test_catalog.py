@@ -121,10 +121,32 @@ def test_what_stands_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
     assert answer.exit == Exit.FINDINGS
     assert cure in answer.err
     assert "--catalog platform/small.yaml" in answer.err
-    assert cure in ask("check", "prod").out
     assert ask("build", "prod", "--catalog", "platform/small.yaml").exit == Exit.OK
     Path("prod/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
     assert "stands in" not in ask("build", "prod").err
+
+
+@pytest.mark.parametrize("path", ["prod", "prod/web.yaml", "loose", "loose/web.yaml"])
+def test_check_looks_up_in_the_repository_what_a_file_or_a_folder_misses(
+    ask: Ask, path: str
+) -> None:
+    """And says of the named path alone what is wrong; with --root, of what stands below that."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+        "loose/web.yaml": vm("web", instancetype="small"),
+        "loose/own.yaml": instancetype("own"),
+        "broken/bad.yaml": vm("bad", instancetype="gone"),
+    }
+    assert "VR201" in ask("check", ".", files=files).out
+    assert ask("check", "-q", path) == (Exit.OK, "", "")
+    narrowed = ask("check", path, "--root", path.partition("/")[0])
+    assert narrowed.exit == (Exit.USAGE if "/" not in path else Exit.FINDINGS)
+    assert ask("check", "-q", path, "--root", "platform") == ask("check", "-q", path)
+    assert ask("check", path, "--root", "broken").out.count("error VR201") == 1
+    assert "--catalog platform/small.yaml" in ask("check", path, "--root", "broken").out
 
 
 @pytest.mark.parametrize("words", [("check", "."), ("check", "prod"), ("build", "prod")])
