@@ -188,6 +188,7 @@ def _check_root(
     for number, release_request in enumerate(releases):
         inputs = _load_for(release_request, inputs, root, paths, work)
         for part in fleet(release_request, work, inputs):
+            part.loaded.unreported = _unreported(part, paths) if root else frozenset()
             checked = _checked(part, work, places, several=several)
             findings += _about(checked, paths, part) if root else checked
             (others if number else looked_at).append(part)
@@ -323,6 +324,14 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
             yield finding._replace(place=finding.place._replace(file=files[real]))
         elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
             yield finding
+
+
+def _unreported(part: FleetPart, paths: Sequence[str]) -> frozenset[str]:
+    """The files of *part* that cannot be read, and of which nothing is said, since they are in none of *paths*."""
+    named = [os.path.realpath(path) for path in (*paths, *part.request.beside.files)]
+    return frozenset(
+        file for file in part.loaded.unread_files if not inside(os.path.realpath(file), named)
+    )
 
 
 def _files(paths: Sequence[str]) -> dict[str, str]:

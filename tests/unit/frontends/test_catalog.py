@@ -149,6 +149,37 @@ def test_check_looks_up_in_the_repository_what_a_file_or_a_folder_misses(
     assert "--catalog platform/small.yaml" in ask("check", path, "--root", "broken").out
 
 
+@pytest.mark.parametrize("path", ["vms/web.yaml", "vms", "prod", "prod/web.yaml"])
+def test_what_is_missed_may_stand_in_a_broken_file_elsewhere_in_the_repository(
+    ask: Ask, path: str
+) -> None:
+    """`check` of all tells the broken file alone; who asks for a part of it is told where to look."""
+    broken = f"{instancetype('small')}x: [\n"
+    line = len(broken.splitlines())
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": broken,
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+        "vms/web.yaml": vm("web", instancetype="small"),
+    }
+    answer = ask("check", path, files=files)
+    assert answer.exit == Exit.OK
+    assert "warning VR201" in answer.out
+    assert '"small" not found; it may stand in platform/small.yaml (VR101), which' in answer.out
+    place = f"\n  platform/small.yaml:{line}:5: this cannot be read\n"
+    assert place in answer.out
+    assert answer.out.count("platform/small.yaml:") == 1
+    built = ask("build", path)
+    assert built.exit == Exit.FINDINGS
+    assert place in built.err
+    assert "help: it may stand in platform/small.yaml (VR101), which cannot be read" in built.err
+    Path("vms/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
+    if path.startswith("vms"):
+        assert ask("check", path).exit == Exit.FINDINGS
+        assert "platform/small.yaml" not in ask("build", path).err
+
+
 @pytest.mark.parametrize("words", [("check", "."), ("check", "prod"), ("build", "prod")])
 def test_a_near_name_elsewhere_in_the_repository_is_suggested(
     ask: Ask, words: tuple[str, ...]
