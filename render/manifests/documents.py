@@ -1,7 +1,6 @@
 """What was read: documents, what positions are looked up in, and what may be reported about them."""
 
 import os
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import relevance
 from render.manifests.contents import Contents
 from render.manifests.kustomization import LOCK
+from render.manifests.unseen import Unseen
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
@@ -116,7 +116,7 @@ class Documents:
         self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()
         self.unreported: frozenset[str] = frozenset()
-        self.unseen: Counter[str] = Counter()
+        self.unseen = Unseen()
         self.data = Contents(whole=whole)
 
     def add(self, documents: Iterable[Document]) -> None:

@@ -273,7 +273,8 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                     if isinstance(error, SubstitutionLimitError)
                     else codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
                 )
-                into.unseen["kustomization that cannot be filled in"] += 1
+                what = "kustomization that cannot be filled in"
+                into.unseen.add(what, use.folder, use.document.origin.file)
                 return None
         pieces.append(piece)
         most -= len(piece)
