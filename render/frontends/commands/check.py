@@ -316,8 +316,9 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
-    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
+    is_named = loaded.is_built and inside(os.path.realpath(loaded.folder), folders)
+    unchecked = set(loaded.unbuilt) if is_named or not read.isdisjoint(files) else set()
     for finding in findings:
         real = os.path.realpath(finding.place.file)
         if real in files:
