@@ -31,7 +31,8 @@ def may_hold(intake: SourceIntake, reach: Reach) -> bool:
         if intake.texts.anywhere(folder):
             return True
         bounds = boundary(real) or "/"
-        for target in _named(intake, folder, real, bounds):
+        file = kustomization.find(folder)
+        for target in _named(intake, file, real, bounds) if file else ():
             if not os.path.isdir(target):
                 is_held = intake.texts.any((target,))
             elif kustomization.find(target) is None:
@@ -51,6 +52,20 @@ def may_hold(intake: SourceIntake, reach: Reach) -> bool:
     return False
 
 
+def is_of_kubevirt(intake: SourceIntake, file: str) -> bool:
+    """Whether the kustomization *file*, which kustomize does not find by its name, is meant for KubeVirt's objects.
+
+    These stand below its folder, or in what its text names.
+    """
+    folder = os.path.dirname(file) or "."
+    real = intake.kustomizations.resolve(folder)
+    texts = intake.texts
+    return texts.anywhere(folder) or any(
+        texts.anywhere(target) if os.path.isdir(target) else texts.any((target,))
+        for target in _named(intake, file, real, boundary(real) or "/")
+    )
+
+
 def _refused(intake: SourceIntake, files: Iterable[str]) -> list[str]:
     """The folders of those of the kustomizations *files* that kustomize refuses for what they say."""
     return [
@@ -60,13 +75,13 @@ def _refused(intake: SourceIntake, files: Iterable[str]) -> list[str]:
     ]
 
 
-def _named(intake: SourceIntake, folder: str, real: str, bounds: str) -> Iterator[str]:
-    """The files and folders of *bounds* that the text of the kustomization of *folder*, resolved *real*, names.
+def _named(intake: SourceIntake, file: str, real: str, bounds: str) -> Iterator[str]:
+    """The files and folders of *bounds* that the text of the kustomization *file* in the resolved folder *real* names.
 
     None is around it: kustomize refuses a circle.
     """
-    file = kustomization.find(folder)
-    data = intake.kustomizations.load(file, intake.limits).data if file else b""
+    folder = os.path.dirname(file) or "."
+    data = intake.kustomizations.load(file, intake.limits).data
     text = re.sub(_COMMENT, "", data.decode(errors="replace"))
     for word in dict.fromkeys(re.findall(_NAME, text)):
         name = word.lstrip("-")

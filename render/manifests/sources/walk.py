@@ -153,6 +153,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     if omitted:
         _name_omitted(omitted, into)
     _name_settings(discovered, into)
+    _name_misnamed(intake, discovered, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
     intake.charts = discovered.charts
@@ -235,6 +236,19 @@ def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) 
         passed, unbuilt = counted(loose, "file"), counted(kustomizations, "kustomization")
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
+
+
+def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* which kustomizations of VMs have a name by which kustomize does not find them."""
+    for file in discovered.misnamed:
+        bodies = [
+            document.body
+            for document in intake.kustomizations.load(file, intake.limits).documents[:1]
+        ]
+        if any(map(kustomization.is_meant, bodies)) and intended.is_of_kubevirt(intake, file):
+            why = f"kustomize reads {', '.join(kustomization.FILES)} alone: rename it"
+            into.unseen.add("kustomization with another name than kustomize reads", file)
+            into.diagnostics.append(skipped(file, why))
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
