@@ -32,6 +32,8 @@ _MACHINES = frozenset(
 #: Kinds of objects that are VMs themselves.
 _SINGLE = (VM, VMI, "VM")
 _NOTES = frozenset({BUNDLED_USED.number, GUEST_UNREAD.number})
+#: So many folders are named.
+_NAMED = 3
 #: What a guest boots with, and nobody has looked into.
 _TEXT = "guest text"
 
@@ -47,6 +49,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     files: set[str] = set()
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
+    apart = next(filter(None, (_apart(part.loaded, folders) for part in parts)), "")
     for part in parts:
         loaded, settings = part.loaded, part.request.settings
         documents, names = _counted(loaded, folders)
@@ -69,7 +72,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
                 reasons[minor(target.release)] = target.reason
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
-        releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose,
+        releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
     )  # fmt: skip
 
 
@@ -89,6 +92,18 @@ def _counted(
         is_of_chart = any(discover.inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
+
+
+def _apart(loaded: Documents, paths: Collection[str]) -> str:
+    """Which folders of *loaded* are taken for roots of their own, and why, if that concerns *paths*."""
+    if loaded.apart is None:
+        return ""
+    ref, folders = loaded.apart
+    if paths and not any(_is_asked_for(paths, folder) for folder in folders):
+        return ""
+    names = ", ".join(folders[:_NAMED])
+    more = f" and {len(folders) - _NAMED:,} more" if len(folders) > _NAMED else ""
+    return f"{names}{more} taken for roots of their own, since each has {ref}"
 
 
 def _is_asked_for(paths: Collection[str], place: str) -> bool:

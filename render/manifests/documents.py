@@ -12,7 +12,7 @@ from render.manifests.kustomization import LOCK
 from render.manifests.unseen import Unseen
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
-from render.model.resource import Origin
+from render.model.resource import Origin, ResourceRef
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
@@ -33,6 +33,13 @@ class UnreadHolder(NamedTuple):
     places: tuple[Location, ...] = ()
 
 
+class Apart(NamedTuple):
+    """The *folders* of loose files that are taken for roots of their own, since the object *ref* stands in each."""
+
+    ref: ResourceRef
+    folders: tuple[str, ...]
+
+
 class Documents:
     """What was read.
 
@@ -47,7 +54,8 @@ class Documents:
     a chart, a use of one or a kustomization came to nothing, by folder and user. *unopened*: why a file or folder
     cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
     *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
-    nothing is reported, since nobody has asked for them: they were read for what others refer to.
+    nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why
+    loose files are parted that nobody says are applied apart.
     *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out again,
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
@@ -57,6 +65,7 @@ class Documents:
     """
 
     __slots__ = (
+        "apart",
         "appliers",
         "bases",
         "blamed",
@@ -92,6 +101,7 @@ class Documents:
         self.folder = folder
         self.user = user
         self.namespace = ""
+        self.apart: Apart | None = None
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
