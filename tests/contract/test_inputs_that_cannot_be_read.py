@@ -1157,6 +1157,24 @@ def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lis
     assert "overlays/prod" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("listed", "is_error"),
+    [("bases", True), ("bsae", True), ("base2", False), ("note", False), ("../elsewhere", False)],
+)
+def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
+    listed: str,
+    is_error: bool,  # noqa: FBT001
+    overlays: Path,
+) -> None:
+    """What is not there may be meant for who adds it, unless its name is one but for a slip."""
+    put(overlays / "notes/note.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    put(overlays / "more/kustomization.yaml", f"resources: [../{listed}]\n")
+    done = run(overlays, "check", ".")
+    assert (done.returncode == Exit.UNREADABLE) == is_error
+    assert ("more: error VR116" in done.stdout) == is_error
+    assert ("1 kustomization with missing resources" in done.stderr) != is_error
+
+
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     """It is there, under an apiVersion that no release serves: no near name is offered for it."""
     put(tmp_path / "size.yaml", instancetype("u1.smal").replace("v1beta1", "v1"))

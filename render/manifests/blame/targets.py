@@ -15,6 +15,7 @@ from render.manifests.kustomization import Reach
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import is_slip
 from render.model.resource import from_body, text_at
 from render.model.tree import Tree
 from render.system import files
@@ -156,23 +157,7 @@ def _meant(target: Tree, objects: Iterable[_Object]) -> str:
         if name in known.names:
             version = f"{known.group}/{known.version}" if known.group else known.version
             return f"{name} is a {known.kind} of {version}: say that in the target, or leave its version out"
-        near = next((other for other in known.names if _is_slip(name, other)), "")
+        near = next((other for other in known.names if is_slip(name, other)), "")
         if near and kind == known.kind:
             return f"did you mean {near}?"
     return ""
-
-
-def _is_slip(name: str, other: str) -> bool:
-    """Whether both are one but for a letter too many, two in the wrong order, or dashes: web-1 and web-2 are two."""
-    if name.replace("-", "") == other.replace("-", ""):
-        return True
-    short, long = sorted((name, other), key=len)
-    if len(long) == len(short):
-        return any(
-            short[:at] + short[at + 1 : at + 2] + short[at : at + 1] + short[at + 2 :] == long
-            for at in range(len(short) - 1)
-            if short[at : at + 2].isalpha()
-        )
-    return len(long) == len(short) + 1 and any(
-        long[:at] + long[at + 1 :] == short for at in range(len(long)) if long[at].isalpha()
-    )

@@ -5,9 +5,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from render.manifests import kustomization
-from render.manifests.discover import Discovery, boundary, inside
+from render.manifests.discover import Discovery, boundary, inside, is_led_out
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
+from render.model.nearest import is_slip
 
 _COMMENT = r"(?m)(?:^|\s)#.*"
 #: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
@@ -114,6 +115,19 @@ def is_unlisted_beside(
         return False
     listed = kustomization.listed(discovered.kustomizations, intake.limits, known)
     return intake.texts.any(file for file, real in beside if real not in listed)
+
+
+def is_beside_missing(intake: SourceIntake, missing: Iterable[str]) -> bool:
+    """Whether an object of KubeVirt's may stand in a folder that is called as something *missing*, but for a slip."""
+    for path in missing:
+        folder, name = os.path.split(path)
+        names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        for other in sorted(names):
+            target = os.path.join(folder, other)
+            is_near = os.path.isdir(target) and is_slip(name, other) and not is_led_out(target)
+            if is_near and intake.texts.anywhere(target):
+                return True
+    return False
 
 
 def _listed(intake: SourceIntake, folder: str) -> set[str]:
