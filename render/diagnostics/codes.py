@@ -128,6 +128,7 @@ HELM_MISSING = _fatal("VR128", "helm-missing", Exit.USAGE)
 METADATA_REFUSED = _error("VR129", "metadata-refused")
 OTHER_NOTATION = _info("VR130", "other-notation", always_reported=True)
 SERVER_FIELDS = _info("VR131", "server-fields", always_reported=True)
+PATCH_UNMATCHED = Code("VR132", "patch-unmatched", WARNING, suppressible=False, of_text=True)
 
 INSTANCETYPE_NOT_FOUND = _fatal("VR201", "instancetype-not-found", follows=True)
 PREFERENCE_NOT_FOUND = _fatal("VR202", "preference-not-found", follows=True)

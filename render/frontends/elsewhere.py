@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
 from render.manifests import discover
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
+from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.resolve.find import near_name
 from render.system import files
@@ -20,13 +22,23 @@ _Wanted = tuple[str, str, str]
 """The kind of a definition, its name, and its namespace if it has one."""
 
 
+class _Repository(NamedTuple):
+    """The file of each definition of a repository, and what it says and why, of each file that cannot be read."""
+
+    defined: Mapping[_Wanted, str]
+    broken: Mapping[str, tuple[bytes, Diagnostic]]
+
+
+_NOTHING = _Repository(MappingProxyType({}), MappingProxyType({}))
+
+
 class DefinitionPlaces:
     """The files of repositories that define something, read once something is missed."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[_Wanted, str]] = {}
+        self._known: dict[str, _Repository] = {}
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
@@ -44,18 +56,18 @@ class DefinitionPlaces:
         return [
             _placed(found, part, resources, known) if _is_missed(found) else found
             for found in diagnostics
-            if not (_is_of_bundled(found) and _is_defined(found, known))
+            if not (_is_of_bundled(found) and _is_defined(found, known.defined))
         ]
 
-    def _of_repository(self, part: FleetPart) -> Mapping[_Wanted, str]:
+    def _of_repository(self, part: FleetPart) -> _Repository:
         """The files of the definitions in the repository around *part*, nothing where there is none."""
         files_read = () if part.loaded.is_one_root else part.loaded.data
         folder = next(map(os.path.dirname, files_read), part.loaded.folder)
         top = files.repository(os.path.realpath(folder))
         if not top:
-            return {}
+            return _NOTHING
         if top not in self._known:
-            self._known[top] = dict(_definitions(top, part.request.reading.limits))
+            self._known[top] = _repository(top, part.request.reading.limits)
         return self._known[top]
 
 
@@ -75,14 +87,14 @@ def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
 
 
 def _placed(
-    found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: Mapping[_Wanted, str]
+    found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: _Repository
 ) -> Diagnostic:
     """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read.
 
-    Where it is not, with the name among these that was probably meant.
+    Where it is not, with the file that cannot be read and has its name, or with the name that was probably meant.
     """
     for number, (kind, name, namespace) in enumerate(_missed(found, resources)):
-        file = known.get((kind, name, namespace))
+        file = known.defined.get((kind, name, namespace))
         if file is None:
             continue
         if file in part.loaded.data:
@@ -91,7 +103,13 @@ def _placed(
         if number:
             cure = f"if it is meant, set {found.location.path[-2]}.kind: {kind}; {cure}"
         return found._replace(help=cure, fixes=())
-    return _with_near_name(found, resources, known)
+    _, name, _ = next(_missed(found, resources), ("", "", ""))
+    for file, (text, fault) in known.broken.items() if name else ():
+        if name.encode() in text and file not in part.loaded.data:
+            cure = f"it may stand in {file} ({fault.code}), which cannot be read: first mend that"
+            related = Related("this cannot be read", fault.location)
+            return found._replace(help=cure, related=(*found.related, related), fixes=())
+    return _with_near_name(found, resources, known.defined)
 
 
 def _with_near_name(
@@ -131,13 +149,21 @@ def _missed(found: Diagnostic, resources: Sequence[Resource]) -> Iterator[_Wante
         yield kind, str(matcher.get("name")), namespace
 
 
-def _definitions(top: str, limits: Limits) -> Iterator[tuple[_Wanted, str]]:
-    """The definitions that stand in files of the repository *top*, the first of several that are alike last."""
+def _repository(top: str, limits: Limits) -> _Repository:
+    """What stands in files of the repository *top*; of several definitions that are alike the first."""
     here = os.path.relpath(top)
-    for file, real in reversed(discover.walk(here, (top,), plain=True).files):
+    defined: dict[_Wanted, str] = {}
+    broken: dict[str, tuple[bytes, Diagnostic]] = {}
+    for file, real in discover.walk(here, (top,), plain=True).files:
         data = files.read(real, file, limits.file_bytes)
-        if isinstance(data, bytes) and INSTANCETYPE_GROUP.encode() in data:
-            for document in read(data, file).documents:
-                resource = from_body(document.body, 0)
-                if resource.group == INSTANCETYPE_GROUP:
-                    yield (resource.kind, resource.name, resource.namespace), file
+        if not isinstance(data, bytes) or INSTANCETYPE_GROUP.encode() not in data:
+            continue
+        contents = read(data, file)
+        for document in contents.documents:
+            resource = from_body(document.body, 0)
+            if resource.group == INSTANCETYPE_GROUP:
+                defined.setdefault((resource.kind, resource.name, resource.namespace), file)
+        for fault in contents.diagnostics:
+            if fault.is_error:
+                broken.setdefault(file, (data, fault))
+    return _Repository(defined, broken)

@@ -3,7 +3,9 @@
 But for hosts (kustomize, Argo CD, an editor), to which a command speaks in their own protocol.
 """
 
+import contextlib
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -212,12 +214,24 @@ def _folded(answer: Answer) -> tuple[str | bytes, ...]:
     )
 
 
+def _is_named_pipe(path: str) -> bool:
+    """Whether *path* is one: who opens it to write waits until somebody reads."""
+    with contextlib.suppress(OSError):
+        # One without a name, behind /dev/stdout, has its reader: its real path leads nowhere.
+        return stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode)
+    return False
+
+
 def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
     """Print the output of *answer*, or write it where *request* says; the answer is what the system refuses."""
     if request.reporting.output:
         from render.manifests import output
 
         work.doing = f"writing {request.reporting.output}"
+        if _is_named_pipe(request.reporting.output):
+            work.doing = f"waiting for a reader of the named pipe {request.reporting.output}"
+            if os.isatty(STDERR) and not request.reporting.quiet:
+                emit(f"{work.doing}\n", STDERR)
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)

@@ -2,9 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from render.diagnostics.codes import BUNDLED_USED, GUEST_UNREAD
+from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.parts import FleetPart
 from render.frontends.waived import ignoring
 from render.manifests import discover
@@ -29,6 +31,9 @@ _MACHINES = frozenset(
 )
 #: Kinds of objects that are VMs themselves.
 _SINGLE = (VM, VMI, "VM")
+_NOTES = frozenset({BUNDLED_USED.number, GUEST_UNREAD.number})
+#: So many folders are named.
+_NAMED = 3
 #: What a guest boots with, and nobody has looked into.
 _TEXT = "guest text"
 
@@ -36,27 +41,24 @@ _TEXT = "guest text"
 def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     """The figures of *parts*: objects, VMs, kustomizations and charts with any of them, what was not looked at.
 
-    And releases that nobody asked for, if they are rendered. With *paths*, only objects and files in these count.
+    And releases that nobody asked for, if they are rendered. With *paths*, only what stands in these counts.
     """
     folders = [os.path.realpath(path) for path in paths]
-    machines = made = kustomizations = charts = loose = objects = 0
+    machines = made = kustomizations = charts = loose = objects = silent = 0
     bundled: set[str] = set()
     files: set[str] = set()
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
+    apart = next(filter(None, (_apart(part.loaded, folders) for part in parts)), "")
     for part in parts:
         loaded, settings = part.loaded, part.request.settings
         documents, names = _counted(loaded, folders)
         number = sum(machines_in(document.body) for document in documents)
-        unseen.update(loaded.unseen)
-        unseen.update(
-            _TEXT for diagnostic in part.diagnostics if diagnostic.code == GUEST_UNREAD.number
-        )
-        bundled.update(
-            diagnostic.message
-            for diagnostic in part.diagnostics
-            if diagnostic.code == BUNDLED_USED.number
-        )
+        unseen.update(loaded.unseen.counts(partial(_is_asked_for, folders) if folders else None))
+        notes = list(_about(part, documents))
+        unseen.update(_TEXT for note in notes if note.code == GUEST_UNREAD.number)
+        bundled.update(note.message for note in notes if note.code == BUNDLED_USED.number)
+        silent += ignoring(documents)
         files.update(names)
         objects += len(documents)
         machines += number
@@ -68,10 +70,9 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
             target = releases.target_of((document.body for document in loaded.documents), settings)
             if target.reason:
                 reasons[minor(target.release)] = target.reason
-    silent = sum(ignoring(part.loaded) for part in parts)
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
-        releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose,
+        releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
     )  # fmt: skip
 
 
@@ -91,6 +92,37 @@ def _counted(
         is_of_chart = any(discover.inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
+
+
+def _apart(loaded: Documents, paths: Collection[str]) -> str:
+    """Which folders of *loaded* are taken for roots of their own, and why, if that concerns *paths*."""
+    if loaded.apart is None:
+        return ""
+    ref, folders = loaded.apart
+    if paths and not any(_is_asked_for(paths, folder) for folder in folders):
+        return ""
+    names = ", ".join(folders[:_NAMED])
+    more = f" and {len(folders) - _NAMED:,} more" if len(folders) > _NAMED else ""
+    return f"{names}{more} taken for roots of their own, since each has {ref}"
+
+
+def _is_asked_for(paths: Collection[str], place: str) -> bool:
+    """Whether the file or folder *place* is in one of the resolved *paths*, or has one of them in it."""
+    real = os.path.realpath(place)
+    return discover.inside(real, paths) or any(discover.inside(path, (real,)) for path in paths)
+
+
+def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnostic]:
+    """What is noted of those of *documents* that count in *part*."""
+    every = part.loaded.documents
+    meant = {id(document) for document in documents}
+    for diagnostic in part.diagnostics:
+        if diagnostic.code not in _NOTES:
+            continue
+        index = diagnostic.location.index
+        has_object = index is not None and index < len(every)
+        if len(meant) == len(every) or (has_object and id(every[index or 0]) in meant):
+            yield diagnostic
 
 
 def _made(documents: Iterable[Document]) -> int:

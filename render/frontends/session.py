@@ -20,7 +20,7 @@ from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization
 from render.manifests.discover import CHART, is_chart, tidy
-from render.manifests.documents import Documents
+from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
@@ -268,7 +268,7 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
     for loaded, document in rendered:
         file, line = document.origin.file, document.origin.line
         loaded.copies.append(document)
-        loaded.unseen["rendered VM whose source is read too"] += 1
+        loaded.unseen.add("rendered VM whose source is read too", file)
         message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
         place = Location(file=file, line=line, column=1)
         loaded.diagnostics.append(codes.FILE_SKIPPED.at(place, message))
@@ -465,7 +465,7 @@ def _unless_following(
         missing = unless_unread(each, loaded, resources)
         if not known or missing is not each:
             doubtful.add(each.location.index)
-        if known:
+        if known or (loaded.unreported and missing is not each):
             kept.append(_unless_refused(missing, refused, resources))
     return without_unclear(kept, doubtful)
 
@@ -522,27 +522,30 @@ def unless_unread(
     is_gone = diagnostic.code == codes.OBJECT_GONE.number
     subject = diagnostic.location.resource
     name = subject.name if is_gone and subject else _name_missed(diagnostic, resources)
-    holder = (loaded.unread_holder(name) or _unread_holder(loaded, name) * is_gone) if name else ""
-    if not holder:
+    if not name:
+        return diagnostic
+    holder = loaded.unread_holder(name)
+    if not holder.words:
+        holder = _unread_holder(loaded, name, loaded.unread_files if is_gone else loaded.unreported)
+    if not holder.words:
         return diagnostic
     return diagnostic._replace(
         severity=diagnostic.severity if is_gone else Severity.WARNING,
-        message=f"{diagnostic.message}; it may stand in {holder}",
-        help=f"first mend {holder}",
+        message=f"{diagnostic.message}; it may stand in {holder.words}",
+        related=(
+            *diagnostic.related,
+            *(Related("this cannot be read", place) for place in holder.places),
+        ),
+        help=f"first mend {holder.words}",
         fixes=(),
     )
 
 
-def _unread_holder(loaded: Documents, name: str) -> str:
-    """The file of *loaded* that cannot be read and may hold the object *name*, in words; ``""`` for none."""
-    files_ = loaded.unread_files.items()
+def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> UnreadHolder:
+    """The file of *loaded*, *among* those that cannot be read, that may hold the object *name*."""
     return next(
-        (
-            f"{file} ({', '.join(numbers)}), which cannot be read"
-            for file, numbers in files_
-            if _may_hold([loaded.data.get(file, b"")], name)
-        ),
-        "",
+        (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
+        UnreadHolder(),
     )
 
 

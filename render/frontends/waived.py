@@ -11,6 +11,7 @@ from render.model import tree
 from render.report import waivers
 from render.report.formats import FORMATS
 from render.system.streams import STDERR, emit
+from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.report.summary import Tally
@@ -24,7 +25,7 @@ def tell(request: Request, inputs: Iterable[Documents], tally: "Tally | None" = 
     """
     if request.reporting.stream == STDERR and FORMATS[request.reporting.format].is_document:
         return
-    silent = tally.ignoring if tally else sum(map(ignoring, inputs))
+    silent = tally.ignoring if tally else sum(ignoring(loaded.documents) for loaded in inputs)
     waived = (*request.beside.waivers, *(tally.waivers if tally else ()))
     line = waivers.line(waived, tally.accepted if tally else 0, silent)
     if line:
@@ -34,11 +35,9 @@ def tell(request: Request, inputs: Iterable[Documents], tally: "Tally | None" = 
             emit(f"{printable(line)}\n", STDERR)
 
 
-def ignoring(loaded: Documents) -> int:
-    """How many objects of *loaded* have annotations by which findings are ignored."""
-    annotations = (
-        tree.get(document.body, "metadata", "annotations") for document in loaded.documents
-    )
+def ignoring(documents: Iterable[Document]) -> int:
+    """How many objects of *documents* have annotations by which findings are ignored."""
+    annotations = (tree.get(document.body, "metadata", "annotations") for document in documents)
     return sum(
         any(silences(key, reason) for key, reason in mapping.items())
         for mapping in annotations

@@ -74,7 +74,8 @@ class Discovery:
     that are no part of another one; *settings*: the folders below the first that have settings of their own;
     *expectations*: the files with these, as *files*; *hidden*: the files and folders with a dot in front, without
     links and git's own; *jsonnet*: files named like those of Jsonnet, where no kustomization lists what counts;
-    *led_out*: the links that lead out of what may be read;
+    *led_out*: the links that lead out of what may be read; *misnamed*: files that may be meant for the kustomization of
+    their folder, which has none;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 
@@ -87,6 +88,7 @@ class Discovery:
         "jsonnet",
         "kustomizations",
         "led_out",
+        "misnamed",
         "owned",
         "settings",
     )
@@ -101,6 +103,7 @@ class Discovery:
         self.hidden: list[str] = []
         self.jsonnet: list[str] = []
         self.led_out: list[str] = []
+        self.misnamed: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
 
@@ -320,6 +323,12 @@ class _FolderWalk:
         if not entries.keys().isdisjoint(kustomization.FILES):
             self.discovery.kustomizations.append(folder.display_name)
             owned = not self.plain
+        else:
+            self.discovery.misnamed += (
+                join(folder.display_name, name)
+                for name, entry in entries.items()
+                if kustomization.is_misnamed(name) and entry.is_file(follow_symlinks=False)
+            )
         self.discovery.charts += [folder.display_name] * (CHART_FILE in entries and not owned)
         if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
             self.discovery.settings.append(folder.display_name)

@@ -1,17 +1,18 @@
 """What was read: documents, what positions are looked up in, and what may be reported about them."""
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import relevance
 from render.manifests.contents import Contents
 from render.manifests.kustomization import LOCK
+from render.manifests.unseen import Unseen
 from render.model.fieldpath import FieldPath
-from render.model.resource import Origin
+from render.model.named_tuple import NamedTuple
+from render.model.resource import Origin, ResourceRef
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
 
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
+
+
+class UnreadHolder(NamedTuple):
+    """What cannot be read and may hold an object, in *words*, ``""`` for nothing; *places* are the errors in it."""
+
+    words: str = ""
+    places: tuple[Location, ...] = ()
+
+
+class Apart(NamedTuple):
+    """The *folders* of loose files that are taken for roots of their own, since the object *ref* stands in each."""
+
+    ref: ResourceRef
+    folders: tuple[str, ...]
 
 
 class Documents:
@@ -38,7 +53,9 @@ class Documents:
     hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
     a chart, a use of one or a kustomization came to nothing, by folder and user. *unopened*: why a file or folder
     cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
-    *unread_holder*: which other input cannot be read and may hold the object of a name, in words, ``""`` for none.
+    *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
+    nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why
+    loose files are parted that nobody says are applied apart.
     *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out again,
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
@@ -48,6 +65,7 @@ class Documents:
     """
 
     __slots__ = (
+        "apart",
         "appliers",
         "bases",
         "blamed",
@@ -73,6 +91,7 @@ class Documents:
         "unfilled",
         "unopened",
         "unread_holder",
+        "unreported",
         "unseen",
         "user",
         "users",
@@ -82,6 +101,7 @@ class Documents:
         self.folder = folder
         self.user = user
         self.namespace = ""
+        self.apart: Apart | None = None
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -104,8 +124,9 @@ class Documents:
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         self.unopened: dict[str, Diagnostic] = {}
-        self.unread_holder: Callable[[str], str] = lambda _: ""
-        self.unseen: Counter[str] = Counter()
+        self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()
+        self.unreported: frozenset[str] = frozenset()
+        self.unseen = Unseen()
         self.data = Contents(whole=whole)
 
     def add(self, documents: Iterable[Document]) -> None:
@@ -192,6 +213,19 @@ class Documents:
             )
             for file in sorted(files)
         }
+
+    def unread(self, files: Collection[str]) -> UnreadHolder:
+        """What of this cannot be read and may hold an object: *files* if they alone cannot be, else all of it."""
+        errors = [diagnostic for diagnostic in self.diagnostics if diagnostic.is_error]
+        alone = {file: codes for file, codes in self.unread_files.items() if file in files}
+        numbers = dict.fromkeys(error.code for error in errors)
+        names = [f"{file} ({', '.join(each)})" for file, each in alone.items()]
+        words = ", ".join(names) or f"{self.name} ({', '.join(numbers)})"
+        places: dict[str, Location] = {}
+        for error in errors:
+            if error.location.file in alone and error.location.line:
+                places.setdefault(error.location.file, error.location)
+        return UnreadHolder(f"{words}, which cannot be read", tuple(places.values()))
 
     @property
     def files(self) -> list[str]:

@@ -10,7 +10,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
-from render.model.resource import Origin
+from render.model.resource import Origin, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
@@ -19,6 +19,9 @@ from render.yaml.stream import as_utf8
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+#: What is meant for one of these.
+_MISNAMED = r"(?i)kustomi[sz](?:ation|e)s?(?:\.(?:ya?ml|json))?"
+_GROUP = "kustomize.config.k8s.io"
 LOCK = "virt-render.lock.yaml"
 """The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 _RESOURCES = ("resources", "bases", "components")
@@ -105,6 +108,21 @@ class Reach:
 def find(folder: str) -> str | None:
     """The kustomization file of *folder*, if it has one."""
     return next(_files(folder), None)
+
+
+def is_misnamed(name: str) -> bool:
+    """Whether a file called *name* is probably meant for a kustomization, and kustomize looks for none of that name."""
+    return (
+        name[:6].lower() == "kustom" and name not in FILES and bool(re.fullmatch(_MISNAMED, name))
+    )
+
+
+def is_meant(body: Tree) -> bool:
+    """Whether *body*, of a file that is misnamed, is a kustomization: one of Flux is another kind of object."""
+    group = text_at(body, "apiVersion").partition("/")[0]
+    keys = {_folded(str(key)) for key in body}
+    is_alike = group == _GROUP or not (group or text_at(body, "kind"))
+    return is_alike and keys <= _FIELDS and not keys.isdisjoint(RESOURCES)
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import boxed, discover
+from render.manifests import boxed, discover, kustomization
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.named_tuple import NamedTuple
 from render.system import files, processes
 from render.system.box import Allowance
 from render.system.processes import Task
+from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -30,6 +32,8 @@ _KEPT_FOR_NETWORK = frozenset(
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _MISSING = ("operation does not apply: doc is missing", "nonexistent key", "missing value")
 """What is said of an operation of a JSON patch that finds nothing at its path."""
+_OF_BASE = r"(?:recursed accumulation of|couldn't make target for) path '([^']+)': "
+"""Before what is said of a base."""
 _STOPPED = "stopped, out"
 _WANTS_HELM = "--enable-helm"
 """In what kustomize says of a kustomization with charts."""
@@ -68,10 +72,34 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
     words = boxed.words(words.replace(os.path.realpath(place), build.folder))
     position = _operation(words, build)
+    folder, words = _at_fault(words, build)
     words = boxed.concealed(words, build.reach, build.bounds.limits)
     words = words or _ended(done.returncode)
-    failure = _failure(build.folder, words, help=_cure(build.folder, words, build.lock))
+    failure = _failure(folder, words, help=_cure(build.folder, words, build.lock))
     return failure._replace(position=position)
+
+
+def _at_fault(words: str, build: KustomizeBuild) -> tuple[str, str]:
+    """The folder that cannot be built by itself, as *words* say of a base on the way there, and what is said of that.
+
+    Then it is said alike of all that are made of that base. A component is built with the others alone.
+    """
+    known = {
+        os.path.realpath(os.path.dirname(file)): file
+        for file in reversed(build.reach.kustomizations)
+    }
+    fault = build.folder, words
+    for match in re.finditer(_OF_BASE, words):
+        file = known.get(os.path.realpath(match[1]))
+        if file is None or _is_component(file, build.bounds.limits):
+            break
+        fault = os.path.dirname(file) or ".", f"Error: {words[match.end() :]}"
+    return fault
+
+
+def _is_component(file: str, limits: Limits) -> bool:
+    documents = kustomization.load(file, limits).documents
+    return any(kustomization.is_component(document.body) for document in documents)
 
 
 def _operation(words: str, build: KustomizeBuild) -> Location | None:

@@ -8,7 +8,7 @@ from typing import Any
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
-from render.manifests.documents import Documents
+from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.roots import distance
 from render.model.globs import Globs
 from render.model.kinds import KIND_CLASSES
@@ -71,7 +71,7 @@ class Neighbours:
         self._unread = [
             loaded for loaded in inputs if any(found.is_error for found in loaded.diagnostics)
         ]
-        self._texts: dict[str, list[bytes]] = {}
+        self._texts: dict[str, dict[str, bytes]] = {}
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
@@ -91,27 +91,25 @@ class Neighbours:
                 elif resource.group in _GROUPS or kind in _CLAIMS:
                     self._by_name.setdefault(resource.name, []).append(shared)
 
-    def unread(self, loaded: Documents, name: str, limits: Limits) -> str:
-        """What else than *loaded* cannot be read and mentions *name*, in words; ``""`` for nothing."""
+    def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
+        """What else than *loaded* cannot be read and mentions *name*."""
         for unread in self._unread:
             if unread is loaded:
                 continue
             if unread.name not in self._texts:
-                self._texts[unread.name] = [*_texts_of(unread, limits)]
-            if any(name.encode() in text for text in self._texts[unread.name]):
-                numbers = dict.fromkeys(
-                    diagnostic.code for diagnostic in unread.diagnostics if diagnostic.is_error
-                )
-                where = f"{', '.join(unread.unread_files) or unread.name} ({', '.join(numbers)})"
-                return f"{where}, which cannot be read"
-
+                self._texts[unread.name] = dict(_texts_of(unread, limits))
+            texts = self._texts[unread.name]
+            if any(holding := [file for file, text in texts.items() if name.encode() in text]):
+                return unread.unread(holding)
         remotes = (
-            f"{secrets.without_credentials(entry)}, which {folder} takes from elsewhere"
+            UnreadHolder(
+                f"{secrets.without_credentials(entry)}, which {folder} takes from elsewhere"
+            )
             for folder, entries in self._remotes.items()
             for entry in entries
             if folder != loaded.folder
         )
-        return next(remotes, "")
+        return next(remotes, UnreadHolder())
 
     def _is_allowed(self, document: Document) -> bool:
         return not self._allowed.patterns or bool(
@@ -196,7 +194,7 @@ def _may_define(remote: str) -> bool:
     return not ("operator" in name or "crd" in name or re.search(r"[-_.]cr\.ya?ml$", name))
 
 
-def _texts_of(unread: Documents, limits: Limits) -> Iterator[bytes]:
+def _texts_of(unread: Documents, limits: Limits) -> Iterator[tuple[str, bytes]]:
     """What those files say that could not be read as objects, and those of a kustomization that is not built."""
     names: Iterable[str] = unread.unread_files
     if not names and unread.unbuilt:
@@ -204,7 +202,7 @@ def _texts_of(unread: Documents, limits: Limits) -> Iterator[bytes]:
     for file in names:
         data = files.read(file, file, limits.file_bytes)
         if isinstance(data, bytes) and not discover.leads_out(file):
-            yield data
+            yield file, data
 
 
 def _may_hold_vm(resource: Resource) -> bool:

@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from render.manifests.documents import Documents
+from render.manifests.documents import Apart, Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.uses.destinations import namespace_of
 from render.model.globs import Globs
 from render.model.named_tuple import NamedTuple
-from render.model.resource import CLUSTER_SCOPED, OWN, ResourceRef, from_body, text_at
+from render.model.resource import CLUSTER_SCOPED, OWN, VM, ResourceRef, from_body, text_at
 from render.yaml.reader import Document
 
 _Identity = tuple[str, ResourceRef]
@@ -21,7 +21,28 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
     folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
     """
-    return parted(loose, of_files(loose, named, namespace))
+    folders = of_files(loose, named, namespace)
+    parts = parted(loose, folders)
+    if len(parts) > 1 and not named.patterns:
+        parts[0].apart = _apart(loose, folders, namespace)
+    return parts
+
+
+def _apart(loose: Documents, folders: Mapping[str, str], namespace: str) -> Apart | None:
+    """Which of *folders* are roots since an object of one name stands in several of them, if that is all that says so.
+
+    A VM is named before another object.
+    """
+    locked = {os.path.dirname(file) for file in folders if os.path.basename(file) == LOCK}
+    known = {use.folder for use in loose.destinations.values()} | locked
+    alike = sorted(
+        _identities(loose.documents, namespace).items(), key=lambda pair: pair[0][1].kind != VM
+    )
+    for (_, ref), files in alike:
+        roots = {folders[file] for file in files} - known - {""}
+        if len(roots) > 1:
+            return Apart(ref, tuple(sorted(roots)))
+    return None
 
 
 def of_files(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:

@@ -55,6 +55,22 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     return f"did you mean {near}?" if near else otherwise
 
 
+def is_slip(name: str, other: str) -> bool:
+    """Whether both are one but for a letter too many, two in the wrong order, or dashes: web-1 and web-2 are two."""
+    if name.replace("-", "") == other.replace("-", ""):
+        return True
+    short, long = sorted((name, other), key=len)
+    if len(long) == len(short):
+        return any(
+            short[:at] + short[at + 1 : at + 2] + short[at : at + 1] + short[at + 2 :] == long
+            for at in range(len(short) - 1)
+            if short[at : at + 2].isalpha()
+        )
+    return len(long) == len(short) + 1 and any(
+        long[:at] + long[at + 1 :] == short for at in range(len(long)) if long[at].isalpha()
+    )
+
+
 @lru_cache(maxsize=32)
 def _folded(known: tuple[str, ...]) -> list[tuple[str, str, int]]:
     """Each name in lower case, as it is, and its letters."""

@@ -278,6 +278,7 @@ class _Journey:
         """Put what is no machine and makes none, unless nobody serves it."""
         self._output.diagnostics += _check_template(resource, self._resources, self._context)
         self._output.diagnostics += _check_import(resource, self._context)
+        self._output.diagnostics += _check_claim(resource, self._context)
         if not self._obsolete.collects(resource):
             self._output.put(served.current(resource, self._context.release), resource.index)
 
@@ -401,6 +402,16 @@ def _check_import(resource: Resource, context: Context) -> list[Diagnostic]:
     from render.kubevirt import importer
 
     return [] if any(placeholders.find(resource)) else importer.check(resource, context)
+
+
+def _check_claim(resource: Resource, context: Context) -> list[Diagnostic]:
+    """What the API server cannot read of the claim *resource*; nothing where something is still to be filled in."""
+    is_claim = resource.kind == "PersistentVolumeClaim" and not resource.group
+    if not is_claim or not order.asks_admission(context.settings):
+        return []
+    from render.pipeline.input import claims
+
+    return [] if any(placeholders.find(resource)) else [*claims.check(resource)]
 
 
 def _is_no_template(resource: Resource) -> bool:

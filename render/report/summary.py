@@ -29,7 +29,7 @@ class Tally(NamedTuple):
     annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
     expectations that VMs were held to.
     Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
-    of these kustomizations and charts.
+    of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why.
     """
 
     machines: int = 0
@@ -53,6 +53,7 @@ class Tally(NamedTuple):
     infos: int = 0
     charts: int = 0
     loose: int = 0
+    apart: str = ""
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -93,6 +94,7 @@ def line(tally: Tally, *, colour: bool = False) -> str:
         for release, reason in sorted(tally.releases.items())
         if tally.machines
     )
+    parts += filter(None, [tally.apart])
     if tally.bundled:
         parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
     if tally.unseen:

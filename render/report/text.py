@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
 from render.report import escaping
@@ -65,11 +66,13 @@ def _lines(finding: Finding, style: Style) -> list[str]:
     for related, place in zip(diagnostic.related, finding.related, strict=True):
         where = f"{painted(printable(str(place)), DIM, colour=colour)}: " if place.file else ""
         lines.append(f"  {where}{printable(related.message)}")
-    here = os.path.dirname(finding.place.file) or "."
-    builds = [folder for folder in finding.builds if folder != here]
-    if builds and diagnostic.resource and diagnostic.severity is not Severity.INFO:
+    here = {finding.place.file or ".", os.path.dirname(finding.place.file) or "."}
+    builds = [folder for folder in finding.builds if folder not in here]
+    is_failed = diagnostic.code == codes.KUSTOMIZE_FAILED.number
+    if builds and (diagnostic.resource or is_failed) and diagnostic.severity is not Severity.INFO:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
-        lines.append(printable(f"  built by {', '.join(builds[:_NAMED])}{more}"))
+        by = "needed by" if is_failed else "built by"
+        lines.append(printable(f"  {by} {', '.join(builds[:_NAMED])}{more}"))
     told = _told(finding)
     if told:
         help_lines = [printable(line) for line in told.splitlines()]

@@ -140,11 +140,12 @@ def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Stage
     with _about(path):
         if strays(path):
             raise OSError(errno.EPERM, _STRAY, path)
-        target = os.path.realpath(path)
-        was = _status(target)
+        was = _status(path)
         if was and not stat.S_ISREG(was.st_mode):
-            _write(os.open(target, os.O_WRONLY | os.O_CLOEXEC), text, sync=False)
+            # By that name: that of a pipe behind /dev/stdout leads nowhere once it is resolved.
+            _write(os.open(path, os.O_WRONLY | os.O_CLOEXEC), text, sync=False)
             return None
+        target = os.path.realpath(path)
         # Never wider than it will be: the text may be secret.
         mode = was.st_mode & _PERMISSIONS if was else 0o666
         name, descriptor = temporary.make(target, lambda name: os.open(name, _CREATE, mode))

@@ -110,6 +110,11 @@ SITUATIONS = {
     }),
     "VR128": Situation({"chart/Chart.yaml": CHART, "chart/templates/vm.yaml": WEB}, path="/nowhere"),
     "VR130": Situation({"vms/vm.yaml": WEB.replace("1Gi", "1024Mi")}),
+    "VR132": Situation({
+        "base/kustomization.yaml": "resources: [vm.yaml]\n", "base/vm.yaml": WEB,
+        "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches:\n"
+        "- target: {kind: VirtualMachine, name: wbe}\n  patch: '[]'\n",
+    }),
     "VR211": Situation({"../platform/small.yaml": instancetype(), "vms/vm.yaml": SMALL}),
     "VR212": Situation({
         ".virt-render.yaml": "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['*/']}\n",

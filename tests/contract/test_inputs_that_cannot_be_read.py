@@ -370,7 +370,7 @@ def test_a_kustomization_says_itself_what_is_wrong_where_none_of_its_parts_does(
     data = json.loads(run(gathered, "diff", "HEAD", "--format", "json").stdout)
     (error,) = data["errors"]["remaining"]
     assert error["code"] == "VR116"
-    assert "all" in error["message"]
+    assert error["message"].startswith("kustomize build vms: ")
     assert [item["name"] for item in data["uncompared"]] == ["all"]
     assert [
         machine["effects"] for machine in data["machines"] if machine["resource"]["name"] == "good"
@@ -1124,7 +1124,8 @@ def test_a_base_that_kustomize_refuses_is_an_error_of_the_overlays_that_list_it(
     put(overlays / "notes/base/kustomization.yaml", "resource: [note.yaml]\n")
     done = run(overlays, "check", ".")
     assert done.returncode == Exit.UNREADABLE
-    assert "overlays/prod: error VR116" in done.stdout
+    assert "base: error VR116" in done.stdout
+    assert "needed by overlays/prod, overlays/test" in done.stdout
     assert "notes" not in done.stdout
     put(overlays / "base/more/kustomization.yaml", "resource: [../../vms]\n")
     put(overlays / "base/kustomization.yaml", "resource: [more]\n")
@@ -1167,7 +1168,8 @@ def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lis
         put(overlays / f"{folder}base/README.md", "not of kubevirt.io\n")
     done = run(overlays, "check", ".")
     assert done.returncode == Exit.UNREADABLE
-    assert "overlays/prod: error VR116" in done.stdout
+    assert "base: error VR116" in done.stdout
+    assert "needed by overlays/prod, overlays/test" in done.stdout
     assert "notes" not in done.stdout
     put(overlays / "other/kustomization.yaml", "resources: [../base/vm.yaml]\n")
     done = run(overlays, "check", ".")
@@ -1178,6 +1180,24 @@ def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lis
     (overlays / "base/vm.yaml").rename(overlays / "base/sub/vm.yaml")
     done = run(overlays, "check", ".")
     assert "overlays/prod" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_error"),
+    [("bases", True), ("bsae", True), ("base2", False), ("note", False), ("../elsewhere", False)],
+)
+def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
+    listed: str,
+    is_error: bool,  # noqa: FBT001
+    overlays: Path,
+) -> None:
+    """What is not there may be meant for who adds it, unless its name is one but for a slip."""
+    put(overlays / "notes/note.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    put(overlays / "more/kustomization.yaml", f"resources: [../{listed}]\n")
+    done = run(overlays, "check", ".")
+    assert (done.returncode == Exit.UNREADABLE) == is_error
+    assert ("more: error VR116" in done.stdout) == is_error
+    assert ("1 kustomization with missing resources" in done.stderr) != is_error
 
 
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
@@ -1226,6 +1246,57 @@ def test_a_pinned_definition_may_stand_in_what_cannot_be_read(
     assert "help: first mend defs/small.yaml" in found
     assert [path.parent.name for path in tmp_path.rglob(LOCK)] == ["prod"]
     assert (tmp_path / f"prod/{LOCK}").read_text() == written
+
+
+#: What is wrong in a base, and what is said of it once.
+_FAULTS_OF_A_BASE = {
+    "resources: [vm.yaml, gone.yaml]\n": (
+        "base: error VR116 kustomize-failed: kustomize build base: Error: accumulating resources: "
+    ),
+    "resources: [vm.yaml]\nresourcez: []\n": (
+        'base: error VR116 kustomize-failed: kustomize build base: Error: invalid Kustomization: json: unknown field "'
+    ),
+    "resources: [vm.yaml]\npatches:\n- target: {kind: VirtualMachine}\n"
+    "  patch: |-\n    - {op: remove, path: /spec/nothing}\n": (
+        "base/kustomization.yaml:5:20: error VR116 kustomize-failed: kustomize build base: Error: error in remove for "
+    ),
+}
+
+
+@pytest.mark.parametrize("text", _FAULTS_OF_A_BASE)
+def test_what_is_wrong_in_a_base_is_said_once_of_all_its_overlays(
+    text: str, tmp_path: Path
+) -> None:
+    """In kustomize's words they differ by the way to the base."""
+    (tmp_path / ".git").mkdir()
+    put(tmp_path / "base/kustomization.yaml", text)
+    put(tmp_path / "base/vm.yaml", vm())
+    for name in ("dev", "prod", "qa", "test"):
+        put(tmp_path / f"overlays/{name}/kustomization.yaml", "resources: [../../base]\n")
+    done = run(tmp_path, "check", ".")
+    assert done.returncode == Exit.UNREADABLE
+    assert done.stdout.count(" error VR") == 1
+    assert done.stdout.startswith(_FAULTS_OF_A_BASE[text])
+    needed = "\n  needed by overlays/dev, overlays/prod, overlays/qa and 1 more\n"
+    assert needed in done.stdout
+    for path in ("overlays/dev", "base/vm.yaml"):
+        assert run(tmp_path, "check", path).stdout.startswith(_FAULTS_OF_A_BASE[text])
+
+
+def test_what_an_overlay_or_a_component_does_is_said_of_each_overlay(tmp_path: Path) -> None:
+    """Alone the component is no fault of anybody's."""
+    patch = "patches:\n- target: {kind: VirtualMachine}\n  patch: |-\n    - {op: remove, path: /spec/nothing}\n"
+    component = "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n"
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "base/vm.yaml", vm())
+    put(tmp_path / "part/kustomization.yaml", f"{component}{patch}")
+    put(tmp_path / "a/kustomization.yaml", "resources: [../base]\ncomponents: [../part]\n")
+    put(tmp_path / "b/kustomization.yaml", f"resources: [../base, gone.yaml]\n{patch}")
+    done = run(tmp_path, "check", ".")
+    assert "kustomize build a: Error: accumulating components: " in done.stdout
+    assert "kustomize build b: Error: " in done.stdout
+    assert done.stdout.count("needed by") == 1
+    assert "part/kustomization.yaml:6:20: error VR116" in done.stdout
 
 
 def test_a_pinned_definition_may_stand_in_a_loose_file_that_cannot_be_read(loose: Path) -> None:

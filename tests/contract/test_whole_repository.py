@@ -457,7 +457,8 @@ def test_a_rendered_vm_has_to_be_right_by_itself(tmp_path: Path, paths: tuple[st
         r"^out/web\.yaml:\d+:\d+: error VR420 disks/ide-bus", done.stdout, re.MULTILINE
     )
     assert "VR103" not in done.stdout
-    assert "not looked at: 2 rendered VMs" in done.stderr
+    number = "1 rendered VM" if paths == ("out/web.yaml",) else "2 rendered VMs"
+    assert f"not looked at: {number} whose source is read too" in done.stderr
 
 
 def test_a_vm_in_parameters_of_tekton_is_counted(tmp_path: Path) -> None:
@@ -471,3 +472,48 @@ def test_a_vm_in_parameters_of_tekton_is_counted(tmp_path: Path) -> None:
     done = process.run("check", ".", cwd=tmp_path)
     assert done.returncode == 0
     assert "not looked at: 1 Tekton object with a VM in its parameters (-v)" in done.stderr
+
+
+_MISNAMED = (
+    "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_told"),
+    [
+        ("kustomize.yaml", _MISNAMED, True),
+        ("kustomization.YAML", "resources: [../base]\n", True),
+        ("Kustomization.yml", _MISNAMED, True),
+        ("kustomisation.yaml", _MISNAMED, True),
+        ("kustomization", _MISNAMED, True),
+        ("kustomize.yaml", _MISNAMED.replace("base", "notes"), False),
+        (
+            "kustomize.yaml",
+            _MISNAMED.replace("kustomize.config.k8s", "kustomize.toolkit.fluxcd"),
+            False,
+        ),
+        ("kustomize.yaml", "resources: [../base]\nother: 1\n", False),
+        ("kustomization.yaml.tmpl", _MISNAMED, False),
+    ],
+)
+def test_a_kustomization_whose_name_kustomize_does_not_read_is_counted(
+    name: str,
+    text: str,
+    is_told: bool,  # noqa: FBT001
+    tmp_path: Path,
+) -> None:
+    """Its VMs would be checked as they stand, without what it says. Where there is another that is read, it is none."""
+    manifests.put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "base/vm.yaml", vm("web", memory="1Gi"))
+    manifests.put(
+        tmp_path / "notes/note.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+    )
+    manifests.put(tmp_path / "prod" / name, text)
+    what = "not looked at: 1 kustomization with another name than kustomize reads (-v)"
+    assert (what in process.run("check", ".", cwd=tmp_path).stderr) == is_told
+    told = process.run("check", "-v", ".", cwd=tmp_path).stdout
+    why = f"prod/{name} skipped: kustomize reads kustomization.yaml, kustomization.yml, Kustomization alone"
+    assert (why in told) == is_told
+    manifests.put(tmp_path / "prod/kustomization.yaml", "resources: [../base]\n")
+    assert what not in process.run("check", ".", cwd=tmp_path).stderr

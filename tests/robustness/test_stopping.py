@@ -16,6 +16,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.manifests import output
 from render.system import signals, writing
+from tests.support import process
 from tests.support.manifests import vm
 from tests.support.process import argv, ended, environ
 
@@ -422,3 +423,25 @@ def test_at_the_very_end_a_signal_changes_nothing(
     monkeypatch.setattr("render.system.signals.signal.signal", take)
     signals.disarm()
     assert {*taken} == {*SIGNALS}
+
+
+def test_who_writes_to_a_named_pipe_says_that_its_reader_is_waited_for(tmp_path: Path) -> None:
+    """Opening it waits, as for any program; with a reader the answer goes there."""
+    (tmp_path / "vm.yaml").write_text(vm(memory="1Gi"), encoding="utf-8")
+    os.mkfifo(tmp_path / "out")
+    command = ["build", "vm.yaml", "-o", "out"]
+    alone = process.run(*command, "--deadline", "4", cwd=tmp_path)
+    assert alone.returncode != 0
+    waiting = "the deadline of 4 s has passed while waiting for a reader of the named pipe out"
+    assert waiting in alone.stderr
+    reader = os.open(tmp_path / "out", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        done = process.run(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert b"kind: VirtualMachine" in os.read(reader, 1 << 16)
+    finally:
+        os.close(reader)
+    assert process.run("build", "vm.yaml", "-o", os.devnull, cwd=tmp_path).returncode == 0
+    words = argv("build", "vm.yaml", "-o", "/dev/stdout")
+    piped = subprocess.run(words, cwd=tmp_path, env=environ(), stdout=subprocess.PIPE, check=True)
+    assert piped.stdout.decode() == process.run("build", "vm.yaml", cwd=tmp_path).stdout

@@ -95,6 +95,18 @@ class _Found(NamedTuple):
     parts: list[FleetPart]
 
 
+class _RootCheck(NamedTuple):
+    """What is found in some of the paths, with what they refer to below *root*; parts as in `_Found`.
+
+    Those *looked_at* are of the first release, the *others* of more releases.
+    """
+
+    root: str
+    findings: list[Finding]
+    looked_at: list[FleetPart]
+    others: list[FleetPart]
+
+
 def _tried(
     request: Request, work: Work, known: "_Known", *, unsafe: bool
 ) -> "tuple[list[_Found], fixing.Fixed]":
@@ -134,30 +146,67 @@ def _mended(request: Request, work: Work, known: "_Known") -> Answer:
 
 
 def _found(request: Request, work: Work) -> _Found:
+    places = DefinitionPlaces()
+    named = request.own["root"]
+    checks: list[_RootCheck] = []
+    for root, paths in _by_root(request.paths or (".",), named).items():
+        parts, inputs = len(work.parts), len(work.inputs)
+        alone = _check_root(request, root, paths, work, places)
+        around = _around(paths, named) if not root and any(map(_is_missed, alone.findings)) else {}
+        if not any(around):
+            checks.append(alone)
+            continue
+        del work.parts[parts:], work.inputs[inputs:]
+        checks += (_check_root(request, top, below, work, places) for top, below in around.items())
+    looked_at = [part for checked in checks for part in checked.looked_at]
+    tally = tally_of(looked_at, request.paths if any(checked.root for checked in checks) else ())
+    findings = merge([finding for checked in checks for finding in checked.findings])
+    return _Found(
+        findings, tally, [*looked_at, *(part for checked in checks for part in checked.others)]
+    )
+
+
+def _is_missed(finding: Finding) -> bool:
+    """Whether *finding* is an error by what a VM misses, which may stand elsewhere in the repository."""
+    diagnostic = finding.diagnostic
+    return diagnostic.is_error and codes.CODES[diagnostic.code].follows
+
+
+def _around(folders: Sequence[str], named: str) -> dict[str, list[str]]:
+    """*folders* by the root where what they miss may stand: *named*, or the git root of each; ``""`` for none."""
+    grouped: dict[str, list[str]] = {}
+    for folder in folders if "-" not in folders else ():
+        real = os.path.realpath(folder)
+        root = os.path.realpath(named) if named else repository(real)
+        grouped.setdefault("" if root == real else root, []).append(folder)
+    return grouped
+
+
+def _check_root(
+    request: Request, root: str, paths: Sequence[str], work: Work, places: DefinitionPlaces
+) -> _RootCheck:
+    """Look at *paths*, with what they refer to below *root* if that is one."""
     findings: list[Finding] = []
     looked_at: list[FleetPart] = []
     others: list[FleetPart] = []
     releases = _for_releases(request)
-    places = DefinitionPlaces()
-    by_root = _by_root(request.paths or (".",), request.own["root"])
-    for root, paths in by_root.items():
-        inputs: list[Documents] = []
-        for number, release_request in enumerate(releases):
-            inputs = _load_for(release_request, inputs, root, paths, work)
-            several = len(releases) > 1
-            for part in fleet(release_request, work, inputs):
-                checked = _checked(part, work, places, several=several)
-                findings += _about(checked, paths, part) if root else checked
-                (others if number else looked_at).append(part)
-            for part in copies(release_request, inputs):
-                errors = [
-                    finding._replace(fixes=())
-                    for finding in _checked(part, work, places, several=several)
-                    if finding.diagnostic.is_error
-                ]
-                findings += _about(errors, paths, part) if root else errors
-    tally = tally_of(looked_at, request.paths if any(by_root) else ())
-    return _Found(merge(findings), tally, looked_at + others)
+    several = len(releases) > 1
+    inputs: list[Documents] = []
+    for number, release_request in enumerate(releases):
+        inputs = _load_for(release_request, inputs, root, paths, work)
+        for part in fleet(release_request, work, inputs):
+            part.loaded.unreported = _unreported(part, paths) if root else frozenset()
+            checked = _checked(part, work, places, several=several)
+            findings += _about(checked, paths, part) if root else checked
+            (others if number else looked_at).append(part)
+        for part in copies(release_request, inputs):
+            errors = [
+                finding._replace(fixes=())
+                for finding in _checked(part, work, places, several=several)
+                if finding.diagnostic.is_error
+            ]
+            findings += _about(errors, paths, part) if root else errors
+    return _RootCheck(root, findings, looked_at, others)
 
 
 def _for_releases(request: Request) -> list[Request]:
@@ -298,14 +347,23 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
-    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
+    is_named = loaded.is_built and inside(os.path.realpath(loaded.folder), folders)
+    unchecked = set(loaded.unbuilt) if is_named or not read.isdisjoint(files) else set()
     for finding in findings:
         real = os.path.realpath(finding.place.file)
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
         elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
             yield finding
+
+
+def _unreported(part: FleetPart, paths: Sequence[str]) -> frozenset[str]:
+    """The files of *part* that cannot be read, and of which nothing is said, since they are in none of *paths*."""
+    named = [os.path.realpath(path) for path in (*paths, *part.request.beside.files)]
+    return frozenset(
+        file for file in part.loaded.unread_files if not inside(os.path.realpath(file), named)
+    )
 
 
 def _files(paths: Sequence[str]) -> dict[str, str]:

@@ -121,10 +121,11 @@ class Workspace:
         """What is not built since the folder is not trusted, in words; ``""`` where nothing is left out."""
         if self.trusted:
             return ""
+        counts = self._loose.unseen.counts()
         words = [
             counted(number, what)
             for what in ("kustomization", "Helm chart")
-            if (number := self._loose.unseen[what])
+            if (number := counts[what])
         ]
         return " and ".join(words)
 

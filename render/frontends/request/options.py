@@ -88,7 +88,7 @@ CONFIG = Option(
     "config", "path", "", f"instead of {config.NAME} in PATH or in the current folder", metavar="FILE"
 )  # fmt: skip
 ROOT = Option(
-    "root", "path", "", "where the objects are that single files refer to [default: the git root of each file]",
+    "root", "path", "", "where the objects are that files and folders refer to [default: the git root of each]",
     metavar="DIR",
 )  # fmt: skip
 VERBOSE = Option(

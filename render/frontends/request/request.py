@@ -376,11 +376,13 @@ def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
     if not os.path.isdir(root):
         fault = "not a folder" if os.path.lexists(root) else "no such folder"
         yield UNREADABLE.at(Location(file=root), f"cannot read {root}: {fault}")
-    if "-" in paths or all(os.path.isdir(path) for path in paths):
+        return
+    whole = os.path.realpath(root)
+    if "-" in paths or all(os.path.realpath(path) == whole for path in paths or (".",)):
         message = (
-            "--root says where the objects are that single files refer to, and no file is named"
+            "--root says where the objects are that files and folders refer to, and none is named"
         )
-        yield USAGE.at(Location(), message, help="leave --root out, or name files")
+        yield USAGE.at(Location(), message, help="leave --root out, or name files or folders")
 
 
 def _misdirected(reports: Iterable[tuple[str, str]], output: str) -> Iterator[Diagnostic]:

@@ -289,10 +289,11 @@ def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
         name = text_at(body.get("metadata"), "name")
         return text_at(body, "kind") == resource.kind and name in names
     kind, name = text_at(patch.target, "kind"), text_at(patch.target, "name")
-    return _selects(kind, (resource.kind,)) and _selects(name, names)
+    return selects(kind, (resource.kind,)) and selects(name, names)
 
 
-def _selects(pattern: str, names: Sequence[str]) -> bool:
+def selects(pattern: str, names: Sequence[str]) -> bool:
+    """Whether the *pattern* of a target of kustomize's selects one of *names*; an empty one does any."""
     if not pattern:
         return True
     expression = patterns.regular(pattern)

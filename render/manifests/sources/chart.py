@@ -51,10 +51,10 @@ def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadO
 
 def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
     """Render a discovered chart; skip it if rendering fails for missing values."""
-    if not intake.texts.in_chart(folder):
+    if not intake.texts.in_chart(folder) or intake.is_repeated(os.path.realpath(folder)):
         return read_nothing
     filled: ReadOutput = read_nothing
-    if intake.reading.helm != "never" and not intake.is_repeated(os.path.realpath(folder)):
+    if intake.reading.helm != "never":
         filled = yield from _filling(intake, _Installation(folder, intake.reading.chart), into)
     return lambda: _read_tried(intake, folder, filled, into)
 
@@ -106,7 +106,7 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         for fault in into.unbuilt
     ]
     into.unbuilt = []
-    into.unseen["chart that cannot be filled in"] += 1
+    into.unseen.add("chart that cannot be filled in", use.folder, use.document.origin.file)
 
 
 def _unreadable_values(
@@ -195,7 +195,7 @@ def _read_named(filled: ReadOutput, into: Documents) -> None:
     if into.unbuilt or into.diagnostics:
         return
     if not any(relevance.concerns(document.body) for document in into.documents):
-        into.unseen[_WITHOUT_MACHINES] += 1
+        into.unseen.add(_WITHOUT_MACHINES, into.folder)
 
 
 def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Documents) -> None:
@@ -209,4 +209,4 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
         into.diagnostics = [fault for fault in into.diagnostics if fault.location.file != printed]
     if not into.documents and not into.unbuilt:
         is_rendered = intake.reading.helm != "never" and not into.diagnostics
-        into.unseen[_WITHOUT_MACHINES if is_rendered else "Helm chart"] += 1
+        into.unseen.add(_WITHOUT_MACHINES if is_rendered else "Helm chart", folder)

@@ -224,14 +224,13 @@ class SourceIntake:
         if self.scope is not None and self.scope.drop:
             into.add(self._counting(documents))
             tekton = sum(relevance.is_parameter_of_tekton(document.body) for document in documents)
-            into.unseen.update(
-                {"Tekton object with a VM in its parameters": tekton} if tekton else {}
-            )
+            what = "Tekton object with a VM in its parameters"
+            into.unseen.add(what, display_name, number=tekton)
         else:
             into.documents.extend(documents)
         if self.scope is not None and os.path.basename(display_name) != LOCK:
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
-            into.unseen.update({"Jinja or Go template": templates} if templates else {})
+            into.unseen.add("Jinja or Go template", display_name, number=templates)
         self._tell(diagnostics, display_name, into)
 
     def _tell(self, diagnostics: Sequence[Diagnostic], display_name: str, into: Documents) -> None:

@@ -5,9 +5,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from render.manifests import kustomization
-from render.manifests.discover import Discovery, boundary, inside
+from render.manifests.discover import Discovery, boundary, inside, is_led_out
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
+from render.model.nearest import is_slip
 
 _COMMENT = r"(?m)(?:^|\s)#.*"
 #: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
@@ -31,7 +32,8 @@ def may_hold(intake: SourceIntake, reach: Reach) -> bool:
         if intake.texts.anywhere(folder):
             return True
         bounds = boundary(real) or "/"
-        for target in _named(intake, folder, real, bounds):
+        file = kustomization.find(folder)
+        for target in _named(intake, file, real, bounds) if file else ():
             if not os.path.isdir(target):
                 is_held = intake.texts.any((target,))
             elif kustomization.find(target) is None:
@@ -51,6 +53,20 @@ def may_hold(intake: SourceIntake, reach: Reach) -> bool:
     return False
 
 
+def is_of_kubevirt(intake: SourceIntake, file: str) -> bool:
+    """Whether the kustomization *file*, which kustomize does not find by its name, is meant for KubeVirt's objects.
+
+    These stand below its folder, or in what its text names.
+    """
+    folder = os.path.dirname(file) or "."
+    real = intake.kustomizations.resolve(folder)
+    texts = intake.texts
+    return texts.anywhere(folder) or any(
+        texts.anywhere(target) if os.path.isdir(target) else texts.any((target,))
+        for target in _named(intake, file, real, boundary(real) or "/")
+    )
+
+
 def _refused(intake: SourceIntake, files: Iterable[str]) -> list[str]:
     """The folders of those of the kustomizations *files* that kustomize refuses for what they say."""
     return [
@@ -60,13 +76,13 @@ def _refused(intake: SourceIntake, files: Iterable[str]) -> list[str]:
     ]
 
 
-def _named(intake: SourceIntake, folder: str, real: str, bounds: str) -> Iterator[str]:
-    """The files and folders of *bounds* that the text of the kustomization of *folder*, resolved *real*, names.
+def _named(intake: SourceIntake, file: str, real: str, bounds: str) -> Iterator[str]:
+    """The files and folders of *bounds* that the text of the kustomization *file* in the resolved folder *real* names.
 
     None is around it: kustomize refuses a circle.
     """
-    file = kustomization.find(folder)
-    data = intake.kustomizations.load(file, intake.limits).data if file else b""
+    folder = os.path.dirname(file) or "."
+    data = intake.kustomizations.load(file, intake.limits).data
     text = re.sub(_COMMENT, "", data.decode(errors="replace"))
     for word in dict.fromkeys(re.findall(_NAME, text)):
         name = word.lstrip("-")
@@ -99,6 +115,19 @@ def is_unlisted_beside(
         return False
     listed = kustomization.listed(discovered.kustomizations, intake.limits, known)
     return intake.texts.any(file for file, real in beside if real not in listed)
+
+
+def is_beside_missing(intake: SourceIntake, missing: Iterable[str]) -> bool:
+    """Whether an object of KubeVirt's may stand in a folder that is called as something *missing*, but for a slip."""
+    for path in missing:
+        folder, name = os.path.split(path)
+        names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        for other in sorted(names):
+            target = os.path.join(folder, other)
+            is_near = os.path.isdir(target) and is_slip(name, other) and not is_led_out(target)
+            if is_near and intake.texts.anywhere(target):
+                return True
+    return False
 
 
 def _listed(intake: SourceIntake, folder: str) -> set[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize
-from render.manifests.blame import origins, patches
+from render.manifests.blame import origins, patches, targets
 from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
@@ -222,6 +222,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             for document, traced_document in zip(documents, traced, strict=True)
         )
         into.left_out += origins.left_out(traced, reached, intake.limits, intake.sources)
+        into.diagnostics += targets.unmatched(documents, reached, intake.limits)
         into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
         if use and use.variables:
             build = SubstitutedBuild(
@@ -273,7 +274,8 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                     if isinstance(error, SubstitutionLimitError)
                     else codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
                 )
-                into.unseen["kustomization that cannot be filled in"] += 1
+                what = "kustomization that cannot be filled in"
+                into.unseen.add(what, use.folder, use.document.origin.file)
                 return None
         pieces.append(piece)
         most -= len(piece)

@@ -158,7 +158,7 @@ def _name_left_out(inputs: Sequence[Documents]) -> None:
         for origin in dict.fromkeys(into.left_out):
             if origin not in made:
                 made.add(origin)
-                into.unseen["VM that kustomizations leave out"] += 1
+                into.unseen.add("VM that kustomizations leave out", origin.file)
                 into.diagnostics.append(
                     codes.FILE_SKIPPED.at(
                         Location(file=origin.file, line=origin.line),
@@ -198,7 +198,8 @@ def _leave(intake: SourceIntake, unread: Unread, into: Documents) -> None:
         ("kustomization", unread.kustomizations),
         ("Helm chart", walk.filled(intake, unread.charts)),
     ):
-        into.unseen[what] += len(folders)
+        for folder in folders:
+            into.unseen.add(what, folder)
         into.diagnostics += (
             skipped(folder, "nobody may start a program here") for folder in folders
         )
@@ -219,7 +220,7 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
     from render.manifests.sources import kustomization as built
 
     if built.is_of_elsewhere(intake, tried):
-        loose.unseen[walk.OF_ELSEWHERE] += 1
+        loose.unseen.add(walk.OF_ELSEWHERE, tried.folder)
         note = skipped(tried.folder, tried.unbuilt[0].message)
         loose.diagnostics.append(note)
         built.read_without_remotes(intake, tried)
@@ -227,12 +228,12 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
             loose.unfilled[tried.folder, ""] = [note]
         return bool(tried.documents)
     if built.is_for_helm(intake, tried):
-        loose.unseen["helmCharts kustomization"] += 1
+        loose.unseen.add("helmCharts kustomization", tried.folder)
         why = "kustomize would have to run helm for it"
         loose.diagnostics.append(skipped(tried.folder, why))
         return False
     if built.is_for_plugin(intake, tried):
-        loose.unseen["kustomization with plugins of others"] += 1
+        loose.unseen.add("kustomization with plugins of others", tried.folder)
         why = "kustomize would have to run a plugin for it"
         loose.diagnostics.append(skipped(tried.folder, why))
         return False

@@ -1,7 +1,6 @@
 """Folders and files: what of them is read as it is, and what is left to be built or filled in."""
 
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -91,7 +90,7 @@ def torn_locks(path: str, limits: Limits) -> list[str]:
 class _Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes.
 
-    *submodules* are how many of these have been left out.
+    *submodules* are those of these that have been left out.
     """
 
     __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics", "submodules")
@@ -101,7 +100,7 @@ class _Omitted:
         self._ignored: frozenset[str] = frozenset()
         self._asks_git = asks_git
         self.diagnostics: list[Diagnostic] = []
-        self.submodules = 0
+        self.submodules: list[str] = []
         if not asks_git:
             return
         from render.system import git
@@ -132,7 +131,7 @@ class _Omitted:
             return "another repository"
         if self._scope.has_submodules:
             return ""
-        self.submodules += 1
+        self.submodules.append(real)
         return "a submodule, of which a commit has the name alone"
 
     def _is_submodule(self, real: str) -> bool:
@@ -159,9 +158,9 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     )
     _name_unread(intake, folder, discovered, into)
     if omitted:
-        into.diagnostics += omitted.diagnostics
-        into.unseen += Counter(submodule=omitted.submodules)
+        _name_omitted(omitted, into)
     _name_settings(discovered, into)
+    _name_misnamed(intake, discovered, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
     intake.charts = discovered.charts
@@ -187,6 +186,13 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, discovered, allowed, into)
     return unread
+
+
+def _name_omitted(omitted: _Omitted, into: Documents) -> None:
+    """Say in *into* what git could not be asked about, and which submodules were *omitted*."""
+    into.diagnostics += omitted.diagnostics
+    for submodule in omitted.submodules:
+        into.unseen.add("submodule", submodule)
 
 
 def _with_gathered(intake: SourceIntake, apart: Sequence[str], unread: Unread) -> Unread:
@@ -223,10 +229,12 @@ def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into:
             if found.is_error and not kept.is_error
         ]
         into.unopened |= {found.location.file: found for found in passed}
-        faults = len(passed)
-        led_out = len(discovered.led_out)
-        unread = {"link out of the folder": led_out, "path that cannot be read": faults - led_out}
-        into.unseen += Counter(unread)
+        led_out = frozenset(map(discover.printable, discovered.led_out))
+        for found in passed:
+            file = found.location.file
+            is_led_out = file in led_out
+            what = "link out of the folder" if is_led_out else "path that cannot be read"
+            into.unseen.add(what, file)
 
 
 def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) -> None:
@@ -235,6 +243,19 @@ def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) 
         passed, unbuilt = counted(loose, "file"), counted(kustomizations, "kustomization")
         why = f"no word of KubeVirt's in {passed} and {unbuilt} of it"
         into.diagnostics.append(skipped(folder, why))
+
+
+def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents) -> None:
+    """Say in *into* which kustomizations of VMs have a name by which kustomize does not find them."""
+    for file in discovered.misnamed:
+        bodies = [
+            document.body
+            for document in intake.kustomizations.load(file, intake.limits).documents[:1]
+        ]
+        if any(map(kustomization.is_meant, bodies)) and intended.is_of_kubevirt(intake, file):
+            why = f"kustomize reads {', '.join(kustomization.FILES)} alone: rename it"
+            into.unseen.add("kustomization with another name than kustomize reads", file)
+            into.diagnostics.append(skipped(file, why))
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
@@ -246,8 +267,8 @@ def _name_settings(discovered: Discovery, into: Documents) -> None:
         )
         for below in discovered.settings
     )
-    if discovered.settings:
-        into.unseen[f"nested {discover.SETTINGS_FILE} file"] += len(discovered.settings)
+    for below in discovered.settings:
+        into.unseen.add(f"nested {discover.SETTINGS_FILE} file", below)
 
 
 def _loose(
@@ -316,13 +337,13 @@ def _name_unlisted(
     generated -= kustomization.listed(*known, kustomization.RESOURCES)
     for file, real in suspects:
         if real not in listed:
-            into.unseen["VM file that no kustomization lists"] += 1
+            into.unseen.add("VM file that no kustomization lists", file)
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
         elif real in generated:
-            into.unseen["VM file that a kustomization puts into a ConfigMap"] += 1
+            into.unseen.add("VM file that a kustomization puts into a ConfigMap", file)
             into.diagnostics.append(skipped(file, "a kustomization puts it into a ConfigMap"))
         elif real in of_components:
-            into.unseen["VM file of a component that no kustomization uses"] += 1
+            into.unseen.add("VM file of a component that no kustomization uses", file)
             into.diagnostics.append(skipped(file, "no kustomization uses its component"))
 
 
@@ -347,7 +368,8 @@ def _name_hidden(
             listed = kustomization.listed(
                 discovered.kustomizations, intake.limits, intake.kustomizations
             )
-            into.unseen += Counter({what: len(suspects.difference(listed, allowed))})
+            for file in suspects.difference(listed, allowed):
+                into.unseen.add(what, file)
 
 
 def _manifests_below(path: str) -> Iterator[str]:
@@ -370,7 +392,7 @@ def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> 
         inner = os.path.relpath(file, chart).split(os.sep)
         is_beside = file.endswith(discover.YAML) and "templates" not in inner[:-1]
         if is_beside and intake.texts.is_of_machines(tidy(file)):
-            into.unseen["VM file beside the templates of a chart"] += 1
+            into.unseen.add("VM file beside the templates of a chart", tidy(file))
             into.diagnostics.append(skipped(tidy(file), "helm makes nothing of it"))
 
 
@@ -433,8 +455,8 @@ def _tell(found: "Uses", into: Documents) -> None:
     if found.broken:
         into.diagnostics += found.broken
         into.unfilled[UNREAD_USERS] = [*found.broken]
-        broken_files = {error.location.file for error in found.broken}
-        into.unseen["Application or object of Flux that cannot be read"] += len(broken_files)
+        for file in {error.location.file for error in found.broken}:
+            into.unseen.add("Application or object of Flux that cannot be read", file)
 
 
 def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
@@ -524,15 +546,12 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
         into.diagnostics.append(
             skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
         )
-    if top in into.remotes:
-        into.unseen[OF_ELSEWHERE] += 1
-        into.unfilled[top, ""] = [skipped(top, "it refers to what is elsewhere")]
-        into.diagnostics += into.unfilled[top, ""]
     faults = [f"{', '.join(gone)}, which is not there"] if gone else []
     faults += [f"{folder}, which has no kustomization" for folder in reach.bare]
     faults += [f"{', '.join(unopened)}, which cannot be read"] if unopened else []
-    if faults:
-        into.unseen["kustomization with missing resources"] += 1
+    if faults or top in into.remotes:
+        into.unseen.add("kustomization with missing resources" if faults else OF_ELSEWHERE, top)
+        faults = faults or ["what is elsewhere"]
         into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
         into.diagnostics += into.unfilled[top, ""]
     return False
@@ -556,6 +575,7 @@ def _is_of_kubevirt(
         or intended.may_hold(intake, reach)
         or (bool(missing) and _held_machines(intake, top, reach))
         or (bool(missing) and intended.is_unlisted_beside(intake, reach, missing, walked))
+        or intended.is_beside_missing(intake, missing)
     )
 
 
@@ -612,7 +632,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             into.diagnostics.append(intake.met(data))
             if not into.diagnostics[-1].is_error:
                 into.unopened[file] = data
-                into.unseen["path that cannot be read"] += 1
+                into.unseen.add("path that cannot be read", file)
             continue
         if relevance.may_ask(data):
             asking.append(file)
@@ -623,7 +643,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         else:
             into.passed.append(file)
             if data.startswith(_LFS):
-                into.unseen["file that stands in Git LFS"] += 1
+                into.unseen.add("file that stands in Git LFS", file)
             if relevance.may_be_referent(data):
                 referents.append((file, data))
             if relevance.may_limit(data):
@@ -666,4 +686,4 @@ def _demand(file: str, real: str, into: Documents) -> None:
     for name in met:
         fault = into.unopened.pop(name)
         into.diagnostics.append(fault._replace(location=Location(file=file)))
-        into.unseen -= Counter(["path that cannot be read"])
+        into.unseen.remove("path that cannot be read", name)

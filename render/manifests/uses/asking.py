@@ -13,6 +13,7 @@ from render.manifests import relevance
 from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
+from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
@@ -56,7 +57,7 @@ class Uses(NamedTuple):
     """
 
     uses: list[FolderUse]
-    unseen: Counter[str]
+    unseen: Unseen
     notes: list[Diagnostic]
     unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
     broken: Sequence[Diagnostic] = ()
@@ -87,7 +88,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         for diagnostic in diagnostics
     ]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
-        return Uses([], Counter(), [], broken=broken)
+        return Uses([], Unseen(), [], broken=broken)
     names = {name for document in every for name in _config_maps_named(document)}
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
@@ -152,7 +153,8 @@ class _Evaluation:
         """What is made of each document of *every* list: of loose files, then of what is built in each of *tops*."""
         around = _referents(every, config_maps)
         uses: dict[tuple[str, str], dict[str, FolderUse]] = {}
-        unseen: Counter[str] = Counter()
+        unseen = Unseen()
+        unevaluated: Counter[tuple[str, ...]] = Counter()
         notes = []
         unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         for top, documents in zip(("", *tops), every, strict=True):
@@ -167,10 +169,14 @@ class _Evaluation:
                         for title in ("", use.use[1]):
                             unfilled.setdefault((use.use[0], title), []).append(fault)
                     else:
-                        unseen[use.reason] += 1
+                        unevaluated[
+                            use.reason, document.origin.file, *filter(None, use.use[:1])
+                        ] += 1
                         notes.append(_note(document, use))
                         if all(use.use):
                             unfilled[use.use] = notes[-1:]
+        for (what, *places), number in unevaluated.items():
+            unseen.add(what, *places, number=number)
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         return Uses(different, unseen, notes, unfilled)
 

@@ -121,10 +121,63 @@ def test_what_stands_elsewhere_in_the_repository_is_named(ask: Ask) -> None:
     assert answer.exit == Exit.FINDINGS
     assert cure in answer.err
     assert "--catalog platform/small.yaml" in answer.err
-    assert cure in ask("check", "prod").out
     assert ask("build", "prod", "--catalog", "platform/small.yaml").exit == Exit.OK
     Path("prod/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
     assert "stands in" not in ask("build", "prod").err
+
+
+@pytest.mark.parametrize("path", ["prod", "prod/web.yaml", "loose", "loose/web.yaml"])
+def test_check_looks_up_in_the_repository_what_a_file_or_a_folder_misses(
+    ask: Ask, path: str
+) -> None:
+    """And says of the named path alone what is wrong; with --root, of what stands below that."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+        "loose/web.yaml": vm("web", instancetype="small"),
+        "loose/own.yaml": instancetype("own"),
+        "broken/bad.yaml": vm("bad", instancetype="gone"),
+    }
+    assert "VR201" in ask("check", ".", files=files).out
+    assert ask("check", "-q", path) == (Exit.OK, "", "")
+    narrowed = ask("check", path, "--root", path.partition("/")[0])
+    assert narrowed.exit == (Exit.USAGE if "/" not in path else Exit.FINDINGS)
+    assert ask("check", "-q", path, "--root", "platform") == ask("check", "-q", path)
+    assert ask("check", path, "--root", "broken").out.count("error VR201") == 1
+    assert "--catalog platform/small.yaml" in ask("check", path, "--root", "broken").out
+
+
+@pytest.mark.parametrize("path", ["vms/web.yaml", "vms", "prod", "prod/web.yaml"])
+def test_what_is_missed_may_stand_in_a_broken_file_elsewhere_in_the_repository(
+    ask: Ask, path: str
+) -> None:
+    """`check` of all tells the broken file alone; who asks for a part of it is told where to look."""
+    broken = f"{instancetype('small')}x: [\n"
+    line = len(broken.splitlines())
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": broken,
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+        "vms/web.yaml": vm("web", instancetype="small"),
+    }
+    answer = ask("check", path, files=files)
+    assert answer.exit == Exit.OK
+    assert "warning VR201" in answer.out
+    assert '"small" not found; it may stand in platform/small.yaml (VR101), which' in answer.out
+    place = f"\n  platform/small.yaml:{line}:5: this cannot be read\n"
+    assert place in answer.out
+    assert answer.out.count("platform/small.yaml:") == 1
+    built = ask("build", path)
+    assert built.exit == Exit.FINDINGS
+    assert place in built.err
+    assert "help: it may stand in platform/small.yaml (VR101), which cannot be read" in built.err
+    Path("vms/web.yaml").write_text(vm("web", instancetype="large"), encoding="utf-8")
+    if path.startswith("vms"):
+        assert ask("check", path).exit == Exit.FINDINGS
+        assert "platform/small.yaml" not in ask("build", path).err
 
 
 @pytest.mark.parametrize("words", [("check", "."), ("check", "prod"), ("build", "prod")])

@@ -175,6 +175,54 @@ def test_last_line_counts_what_was_named(words: tuple[str, ...], line: str, ask:
     assert answer.err == f"{line}: no findings\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [
+        (("empty.yaml",), ""),
+        (("vms/web.yaml",), "; uses 1 bundled object (-v)"),
+        (("charts",), "; not looked at: 1 Helm chart (-v)"),
+        (
+            ("empty.yaml", "."),
+            "; uses 1 bundled object (-v); not looked at: 1 Helm chart, 1 VM file that no kustomization lists (-v)",
+        ),
+    ],
+)
+def test_last_line_counts_nothing_of_the_repository_around_a_file(
+    words: tuple[str, ...], rest: str, ask: Ask
+) -> None:
+    """Bundled objects that others use, and charts and files that are not looked at."""
+    files = {
+        ".git/HEAD": "",
+        "empty.yaml": "",
+        "vms/web.yaml": vm("web", instancetype="u1.small"),
+        "vms/unlisted.yaml": vm("unlisted", memory="1Gi"),
+        "vms/kustomization.yaml": "resources: [web.yaml]\n",
+        "charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+        "charts/web/templates/vm.yaml": vm("{{ .Values.name }}", memory="1Gi"),
+    }
+    line = ask("check", *words, "--kubevirt", "1.9", "--helm", "never", files=files).err
+    assert line.partition("no findings")[2] == f"{rest}\n"
+
+
+def test_last_line_says_which_folders_are_taken_for_roots_of_their_own(ask: Ask) -> None:
+    """Of one cluster the last of the VMs would count: nothing says whether it is one, unless the settings do."""
+    files = {f"{name}/vm.yaml": vm("web", namespace="prod", memory="1Gi") for name in "abcd"}
+    files |= {f"{name}/small.yaml": instancetype("small") for name in "abcd"}
+    files |= {"other/vm.yaml": vm("other", memory="1Gi"), ".git/HEAD": ""}
+    two = {name: text for name, text in files.items() if name[0] not in "cd"}
+    why = "taken for roots of their own, since each has VirtualMachine prod/web"
+    answer = ask("check", "--kubevirt", "1.9", files=two)
+    assert answer.out == ""
+    assert answer.err == f"3 VMs: no findings; a, b {why}\n"
+    assert f"; a, b, c and 1 more {why}\n" in ask("check", "--kubevirt", "1.9", files=files).err
+    assert f"; a, b, c and 1 more {why}\n" in ask("report", "--format", "csv").err
+    assert why in ask("check", "a/vm.yaml").err
+    assert why not in ask("check", "other/vm.yaml").err
+    assert why not in ask("check", "a").err
+    settings = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['?']}\n"
+    assert why not in ask("check", files={".virt-render.yaml": settings}).err
+
+
 def test_a_file_that_lends_to_a_kustomization_is_none_of_it(ask: Ask) -> None:
     """The VMs of the kustomization find their instancetype beside it: who checks that file checks none of them."""
     files = {

@@ -277,3 +277,13 @@ def test_nothing_is_replaced_where_a_known_file_has_changed(
     found = writing.unwritable(caught.value, "out")
     assert found.message == f"nothing was written, since {tmp_path}/b has changed after it was read"
     assert found.help == "run the same command again"
+
+
+def test_a_pipe_without_a_name_is_written_as_dev_stdout_names_it() -> None:
+    reader, writer = os.pipe()
+    try:
+        writing.write_atomic(f"/proc/self/fd/{writer}", "a: 1\n")
+    finally:
+        os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        assert pipe.read() == b"a: 1\n"

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -841,11 +840,12 @@ def _read(
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _add_faults(path, inputs, map(_lacking, _below(path, lacking, exclude)))
-            if files := _below(path, rewritten, exclude):
-                _loose(path, inputs).unseen[_REWRITTEN] += len(files)
+            for file in _below(path, rewritten, exclude):
+                _loose(path, inputs).unseen.add(_REWRITTEN, file)
             return _LoadedSide(name, folder, path, request, inputs)
         loaded = loading.load((path,), how, whole=True)
-        loaded.unseen += Counter({_REWRITTEN: len(_below(path, rewritten))})
+        for file in _below(path, rewritten):
+            loaded.unseen.add(_REWRITTEN, file)
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
 
 
@@ -932,7 +932,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         },
         configured=request.beside.configured,
         waivers=request.beside.waivers,
-        unseen=dict(loaded.unseen),
+        unseen=loaded.unseen.counts(),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
         has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
         is_emit_chosen="emit" in request.beside.named,

@@ -1,0 +1,34 @@
+"""What may hold VMs, or decide them, and is not looked into."""
+
+from collections import Counter
+from collections.abc import Callable
+
+
+class Unseen:
+    """How many there are of what, in words, each with the files and folders by which one finds it."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: Counter[tuple[str, tuple[str, ...]]] = Counter()
+
+    def add(self, what: str, *places: str, number: int = 1) -> None:
+        """Count so many of *what* at *places*, however often they are met there."""
+        if number:
+            self.known[what, places] = max(self.known[what, places], number)
+
+    def remove(self, what: str, *places: str) -> None:
+        """Count none of *what* at *places*."""
+        del self.known[what, places]
+
+    def update(self, other: "Unseen") -> None:
+        """Count what the *other* counts, too."""
+        self.known += other.known
+
+    def counts(self, is_meant: Callable[[str], bool] | None = None) -> Counter[str]:
+        """How many there are of what; with *is_meant*, those of which one of the places is."""
+        counts: Counter[str] = Counter()
+        for (what, places), number in self.known.items():
+            if is_meant is None or any(map(is_meant, places)):
+                counts[what] += number
+        return counts

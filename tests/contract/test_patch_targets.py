@@ -1,0 +1,75 @@
+"""Patches for what is nearly there: kustomize leaves them out, and says nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from render.diagnostics.exits import Exit
+from tests.support import process
+from tests.support.manifests import put, vm
+
+PATCH = """
+  patch: |-
+    - op: add
+      path: /spec/runStrategy
+      value: Halted
+"""
+DELETED = (
+    "$patch: delete\napiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: x-gone}\n"
+)
+#: Targets, and the help where one is missed by a slip.
+TARGETS = {
+    "kind: VirtualMachine, name: ap": "did you mean app?",
+    "kind: VirtualMachine, name: web1": "did you mean web-1?",
+    "kind: VirtualMachine, name: x-wbe": "did you mean x-web?",
+    "kind: VirtualMachineInstance, name: app": "app is a VirtualMachine of kubevirt.io/v1",
+    "version: v1alpha3, kind: VirtualMachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
+    "group: kubevirt.io/v1, kind: VirtualMachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
+    "kind: VirtualMachine, name: app": "",
+    "kind: VirtualMachine, name: x-app": "",
+    "group: kubevirt.*, version: v1|v2, kind: VirtualMachine, name: app": "",
+    "kind: VirtualMachine, name: web-2": "",
+    "kind: VirtualMachine, name: db": "",
+    "kind: VirtualMachine, name: ap.*": "",
+    "kind: VirtualMachine, labelSelector: a=b": "",
+    "kind: VirtualMachine, name: ap, labelSelector: a=b": "",
+    "kind: VirtualMachine, name: gone": "",
+    "kind: VirtualMachineClusterInstancetype, name: app": "",
+    "kind: ConfigMap, name: ap": "",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    put(tmp_path / "base/kustomization.yaml", "resources: [vms.yaml]\nnamePrefix: x-\n")
+    names = ("app", "web-1", "web", "gone", "gones")
+    put(tmp_path / "base/vms.yaml", "---\n".join(vm(name, memory="1Gi") for name in names))
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_that_is_missed_by_a_slip_is_a_warning(target: str, folder: Path) -> None:
+    """What may be there elsewhere is none: a pattern, a label, another name."""
+    put(
+        folder / "overlay/kustomization.yaml",
+        f"resources: [../base]\npatches:\n- target: {{{target}}}{PATCH}",
+    )
+    if target.endswith("name: gone"):
+        put(folder / "overlay/delete.yaml", DELETED)
+        with (folder / "overlay/kustomization.yaml").open("a", encoding="utf-8") as stream:
+            stream.write("- path: delete.yaml\n")
+    done = process.run("check", ".", cwd=folder)
+    assert done.returncode == Exit.OK, done.stdout
+    place = "overlay/kustomization.yaml:3:3: warning VR132 patch-unmatched: "
+    assert (place in done.stdout) == bool(TARGETS[target])
+    assert TARGETS[target] in done.stdout
+
+
+def test_a_target_of_a_component_may_be_missed(folder: Path) -> None:
+    put(
+        folder / "part/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n"
+        f"- target: {{kind: VirtualMachine, name: ap}}{PATCH}",
+    )
+    put(folder / "overlay/kustomization.yaml", "resources: [../base]\ncomponents: [../part]\n")
+    assert process.run("check", ".", cwd=folder).stdout == ""
