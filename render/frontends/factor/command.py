@@ -13,7 +13,7 @@ from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import demand, parts, unread, unread_status, unread_texts
+from render.frontends.session import demand, no_objects, parts, unread, unread_status, unread_texts
 from render.model.naming import fitting, spellings
 from render.model.nearest import did_you_mean
 from render.pipeline.factor import retirement, standins
@@ -37,6 +37,8 @@ def factor(request: Request, work: Work) -> Answer:
     sound = [part for part in read if not unread(part) or unread_texts(part.loaded)]
     if read and not sound:
         raise RefusedError(merge(incomplete.faults(read)))
+    if _is_empty(request, read):  # its writer has failed
+        raise refused(no_objects(request, read[0].loaded))
     _check_names(request, sound)
     factored = list(_factored(request, sound, work))
     _keep_shared_presets(factored, read, sound)
@@ -50,6 +52,12 @@ def factor(request: Request, work: Work) -> Answer:
         unread=incomplete.names(read),
         for_people=not request.own["diff"] and request.own["format"] != "json",
     )
+
+
+def _is_empty(request: Request, read: Sequence[FleetPart]) -> bool:
+    """Whether nothing stands on the standard input that *read* is, and nobody accepts that."""
+    is_allowed = request.paths != (_STDIN,) or request.settings.allow_empty
+    return not is_allowed and not any(part.loaded.documents for part in read)
 
 
 def _prove(factored: Sequence[FactoredPart], request: Request, work: Work) -> None:
