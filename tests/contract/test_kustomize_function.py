@@ -61,7 +61,9 @@ def function(spec: str = "{}", **extra: str) -> str:
 
 def build(tool: str, path: str, *flags: str) -> subprocess.CompletedProcess[str]:
     command = [tool, "kustomize" if "kubectl" in os.path.basename(tool) else "build", *flags, path]
-    with tempfile.TemporaryDirectory() as folder:  # kustomize leaves the config of a plugin that fails
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # kustomize leaves the config of a plugin that fails
         return subprocess.run(
             command,
             env={**os.environ, "TMPDIR": folder},
