@@ -125,7 +125,10 @@ def _keep_shared_presets(
     if len(sound) < len(read) or any(map(unread, sound)):
         others = None
     else:
-        others = [(part, standins.of(part.resources)) for part in sound]
+        others = []
+        for part in sound:
+            held = standins.of(part.resources)
+            others.append((part, held, retirement.Selection(held)))
     for factored_part in factored:
         presets = tuple(
             preset._replace(reason=preset.reason or _other_users(preset, factored_part, others))
@@ -137,7 +140,7 @@ def _keep_shared_presets(
 def _other_users(
     preset: PresetFactoring,
     factored_part: FactoredPart,
-    others: Sequence[tuple[FleetPart, standins.Held]] | None,
+    others: Sequence[tuple[FleetPart, standins.Held, retirement.Selection]] | None,
 ) -> str:
     """A machine of the *others* that *preset*, of *factored_part*, selects, in words; None of them: nobody knows."""
     if others is None:
@@ -147,10 +150,9 @@ def _other_users(
         factored_part.part.request.settings,
     )
     release = releases.target(factored_part.part.resources, settings).release
-    for other, held in others:
+    for other, held, selection in others:
         if other is not factored_part.part:
-            users = retirement.users(resource, held, settings.namespace, release)
-            for user in users:
+            for user in selection.users(resource, settings.namespace, release):
                 return f"{held.written(user.index)[0].ref} of {other.loaded.folder} has its labels"
     return ""
 
