@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove
@@ -272,11 +273,14 @@ def _only_comments(text: str, line: int, end: int) -> str:
     return "".join(f"{indent}{words}{ending}" for words in found)
 
 
-def comments(text: str) -> Iterator[tuple[int, str]]:
-    """Where the comments of *text* begin, and what they say."""
-    for start, end in _gaps(text):
-        for found in _COMMENT.finditer(text, start, end):
-            yield found.start(), found[0].rstrip()
+@lru_cache(maxsize=2)
+def comments(text: str) -> tuple[tuple[int, str], ...]:
+    """Where the comments of *text* begin, and what they say; kept, since many edits of one text ask for them."""
+    return tuple(
+        (found.start(), found[0].rstrip())
+        for start, end in _gaps(text)
+        for found in _COMMENT.finditer(text, start, end)
+    )
 
 
 def _gaps(text: str) -> Iterator[tuple[int, int]]:
