@@ -85,6 +85,7 @@ class Option(NamedTuple):
     also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is. *needs* names
     the option and value without which this one means nothing; *least* is the smallest number and *most* the largest, 0
     for any; *many*: it may be repeated, and its value is a tuple. *waives*: the values by which less is checked.
+    *listing* is the command that lists the choices, where a message has no room for them.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Option(NamedTuple):
     most: int = 0
     many: bool = False
     waives: tuple[str | bool, ...] = ()
+    listing: str = ""
 
     @property
     def field(self) -> str:
@@ -290,13 +292,21 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         cure = f'; write it in quotes: "{raw}"' if is_number else ""
         return "", f"{_quoted(raw)} is not a text{cure}"
     if _is_no_choice(option, raw):
-        near = _release_of(raw) if option.kind == "release" else _hint(raw, option.choices)
-        return "", f"{_quoted(raw)} is not one of {', '.join(option.choices)}{near}"
+        return "", f"{_quoted(raw)} is {_choices(option, raw)}"
     if option.kind == "path" and not is_name(raw):
         return "", f"{_quoted(raw)} cannot be the name of a file"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
     return raw, ""
+
+
+def _choices(option: Option, raw: str) -> str:
+    """What *option* may be and *raw* is not, and which of that is near; of many choices who lists them."""
+    if option.listing:
+        near = _hint(raw, option.choices) or f"; {option.listing} lists all"
+        return f"not {option.metavar}{near}"
+    near = _release_of(raw) if option.kind == "release" else _hint(raw, option.choices)
+    return f"not one of {', '.join(option.choices)}{near}"
 
 
 def _release_of(raw: str) -> str:
@@ -357,7 +367,7 @@ def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
             return 0, f"{_quoted(raw)} is too large a number"
         if digits or not least:
             return int(digits or 0), ""
-    if re.fullmatch(r"-[0-9]{1,15}", str(raw)):
+    if re.fullmatch(r"-[0-9]{1,15}|0", str(raw)):
         return 0, f"{raw} is less than {least}"
     return 0, f"{_quoted(raw)} is not a {'positive ' if least else ''}whole number"
 

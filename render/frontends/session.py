@@ -16,6 +16,7 @@ from render.frontends import locks
 from render.frontends.answer import RefusedError
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
+from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization
@@ -608,13 +609,15 @@ def no_objects(request: Request, loaded: Documents) -> Diagnostic:
 
 
 def _cure(request: Request, loaded: Documents) -> str:
+    names = {option.name for option in COMMANDS[request.called.call.command].options}
+    allowing = "--allow-empty" if "allow-empty" in names else "VIRT_RENDER_ALLOW_EMPTY=true"
     if request.paths == ("-",):
-        return "look at what writes to it, which printed nothing, or accept an empty input with --allow-empty"
+        return f"look at what writes to it, which printed nothing, or accept an empty input with {allowing}"
     charts = (d.location.file for d in loaded.diagnostics if d.message.endswith(CHART))
     chart = next((os.path.dirname(folder) or "." for folder in charts), "")
     if chart:
         return f"a Helm chart has to be rendered first: helm template {chart} | virt-render build -"
-    return "check the path (-v says what was skipped), or accept an empty input with --allow-empty"
+    return f"check the path (-v says what was skipped), or accept an empty input with {allowing}"
 
 
 def _ambiguities(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Diagnostic]:

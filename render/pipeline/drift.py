@@ -9,9 +9,8 @@ from render.model.catalogue import Key
 from render.model.kinds import class_of
 from render.model.resource import Resource, ResourceRef
 from render.pipeline.stages import pins
+from render.revisions import differing
 from render.revisions.hashes import content_hash
-
-_MAX_LISTED = 3
 
 
 class PinDrift:
@@ -48,26 +47,20 @@ class PinDrift:
         """One finding an object."""
         diagnostics = []
         for (key, current), vms in self._vms.items():
-            names = ", ".join(sorted(map(pins.name_of, vms))[:_MAX_LISTED])
-            if len(vms) > _MAX_LISTED:
-                names += f" and {len(vms) - _MAX_LISTED} more"
+            names = [*map(pins.name_of, vms)]
             definition = self._context.catalogue.definition(key)
             place = Location(resource=ResourceRef(*key))
             resource = definition and (definition.resource or definition.elsewhere)
             if resource:
                 place = at(resource, ("spec",))
             if current:
-                keeps = "it keeps" if len(vms) == 1 else "they keep"
-                message = f"{ResourceRef(*key)} differs from what {names} {_are(vms)} pinned to;"
-                message += f" {keeps} the old content"
+                message = differing.message(str(ResourceRef(*key)), names)
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
                 found = OBJECT_CHANGED.at(place, message, help=cure)
             else:
-                message = f"{ResourceRef(*key)} is not in the input: {names} {_are(vms)} rendered from the lock"
+                are = "is" if len(vms) == 1 else "are"
+                who = f"{differing.listed(names)} {are}"
+                message = f"{ResourceRef(*key)} is not in the input: {who} rendered from the lock"
                 found = OBJECT_GONE.at(place, message)
             diagnostics.append(found._replace(concerned=tuple(vm.ref for vm in vms)))
         return diagnostics
-
-
-def _are(vms: list[Resource]) -> str:
-    return "is" if len(vms) == 1 else "are"

@@ -13,8 +13,10 @@ from render.diagnostics.diagnostic import (
     without_positions,
 )
 from render.manifests.fixes import FileFix
+from render.model import naming
 from render.model.named_tuple import NamedTuple
 from render.report.places import Place, Sources
+from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = re.compile(r"(\.\w+)?(?!\.?[\w\[])")
@@ -171,6 +173,34 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
         else:
             grouped.append(Group(members[0], tuple(members[1:])))
     return sorted(grouped, key=lambda group: _order(group.first))
+
+
+def keeping(finding: Finding) -> tuple[Place, str] | None:
+    """Which object *finding* is about, if it says that VMs keep an older content of that; each input has its own."""
+    diagnostic = finding.diagnostic
+    if diagnostic.code != codes.OBJECT_CHANGED.number or not diagnostic.concerned:
+        return None
+    return finding.place, str(diagnostic.resource)
+
+
+def kept_by_all(same: Sequence[Finding]) -> str:
+    """The message of findings, the *same* by `keeping`, for the VMs of all of them."""
+    names = {naming.name_of(ref) for each in same for ref in each.diagnostic.concerned}
+    return differing.of_all(same[0].diagnostic.message, names)
+
+
+def of_all_inputs(findings: Iterable[Finding]) -> list[Finding]:
+    """*findings*, with those as one that say of several inputs that VMs keep an older content of an object."""
+    same: dict[object, list[Finding]] = {}
+    for finding in findings:
+        same.setdefault(keeping(finding) or id(finding), []).append(finding)
+    return [
+        first._replace(diagnostic=first.diagnostic._replace(message=kept_by_all(members)))
+        if len(members) > 1
+        else first
+        for members in same.values()
+        for first in members[:1]
+    ]
 
 
 def worst(listed: Sequence[Group], most: int) -> list[Group]:

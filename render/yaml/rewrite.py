@@ -305,23 +305,4 @@ def _lost_comments(before: str, after: str) -> Iterator[str]:
 def _comments_of(text: str) -> Counter[str]:
     if "#" not in text:
         return Counter()
-    pairs = (line.partition("#") for line in _between_tokens(text).splitlines())
-    return Counter(f"# {words.strip()}" for _, hash_, words in pairs if hash_)
-
-
-def _between_tokens(text: str) -> str:
-    """*text* without what is no comment; of a block scalar the line where it begins may end in one."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.tokens import ScalarToken
-
-    parts: list[str] = []
-    done = 0
-    for token in YAML(typ="safe", pure=True).scan(text):
-        start, end = token.start_mark.index, token.end_mark.index
-        if start >= end:
-            continue
-        parts.append(text[done:start])
-        if isinstance(token, ScalarToken) and token.style in ("|", ">"):
-            parts += (" ", text[start:end].partition("\n")[0][1:], "\n")
-        done = end
-    return "".join((*parts, text[done:]))
+    return Counter(f"# {words[1:].strip()}" for _, words in spans.comments(text))

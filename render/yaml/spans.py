@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove
@@ -10,6 +11,7 @@ from render.model.named_tuple import NamedTuple
 from render.yaml import scalars, writer
 
 _BLOCKS = ("|", ">")
+_COMMENT = re.compile(r"#[^\n]*")
 _AMOUNT = re.compile(r"[0-9.]+[A-Za-z]+")
 """What the writer of whole documents puts in quotes, and nobody who writes manifests does."""
 
@@ -33,10 +35,10 @@ def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | No
         return None
     changes: list[TextEdit] = []
     for prefix, edit in edits:
-        change = _change(text, root, prefix, edit)
-        if change is None:
+        made = _moved(text, root, prefix, edit) or [_change(text, root, prefix, edit)]
+        changes += filter(None, made)
+        if None in made:
             return None
-        changes.append(change)
     changes.sort(key=lambda change: change[:2])
     parts: list[str] = []
     done = 0
@@ -62,6 +64,74 @@ def _is_shared(root: Any) -> bool:
         elif node.id == "sequence":
             pending += node.value
     return False
+
+
+def _moved(text: str, root: Any, prefix: FieldPath, edit: Operation) -> list[TextEdit | None]:
+    """What takes the lines of an entry of a mapping, with the comment above, to the end of another; nothing if more."""
+    if not isinstance(edit, Move) or edit.path[:-1] == edit.to[:-1]:
+        return []
+    parent, target = (_at(root, (*prefix, *path[:-1])) for path in (edit.path, edit.to))
+    if not _is_of_lines(parent) or not _is_of_lines(target) or _pair(target, edit.to[-1]):
+        return []
+    gone = _removed(text, parent, edit.path[-1])
+    pair, spelled = _pair(parent, edit.path[-1]), _spelled(str(edit.to[-1]))
+    place = _below(text, _end(text, *target.value[-1]))
+    if gone is None or pair is None or place is None or spelled is None or not _is_plain(pair[0]):
+        return []
+    key, depth = pair[0], pair[0].start_mark.column
+    line = text.rfind("\n", 0, key.start_mark.index) + 1
+    if text[line : key.start_mark.index].strip():  # behind the dash of an item
+        return []
+    start = _above(text, line, depth, _before(text, parent, pair))
+    end = _inside(text, gone.end, depth)
+    lines = f"{text[start : key.start_mark.index]}{spelled}{text[key.end_mark.index : end]}"
+    column = target.value[0][0].start_mark.column
+    new, place = _indented(lines, column - depth), _inside(text, place, column)
+    return [] if new is None else [TextEdit(start, end, ""), TextEdit(place, place, new)]
+
+
+def _is_of_lines(node: Any) -> bool:
+    """Whether *node* is a mapping with an entry a line."""
+    return node is not None and node.id == "mapping" and not node.flow_style and bool(node.value)
+
+
+def _before(text: str, mapping: Any, pair: tuple[Any, Any]) -> int:
+    """Where the entry before *pair* of *mapping* ends; 0 if that is the first."""
+    index = mapping.value.index(pair)
+    return _end(text, *mapping.value[index - 1]) if index else 0
+
+
+def _above(text: str, line: int, depth: int, least: int) -> int:
+    """Where the comment lines begin that stand above *line*, as far in as it, and below *least*."""
+    lead = f"{' ' * depth}#"
+    while line > least:
+        start = text.rfind("\n", 0, line - 1) + 1
+        if start < least or not text.startswith(lead, start):
+            break
+        line = start
+    return line
+
+
+def _inside(text: str, line: int, depth: int) -> int:
+    """Where the comment lines end that stand from *line* on, further in than *depth*."""
+    while text[line : line + depth + 1].isspace():
+        end = text.find("\n", line) + 1
+        if not end or not text[line:end].lstrip(" ").startswith("#"):
+            break
+        line = end
+    return line
+
+
+def _indented(text: str, by: int) -> str | None:
+    """The lines of *text* so many characters further in; None where one has not as many to lose."""
+    lines = text.splitlines(keepends=True)
+    blanks = [len(line) - len(line.lstrip(" ")) for line in lines]
+    if any(line.strip() and blank + by < 0 for line, blank in zip(lines, blanks, strict=True)):
+        return None
+    return "".join(
+        " " * (blank + by) + line[blank:] if line.strip() else line
+        for line, blank in zip(lines, blanks, strict=True)
+    )
 
 
 def _change(text: str, root: Any, prefix: FieldPath, edit: Operation) -> TextEdit | None:
@@ -186,19 +256,49 @@ def _removed(text: str, parent: Any, step: str | int) -> TextEdit | None:
         place = _below(text, end)
         if place is None:
             return None
-        comment = text[end:place] if "\n" not in text[line : place - 1] else ""
-        return TextEdit(
-            line, place, _indentation(text, line) + comment.lstrip() if comment.strip() else ""
-        )
+        return TextEdit(line, place, _only_comments(text, line, place))
     if parent.id == "mapping" and not index:  # what stands behind the dash of an item
         return TextEdit(start, entries[1][0].start_mark.index, "")
     return None
 
 
-def _indentation(text: str, line: int) -> str:
-    """The blanks with which the line that begins at *line* does."""
-    rest = text[line:]
-    return rest[: len(rest) - len(rest.lstrip(" "))]
+def _only_comments(text: str, line: int, end: int) -> str:
+    """The comments between the beginning of *line* and *end*, each in a line as far in as that."""
+    if "#" not in text[line:end]:
+        return ""
+    rest = text[line:end]
+    indent = rest[: len(rest) - len(rest.lstrip(" "))]
+    ending = "\r\n" if rest.endswith("\r\n") else "\n"
+    found = (words for place, words in comments(text) if line <= place < end)
+    return "".join(f"{indent}{words}{ending}" for words in found)
+
+
+@lru_cache(maxsize=2)
+def comments(text: str) -> tuple[tuple[int, str], ...]:
+    """Where the comments of *text* begin, and what they say; kept, since many edits of one text ask for them."""
+    return tuple(
+        (found.start(), found[0].rstrip())
+        for start, end in _gaps(text)
+        for found in _COMMENT.finditer(text, start, end)
+    )
+
+
+def _gaps(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments of *text* may stand: between words, and in the line in which a block scalar begins."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.tokens import ScalarToken
+
+    done = 0
+    for token in YAML(typ="safe", pure=True).scan(text):
+        start, end = token.start_mark.index, token.end_mark.index
+        if start >= end:
+            continue
+        yield done, start
+        if isinstance(token, ScalarToken) and token.style in _BLOCKS:
+            head = text.find("\n", start, end)
+            yield start + 1, head if head >= 0 else end
+        done = end
+    yield done, len(text)
 
 
 def _end(text: str, key: Any, node: Any) -> int:

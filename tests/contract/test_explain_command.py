@@ -350,6 +350,23 @@ def test_what_cannot_be_explained(
     assert text in done.stderr
 
 
+def test_a_word_that_is_no_field_leads_to_one(contended: Repository) -> None:
+    """A device, and the name of a disk, which is that of its volume: both were told to be what they are."""
+    for word, fields_ in (("disk", "disks"), ("root", "disks[root] or volumes[root]")):
+        done = contended.run("explain", "web", word, "--preset-conflicts", "override")
+        assert done.returncode == 2
+        assert f"starts with no field {word}," in done.stderr
+        assert f"help: did you mean {fields_}?\n" in done.stderr
+
+
+def test_a_step_may_begin_as_a_longer_one_before_it_does(contended: Repository) -> None:
+    words = ("--preset-conflicts", "override")
+    assert (
+        fields(contended, "web", "disk.bus", *words).keys()
+        == fields(contended, "web", "bus", *words).keys()
+    )
+
+
 def test_a_folder_may_be_called_as_a_field_is(repository: Repository) -> None:
     text = repository.fine("explain", "web", "cpu")
     (repository.folder / "cpu").mkdir()

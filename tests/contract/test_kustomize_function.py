@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,16 @@ def function(spec: str = "{}", **extra: str) -> str:
 
 def build(tool: str, path: str, *flags: str) -> subprocess.CompletedProcess[str]:
     command = [tool, "kustomize" if "kubectl" in os.path.basename(tool) else "build", *flags, path]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # kustomize leaves the config of a plugin that fails
+        return subprocess.run(
+            command,
+            env={**os.environ, "TMPDIR": folder},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
 
 
 def built(tool: str, path: str, *flags: str) -> dict[tuple[str, str], Any]:

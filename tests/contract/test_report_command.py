@@ -108,6 +108,23 @@ def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -
     assert page.index('id="wrong"') < page.index('id="machines"')
 
 
+def test_what_a_definition_keeps_from_vms_of_several_kustomizations_is_said_once(
+    repository: Repository,
+) -> None:
+    for name in ("dev", "prod"):
+        repository.write(f"teams/{name}/a.yaml", vm("a", instancetype="small"))
+        text = f"namespace: {name}\nresources: [a.yaml, ../../sizes]\n"
+        repository.write(f"teams/{name}/kustomization.yaml", text)
+    repository.write("sizes/small.yaml", instancetype("small"))
+    repository.write("sizes/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.fine("pin", "teams")
+    repository.write("sizes/small.yaml", instancetype("small", memory="3Gi"))
+    text = text_of(repository.fine("report", "teams"))
+    assert text.count("differs from what") == 1
+    told = "small differs from what dev/a, prod/a are pinned to; they keep the old content"
+    assert f"2 VMs VirtualMachineClusterInstancetype {told}" in text
+
+
 def test_what_a_definition_keeps_from_its_vms_is_said_once_with_links(
     repository: Repository,
 ) -> None:

@@ -18,6 +18,8 @@ from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
 from render.model.resource import Resource, from_body
+from render.pipeline.factor import retirement
+from render.pipeline.factor.fleet import FactorOptions, Factory
 from render.pipeline.migration import plan as migration_plan
 from render.pipeline.run import run
 from render.settings import Settings
@@ -285,3 +287,37 @@ def test_a_migration_reads_each_machine_once_for_all_presets() -> None:
     resources = presets_and_machines(30, lambda number: {"app": f"n{number}"})
     done = calls(lambda: list(migration_plan.plan(resources, Settings(), [])))
     assert done["legacy/decoding.py:decode"] == len(resources)
+
+
+def factored_presets(count: int, labels: Callable[[int], dict[str, str]]) -> Counter[str]:
+    """The calls of `factor` for as many presets as VMs."""
+    settings = Settings(catalog="none", admission="off")
+    resources = presets_and_machines(count, labels)
+    factory = Factory(resources, settings, FactorOptions())
+    return calls(factory.factoring)
+
+
+def test_factor_tries_the_machines_of_a_preset_alone() -> None:
+    """All VMs were rendered again without each preset, and asked for their labels."""
+    few, more = (
+        factored_presets(count, lambda number: {"os": "any", "app": f"n{number}"})
+        for count in (10, 20)
+    )
+    assert more["pipeline/run.py:run"] == few["pipeline/run.py:run"]
+    assert more["pipeline/factor/retirement.py:_differing"] == 20
+    for name in more:
+        assert more[name] <= 2.1 * few[name] + 60, name
+
+
+def test_factor_tries_presets_of_the_same_machines_within_a_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resources = presets_and_machines(4, lambda _: {"os": "any"})
+    factory = Factory(resources, Settings(catalog="none", admission="off"), FactorOptions())
+    step = len(resources) + 4 * 4  # a round has one of them, which all VMs have
+    monkeypatch.setattr(retirement, "MOST_TRIAL_STEPS", 3 * step)
+    found = factory.factoring().presets
+    assert [preset.reason.partition(" more ")[0] for preset in found[3:]] == [
+        "not tried: it would take"
+    ]
+    assert not any("not tried" in preset.reason for preset in found[:3])

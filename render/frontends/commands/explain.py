@@ -250,22 +250,36 @@ def _about(explained: Explained, field: str) -> list[Decision]:
     listed = (
         f"as FIELD, {_POD} lists all of the pod" if of_pod else "without a FIELD all are listed"
     )
-    texts = [decision.text for decision in explained.decisions]
-    around = {text[: step.start()] for text in texts for step in _STEPS.finditer(text)}
-    known = [*sorted(around), *texts]
-    steps = sought.count(".") + 1  # FIELD may be the last of them: cpu, memory.guest
-    cure = did_you_mean(
-        sought, [*known, *(".".join(text.split(".")[-steps:]) for text in known)], listed
-    )
+    cure = _near(sought, [decision.text for decision in explained.decisions], listed)
     more = "" if os.path.exists(field) else ", and no file or folder is called so"
     message = f"{explained.resource} starts with no field {field}{more}"
     raise refused(codes.USAGE.at(Location(), message, help=cure))
 
 
+def _near(sought: str, fields: Sequence[str], otherwise: str) -> str:
+    """What FIELD is for the word *sought*, which is none of *fields*: an item called so, or a word like it."""
+    items = dict.fromkeys(
+        step
+        for field in fields
+        for step in field.split(".")
+        if sought and step.endswith(f"[{sought}]")
+    )
+    if items:
+        return f"did you mean {' or '.join(items)}?"
+    around = {field[: step.start()] for field in fields for step in _STEPS.finditer(field)}
+    known = [*sorted(around), *fields]
+    steps = sought.count(".") + 1  # FIELD may be the last of them: cpu, memory.guest
+    ends = (".".join(field.split(".")[-steps:]) for field in known)
+    return did_you_mean(sought, [*known, *(end for end in ends if end != sought)], otherwise)
+
+
 def _has(field: str, wanted: str) -> bool:
-    """Whether *wanted* is all of *field*, some whole steps of it, or something around it."""
-    before, separator, after = f".{field}".partition(wanted)
-    return bool(separator) and not before.endswith("]") and after[:1] in ("", ".", "[")
+    """Whether *wanted* is all of *field*, some whole steps of it, or something around it.
+
+    One step alone is none below an item: of ``name`` each has one.
+    """
+    alone = "" if "." in wanted[1:] else r"(?<!\])"
+    return re.search(rf"{alone}{re.escape(wanted)}(?=[.\[]|$)", f".{field}") is not None
 
 
 def _as_text(name: ResourceRef, decisions: list[Decision], manifests: Input) -> str:

@@ -1,6 +1,6 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 
@@ -25,9 +25,10 @@ from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import minor
-from render.model.resource import VM, Resource, ResourceRef
+from render.model.resource import VM, Resource, ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.input import definitions
+from render.pipeline.input.context import bundled_names
 from render.pipeline.provenance import deciders
 from render.pipeline.stages import emit, stamping
 from render.report.deciders import Input, input_of
@@ -78,12 +79,7 @@ def used_by(request: Request, work: Work) -> Answer:
         for ref in machine.definitions.values()
         if ref.name == name
     ]
-    defined = {
-        resource.name
-        for part in work.parts
-        for resource in part.resources
-        if definitions.is_definition(resource)
-    }
+    defined = set() if users else {*_defined(work.parts)}
     if not users and name not in defined:
         count = sum(_names(resource, name) for part in work.parts for resource in part.resources)
         who = f"and {counted(count, 'VM')} would need it" if count else "and no VM uses one"
@@ -98,6 +94,18 @@ def used_by(request: Request, work: Work) -> Answer:
         notes=incomplete.unopened(work.parts),
         for_people=not is_json,
     )
+
+
+def _defined(parts: Iterable[FleetPart]) -> Iterator[str]:
+    """The names of all definitions that VMs in *parts* can use: of the input, of the catalogue, KubeVirt's own."""
+    for part in parts:
+        settings = part.request.settings
+        around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
+        bodies = (from_body(body, 0) for body in around if isinstance(body, dict))
+        for resource in (*part.resources, *bodies):
+            if definitions.is_definition(resource):
+                yield resource.name
+        yield from (name for _, name in bundled_names(part.resources, settings))
 
 
 def _unknown(name: str, who: str, cure: str, work: Work) -> RefusedError:
@@ -166,10 +174,11 @@ def _fleet(request: Request, work: Work) -> Fleet:
         notes += (finding for finding in of_part.findings if not _is_of_page(finding))
         if of_part.capacity is not None and any(of_part.capacity):
             capacity.append((part.loaded.folder, of_part.capacity))
+    empty = [found for found in findings if found.diagnostic.code == codes.NO_OBJECTS.number]
+    if empty and request.paths == ("-",):  # its writer has failed
+        raise RefusedError(empty)
     # A page applies nothing: that there is no VM is an answer.
-    findings = [
-        finding for finding in findings if finding.diagnostic.code != codes.NO_OBJECTS.number
-    ]
+    findings = [finding for finding in findings if finding not in empty]
     if len(capacity) == 1:
         capacity = [("", figures) for _, figures in capacity]
     found = Fleet(machines, wording, merge(findings), capacity, notes)

@@ -13,7 +13,7 @@ from render.frontends.fixing import Editable
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import demand, parts, unread, unread_status, unread_texts
+from render.frontends.session import demand, no_objects, parts, unread, unread_status, unread_texts
 from render.model.naming import fitting, spellings
 from render.model.nearest import did_you_mean
 from render.pipeline.factor import retirement, standins
@@ -37,6 +37,8 @@ def factor(request: Request, work: Work) -> Answer:
     sound = [part for part in read if not unread(part) or unread_texts(part.loaded)]
     if read and not sound:
         raise RefusedError(merge(incomplete.faults(read)))
+    if _is_empty(request, read):  # its writer has failed
+        raise refused(no_objects(request, read[0].loaded))
     _check_names(request, sound)
     factored = list(_factored(request, sound, work))
     _keep_shared_presets(factored, read, sound)
@@ -50,6 +52,12 @@ def factor(request: Request, work: Work) -> Answer:
         unread=incomplete.names(read),
         for_people=not request.own["diff"] and request.own["format"] != "json",
     )
+
+
+def _is_empty(request: Request, read: Sequence[FleetPart]) -> bool:
+    """Whether nothing stands on the standard input that *read* is, and nobody accepts that."""
+    is_allowed = request.paths != (_STDIN,) or request.settings.allow_empty
+    return not is_allowed and not any(part.loaded.documents for part in read)
 
 
 def _prove(factored: Sequence[FactoredPart], request: Request, work: Work) -> None:
@@ -117,7 +125,10 @@ def _keep_shared_presets(
     if len(sound) < len(read) or any(map(unread, sound)):
         others = None
     else:
-        others = [(part, standins.of(part.resources)) for part in sound]
+        others = []
+        for part in sound:
+            held = standins.of(part.resources)
+            others.append((part, held, retirement.Selection(held)))
     for factored_part in factored:
         presets = tuple(
             preset._replace(reason=preset.reason or _other_users(preset, factored_part, others))
@@ -129,7 +140,7 @@ def _keep_shared_presets(
 def _other_users(
     preset: PresetFactoring,
     factored_part: FactoredPart,
-    others: Sequence[tuple[FleetPart, standins.Held]] | None,
+    others: Sequence[tuple[FleetPart, standins.Held, retirement.Selection]] | None,
 ) -> str:
     """A machine of the *others* that *preset*, of *factored_part*, selects, in words; None of them: nobody knows."""
     if others is None:
@@ -139,10 +150,9 @@ def _other_users(
         factored_part.part.request.settings,
     )
     release = releases.target(factored_part.part.resources, settings).release
-    for other, held in others:
+    for other, held, selection in others:
         if other is not factored_part.part:
-            users = retirement.users(resource, held, settings.namespace, release)
-            for user in users:
+            for user in selection.users(resource, settings.namespace, release):
                 return f"{held.written(user.index)[0].ref} of {other.loaded.folder} has its labels"
     return ""
 

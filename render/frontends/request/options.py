@@ -112,6 +112,7 @@ FAIL_ON = Option(
     "fail-on", "choice", "error",
     "which findings make the exit status 1 beside errors: warnings, or those of a code; may be repeated",
     choices=("error", "warning", *CODES), metavar="error|warning|CODE", many=True,
+    listing="virt-render rule --list",
 )  # fmt: skip
 MAX_FINDINGS = Option(
     "max-findings", "number", 0, "show so many findings, the worst (0: 10,000, and all in JSON); all of them count",

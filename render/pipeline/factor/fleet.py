@@ -43,7 +43,7 @@ from render.pipeline.factor.search import (
 )
 from render.pipeline.factor.standins import StandIn
 from render.pipeline.factor.subject import MachineStart, PlainMachine, started_of, subject_of
-from render.pipeline.input import library
+from render.pipeline.input import definitions, library
 from render.pipeline.run import run
 from render.settings import Settings
 
@@ -249,11 +249,18 @@ class Factory:
         edits = {index: self._edits(candidate) for index, candidate in used.items()}
         added = [definition.body for definition in self._added(used.values())]
 
-        def started(without: Collection[int]) -> dict[int, MachineStart]:
-            kept = [resource for resource in self._resources if resource.index not in without]
+        def started(
+            without: Collection[int], only: Collection[int] | None
+        ) -> dict[int, MachineStart]:
+            kept = [
+                resource
+                for resource in self._resources
+                if resource.index not in without
+                and (only is None or resource.index in only or not _has_machines(resource))
+            ]
             places_ = {resource.index: place for place, resource in enumerate(kept)}
             numbered = [resource._replace(index=place) for place, resource in enumerate(kept)]
-            changes = {places_[index]: edit for index, edit in edits.items()}
+            changes = {places_[index]: edit for index, edit in edits.items() if index in places_}
             start = rendered(with_edits(numbered, changes, added), self._settings)
             return {
                 resource.index: start.started[place]
@@ -524,6 +531,11 @@ class Factory:
                 yield Hindrance(word, f"the VM would change, or wait for a restart{cure}")
             else:
                 yield Hindrance(word, "more new definitions would be needed: see --max-new")
+
+
+def _has_machines(resource: Resource) -> bool:
+    """Whether *resource* is a machine, or holds VMs."""
+    return definitions.is_machine(resource) or standins.is_holder(resource)
 
 
 def _parameters(subject: PlainMachine) -> Iterator[Hindrance]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from render.diagnostics.diagnostic import Severity, without_positions
 from render.model.counting import counted
-from render.report.findings import Finding, Group, identity, merge
+from render.report.findings import Finding, Group, identity, keeping, kept_by_all, merge
 from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
@@ -163,7 +163,8 @@ def _alike(findings: Iterable[Finding]) -> list[Group]:
 def _likeness(finding: Finding) -> tuple[str, str, str, str]:
     """What is the same of findings that say the same."""
     diagnostic = finding.diagnostic
-    text = without_positions(diagnostic.message)
+    kept = keeping(finding)
+    text = f"{kept[1]} at {kept[0]}" if kept else without_positions(diagnostic.message)
     return diagnostic.severity.value, diagnostic.code, diagnostic.check, text
 
 
@@ -190,12 +191,14 @@ def _concerned(machines: Sequence[FleetMachine]) -> _Concerned:
     return found
 
 
-def _lines(group: Group, concerned: _Concerned) -> list[tuple[list[Place], Sequence[FleetMachine]]]:
+def _lines(group: Group, concerned: _Concerned) -> list[tuple[list[Place], list[FleetMachine]]]:
     """Where findings that are alike stand, each with its VMs; those of VMs are one line."""
     every = (group.first, *group.others)
     if group.first.diagnostic.concerned:
-        lines = [([each.place], concerned.get(identity(each), [])) for each in every]
-        return lines[:_NAMED]
+        placed: dict[Place, list[FleetMachine]] = {}
+        for each in every:
+            placed.setdefault(each.place, []).extend(concerned.get(identity(each), ()))
+        return [([place], machines) for place, machines in placed.items()][:_NAMED]
     machines = {id(vm): vm for each in every for vm in concerned.get(identity(each), ())}
     others = [each.place for each in group.others if identity(each) not in concerned]
     places = list(dict.fromkeys([group.first.place, *others]))[:_NAMED]
@@ -221,7 +224,7 @@ def _group(group: Group, concerned: _Concerned, links: Mapping[int, _Link]) -> d
     return {
         "severity": first.diagnostic.severity.value,
         "count": counted(len(known), "VM") if known else "",
-        "text": first.diagnostic.message,
+        "text": kept_by_all(every) if keeping(first) else first.diagnostic.message,
         "title": first.title,
         "lines": [
             {"places": places, **_named([links[id(vm)] for vm in machines])}

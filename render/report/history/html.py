@@ -27,6 +27,8 @@ _MEANINGS = {
     "unrenderable": "cannot be rendered any more",
 }
 _NAMED = 6
+#: So many locks are named in the first line.
+_LOCKS = 2
 
 
 class TimelineMachine(NamedTuple):
@@ -82,7 +84,7 @@ def report(history: ToldHistory, origin: PageOrigin) -> str:
         origin=origin,
         words=[
             ", ".join(history.locks)
-            if len(history.locks) <= _NAMED
+            if len(history.locks) <= _LOCKS
             else counted(len(history.locks), "lock"),
             *([" to ".join(dict.fromkeys((dates[0], dates[-1])))] if dates else []),
         ],

@@ -1,10 +1,11 @@
 """The impact of a change as one HTML page: readable without scripts, and without a network."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.diff.source import ChangeSource
+from render.model.counting import counted
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
@@ -74,7 +75,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         headline=headline(review, len(found.new)),
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
-        most={"found": _OPEN, "changes": VALUES},
+        most={"found": _OPEN, "changes": VALUES, "places": _OPEN},
         new_errors=len(found.new),
         errors=found.groups,
         warnings=new_warnings(review.parts),
@@ -130,17 +131,18 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     for cause in causes(machines):
         fields.setdefault((cause.place.file, cause.resources[0]), []).append(
             {
-                "place": cause.place, "field": cause.field, "changes": done.get(cause.key, []),
+                "places": [cause.place], "field": cause.field, "changes": done.get(cause.key, []),
                 "machines": sum(cause.effects.values()),
             }
         )  # fmt: skip
     objects = [
         {
             "name": f"{cause.name} is deleted" if cause.is_deleted else cause.name,
+            "kind": "" if cause.is_deleted else cause.resources[0].kind,
             "effects": cause.effects,
             "machines": sum(cause.effects.values()),
             "worst": next(iter(cause.effects), "same"),
-            "faults": (),
+            "fault": "",
             "fields": [
                 field
                 for ref in cause.resources
@@ -149,7 +151,38 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         }
         for cause in causes(machines, _object_behind)
     ]
-    return [*_faults(machines), *objects]
+    return [*_faults(machines), *_alike(objects)]
+
+
+def _alike(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """*objects*, those of one kind as one that say the same and do the same: a VM each, edited alike, is one cause."""
+    known: dict[str, list[dict[str, Any]]] = {}
+    for number, cause in enumerate(objects):
+        fields = [(field["field"], field["changes"]) for field in cause["fields"]]
+        is_whole = all(field["machines"] == cause["machines"] for field in cause["fields"])
+        about = (
+            (cause["kind"], [*cause["effects"]], fields) if cause["kind"] and is_whole else number
+        )
+        known.setdefault(repr(about), []).append(cause)
+    return [_together(same) if len(same) > 1 else same[0] for same in known.values()]
+
+
+def _together(same: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Causes that are the *same* but for where they stand."""
+    effects = {
+        effect: sum(cause["effects"][effect] for cause in same) for effect in same[0]["effects"]
+    }
+    machines = sum(effects.values())
+    fields = [
+        {
+            **field,
+            "places": [cause["fields"][number]["places"][0] for cause in same],
+            "machines": machines,
+        }
+        for number, field in enumerate(same[0]["fields"])
+    ]
+    name = counted(len(same), same[0]["kind"])
+    return {**same[0], "name": name, "effects": effects, "machines": machines, "fields": fields}
 
 
 def _object_behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, ResourceRef, str]:
@@ -160,21 +193,22 @@ def _object_behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, Resou
 
 def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     """The errors for which VMs cannot be rendered, those of most VMs first."""
-    found: dict[tuple[Place, str], list[str]] = {}
+    found: dict[str, list[tuple[str, Place]]] = {}
     for entry in machines:
         for text in texts(entry) if "after" in entry.machine.unrendered else ():
             if text.ours == LACKING:
                 continue  # a cause by itself
-            found.setdefault((text.place, text.quoted), []).append(str(entry.machine.resource))
+            found.setdefault(text.quoted, []).append((str(entry.machine.resource), text.place))
     return [
         {
-            "name": names[0] if len(names) == 1 else f"{len(names):,} VMs",
-            "effects": {"unrenderable": len(names)},
+            "name": named[0][0] if len(named) == 1 else f"{len(named):,} VMs",
+            "effects": {"unrenderable": len(named)},
             "worst": "unrenderable",
-            "faults": [ImpactText("", message, place)],
+            "fault": message,
+            "places": list(dict.fromkeys(place for _, place in named)),
             "fields": (),
         }
-        for (place, message), names in sorted(found.items(), key=lambda pair: -len(pair[1]))
+        for message, named in sorted(found.items(), key=lambda pair: -len(pair[1]))
     ]
 
 

@@ -367,7 +367,7 @@ def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
             group.first,
             tuple(finding.diagnostic.resource or finding.place for finding in group.others),
         )
-        for group in findings.groups(findings.merge(kept))
+        for group in findings.groups(findings.of_all_inputs(findings.merge(kept)))
     ]
 
 

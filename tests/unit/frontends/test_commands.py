@@ -166,6 +166,26 @@ def test_an_empty_standard_input_is_an_error_of_check(ask: Ask, text: str) -> No
     assert ask("check", "-", stdin=object_).exit == Exit.OK
 
 
+@pytest.mark.parametrize("text", ["", "# nothing\n"])
+def test_an_empty_standard_input_is_an_error_of_whoever_looks_at_all_vms(
+    text: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words, allowing in (
+        (("report", "-"), "--allow-empty"),
+        (("used-by", "small", "-"), "--allow-empty"),
+        (("factor", "-"), "VIRT_RENDER_ALLOW_EMPTY=true"),
+    ):
+        answer = ask(*words, stdin=text)
+        assert (answer.exit, answer.out) == (Exit.FINDINGS, ""), words
+        assert "error VR112 no-objects: no Kubernetes object in standard input" in answer.err
+        assert f"printed nothing, or accept an empty input with {allowing}\n" in answer.err
+    assert "There are no VMs" in ask("report", "-", "--allow-empty", stdin=text).out
+    object_ = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert ask("report", "-", stdin=object_).exit == Exit.OK
+    monkeypatch.setenv("VIRT_RENDER_ALLOW_EMPTY", "true")
+    assert ask("factor", "-", stdin=text).exit == Exit.OK
+
+
 def test_file_and_folder_output(ask: Ask, tmp_path: Path) -> None:
     printed = ask("build", files={"in/note.yaml": NOTE}).out
     assert ask("build", "in", "-o", "out.yaml", "-q") == (Exit.OK, "", "")

@@ -131,6 +131,15 @@ def test_used_by_of_what_nobody_uses_and_of_what_is_not_there(ask: Ask) -> None:
     assert "smal is here, and no VM uses one" in wrong.err
 
 
+def test_used_by_of_what_the_cluster_has_and_nobody_uses(ask: Ask) -> None:
+    assert ask("used-by", "u1.medium", files=FLEET) == (Exit.OK, "no VM uses u1.medium\n", "")
+    assert "did you mean u1.medium?" in ask("used-by", "u1.medum").err
+    assert ask("used-by", "u1.medium", "--catalog", "none").exit == Exit.USAGE
+    others = {"others/huge.yaml": FLEET["large.yaml"].replace("name: large", "name: huge")}
+    catalogued = ask("used-by", "huge", "a.yaml", "--catalog", "others", files=others)
+    assert (catalogued.exit, catalogued.out) == (Exit.OK, "no VM uses huge\n")
+
+
 def test_used_by_of_what_vms_lack(ask: Ask) -> None:
     files = {name: text for name, text in FLEET.items() if "Instancetype\n" not in text}
     missing = ask("used-by", "small", files=files)

@@ -49,8 +49,9 @@ def test_limits_can_all_be_set() -> None:
     flags = {f"max_{name}": str(7 + i) for i, name in enumerate(names)}
     found = requested(environ=None, **flags)
     assert found.reading.limits.plain == Limits(*range(7, 7 + len(names)))
-    assert faults(requested(max_documents="0")) == [
-        "--max-documents: '0' is not a positive whole number"
+    assert faults(requested(max_documents="0")) == ["--max-documents: 0 is less than 1"]
+    assert faults(requested(max_documents="few")) == [
+        "--max-documents: 'few' is not a positive whole number"
     ]
     assert faults(requested(max_depth="-1")) == ["--max-depth: -1 is less than 1"]
 

@@ -97,7 +97,11 @@ def test_warnings_can_fail(ask: Ask) -> None:
     assert ask("check", "--fail-on", "VR501").exit == Exit.FINDINGS
     assert ask("check", "--fail-on", "VR502").exit == Exit.OK
     assert ask("check", "--fail-on", "VR502", "--fail-on", "warning").exit == Exit.FINDINGS
-    assert ask("check", "--fail-on", "nothing").exit == Exit.USAGE
+    unknown = ask("check", "--fail-on", "nothing")
+    assert unknown.exit == Exit.USAGE
+    assert "'nothing' is not error|warning|CODE; virt-render rule --list lists all\n" in unknown.out
+    near = ask("check", "--fail-on", "vr5021").out
+    assert near.endswith("--fail-on: 'vr5021' is not error|warning|CODE; did you mean VR502?\n")
 
 
 def test_quiet_says_errors_only(ask: Ask) -> None:

@@ -35,6 +35,7 @@ from render.report.impact.review import (
     without_rest,
 )
 from render.report.places import Place
+from render.revisions import differing
 from tests.support import pages
 
 ROOT = Path(__file__).parents[3]
@@ -400,6 +401,64 @@ def test_a_box_says_how_many_vms_a_field_reaches_if_not_all() -> None:
     told = " ".join("".join(box.itertext()).split())
     assert "spec.devices.preferredDiskBus: bus virtio → sata in 1 of 2 VMs" in told
     assert told.count(" VMs") == 1
+
+
+def boxes(page: str) -> list[str]:
+    """What stands in the boxes of causes."""
+    return [
+        " ".join("".join(box.itertext()).split())
+        for box in pages.parse(page).iter("div")
+        if "cause" in box.get("class", "")
+    ]
+
+
+def test_vms_that_are_edited_alike_are_one_box() -> None:
+    """A box for each VM hid what reaches many of them behind the tenth."""
+    names = [f"vm-{number}" for number in range(8)]
+    before = [instancetype(2), *map(vm, names), vm("other"), using("sized")]
+    after = [
+        instancetype(4),
+        *(vm(name, hostname="x") for name in names),
+        vm("other", hostname="y"),
+        using("sized"),
+    ]
+    alike, other, size = boxes(written("html", review(before, after)))
+    assert alike == (
+        "8 VirtualMachines: 8 restart vms.yaml:4:5 spec.template.spec.hostname: none → x"
+        " and the same in vms.yaml:5:5, vms.yaml:6:5, vms.yaml:7:5, vms.yaml:8:5"
+        " and 3 more placesvms.yaml:9:5, vms.yaml:10:5, vms.yaml:11:5"
+    )
+    assert other.startswith("VirtualMachine prod/other: 1 restart")
+    assert size.startswith("VirtualMachineClusterInstancetype small: 1 migrate")
+
+
+def test_errors_that_say_the_same_are_one_box() -> None:
+    def lost(name: str, wanted: str) -> dict[str, Any]:
+        made = vm(name)
+        made["spec"]["instancetype"] = {"name": wanted}
+        return made
+
+    after = [lost("a", "nowhere"), lost("b", "nowhere"), lost("c", "elsewhere")]
+    several, alone = boxes(written("html", review([*map(vm, "abc")], after)))
+    assert several.startswith("2 VMs: 2 unrenderable ")
+    assert several.endswith('"nowhere" not found')
+    assert alone.startswith("VirtualMachine prod/c: 1 unrenderable ")
+
+
+def test_what_vms_of_several_inputs_keep_is_one_warning() -> None:
+    small = ResourceRef("VirtualMachineClusterInstancetype", "", "small")
+    parts = []
+    for namespace in ("dev", "prod"):
+        vms = tuple(ResourceRef("VirtualMachine", namespace, name) for name in "ab")
+        names = [f"{vm.namespace}/{vm.name}" for vm in vms]
+        message = differing.message(str(small), names)
+        found = codes.OBJECT_CHANGED.at(Location(small, ("spec",)), message)
+        impact = Impact((), (), (found._replace(concerned=vms),))
+        parts.append(ReviewPart(namespace, impact))
+    (warning,) = new_warnings(parts)
+    assert warning.finding.diagnostic.message == (
+        f"{small} differs from what dev/a, dev/b, prod/a and 1 more are pinned to; they keep the old content"
+    )
 
 
 def test_the_heading_and_the_tiles_count_alike() -> None:

@@ -65,6 +65,73 @@ def test_a_comment_goes_where_its_key_goes(change: Operation, after: str) -> Non
     assert made.rstrip() == f"{after}e: []"
 
 
+MISPLACED = """\
+spec:
+  template:
+    spec:
+      # what it is
+      domain:
+        # the cores
+        cpu: {cores: 2}
+        # what it boots from,
+        # and no more
+        volumes: # all
+        # the root
+        - name: root
+          text: |
+            # no comment
+              deeper
+          # in the registry
+        # how much
+        memory: {guest: 1Gi}
+          # and no more
+      # the end
+"""
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_what_is_moved_takes_its_own_comments_and_no_others(ending: str) -> None:
+    spec = ("spec", "template", "spec")
+    move = Move((*spec, "domain", "volumes"), (*spec, "volumes"))
+    begin, end = MISPLACED.index("        # what it boots"), MISPLACED.index("        # how much")
+    moved = re.sub("^  ", "", MISPLACED[begin:end], flags=re.MULTILINE)
+    rest = MISPLACED[:begin] + MISPLACED[end:]
+    expected = rest.replace("      # the end\n", f"{moved}      # the end\n")
+    assert edit(MISPLACED.replace("\n", ending), move) == expected.replace("\n", ending)
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "after"),
+    [
+        pytest.param(
+            "a:\n  b:\n    x: 1\n    # the last\n    c: 2\n  d: 3\n",
+            Move(("a", "b", "c"), ("a", "e")),
+            "a:\n  b:\n    x: 1\n  d: 3\n  # the last\n  e: 2\n",
+            id="called-otherwise",
+        ),
+        pytest.param(
+            "a:\n  d: 3\n  b:\n    x: 1\n    # the last\n    c: 2\n    # of b\ne: 1\n",
+            Move(("a", "b", "c"), ("a", "c")),
+            "a:\n  d: 3\n  b:\n    x: 1\n    # of b\n  # the last\n  c: 2\ne: 1\n",
+            id="last-of-the-last",
+        ),
+        pytest.param(
+            "a:\n  b: 'it\n  # no comment'\n  c: 1\nd:\n    e:\n      f: 1\n",
+            Move(("a", "c"), ("d", "e", "c")),
+            "a:\n  b: 'it\n  # no comment'\nd:\n    e:\n      f: 1\n      c: 1\n",
+            id="below-a-text-with-a-hash",
+        ),
+    ],
+)
+def test_lines_are_moved_as_they_are(text: str, change: Operation, after: str) -> None:
+    assert edit(text, change) == after
+
+
+def test_comments_in_what_is_removed_stay_in_its_place() -> None:
+    text = "a: 1\nb: # why\n  # as asked\n  c: '#1' # exactly\nd: 2 # two\n"
+    assert edit(text, Remove(("b",))) == "a: 1\n# why\n# as asked\n# exactly\nd: 2 # two\n"
+
+
 def test_only_the_edited_document_is_written_anew() -> None:
     odd = "a:   {b:    1}   # odd\n"
     text = f"{odd}---\n{VM}---\n{odd}"
