@@ -283,7 +283,7 @@ class Machine:
         if isinstance(draft, TracedDraft):
             architecture = draft.get("spec", "architecture") or "amd64"
             self.provenance += (
-                self._default(path, draft.get(*path), architecture) for path in draft.changes()
+                self._default(path, draft, architecture) for path in draft.changes()
             )
 
     def leave_out_absent(self, body: Tree) -> None:
@@ -312,12 +312,12 @@ class Machine:
                 for path in additions(before, after, above)
             )
 
-    def _default(self, path: FieldPath, value: object, architecture: str) -> "Provenance":
+    def _default(self, path: FieldPath, draft: Draft, architecture: str) -> "Provenance":
         from render.model.provenance import Provenance
 
         ref, above = self.resource.ref, self.template
         source = self.context.config_source
-        setting = source.deciding(path, value, architecture) if source else None
+        setting = source.deciding(path, draft.get(*path), architecture) if source else None
         if source is None or setting is None:
             decider = f"KubeVirt's default for {architecture}"
             return Provenance(ref, (*above, *path), None, (), None, decider)
