@@ -370,22 +370,26 @@ def rendering(loaded: Documents) -> str:
     return f"rendering {counted(len(loaded.documents), 'object')}"
 
 
-def render_part(
+def render_part(  # noqa: PLR0913 - as `run`
     part: FleetPart,
     work: Work,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,
     settings: Settings | None = None,
+    *,
+    traced: bool = True,
 ) -> Rendered:
     """Render the documents of *part*, with other *settings* if these are given; what is found is added to it.
 
     *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty. *observe* is told each
-    machine, with provenance, and what became of it.
+    machine, with provenance if *traced*, and what became of it.
     """
     work.begin("render", rendering(part.loaded))
     request = part.request if settings is None else part.request._replace(settings=settings)
     try:
-        rendered, part.diagnostics = render_loaded(part.loaded, request, sink, observe)
+        rendered, part.diagnostics = render_loaded(
+            part.loaded, request, sink, observe, traced=traced
+        )
     except defects.KINDS as error:
         fault = _survived(error, Location(file=part.loaded.folder))
         rendered = Rendered([], (), (), ())

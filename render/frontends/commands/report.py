@@ -215,7 +215,7 @@ def _part(
     def observe(machine: Machine, _: Tree) -> None:
         machines.append(_machine(machine, kustomization, manifests(), wording))
 
-    rendered = render_part(part, work, _forget, observe)
+    rendered = render_part(part, work, _forget, observe, traced=wording is not None)
     places.name_in(part)
     machines += _refused(part, machines, kustomization, manifests())
     findings = findings_of(loaded, map(as_note, part.diagnostics), request)
