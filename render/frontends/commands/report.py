@@ -306,7 +306,7 @@ def _machine(
     name = machine.instancetype.name if machine.instancetype else ""
     fields: tuple[int, ...] = ()
     if wording is not None:
-        fields = wording.add(deciders.decisions(machine, body), manifests, resource, place)
+        fields = wording.add(deciders.Judge(machine, body), manifests, resource, place)
     size = size_of(body, name)
     return FleetMachine(
         kustomization, resource.ref, place, size, release, definitions_, pins, fields
