@@ -107,7 +107,8 @@ class Context(NamedTuple):
     same ones, the *selections* by the namespace and the kind of presets, and what there is to say of the texts that a
     *guest* boots with; *references* are the objects by name; *traced*: whether it is to be known which object decided
     which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for; *preset_work*: what
-    presets have cost so far. What the cluster has beside the input counts from *start* on.
+    presets have cost so far. What the cluster has beside the input counts from *start* on. *emitter*: what makes of a
+    machine what it becomes, where its mode does not.
     """
 
     settings: Settings
@@ -128,6 +129,7 @@ class Context(NamedTuple):
     start: int
     clusters: list["LauncherCluster"]
     preset_work: PresetWork
+    emitter: Callable[["Machine"], Tree] | None = None
 
 
 class Companion(NamedTuple):
