@@ -107,7 +107,8 @@ class Context(NamedTuple):
     same ones, the *selections* by the namespace and the kind of presets, and what there is to say of the texts that a
     *guest* boots with; *references* are the objects by name; *traced*: whether it is to be known which object decided
     which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for; *preset_work*: what
-    presets have cost so far. What the cluster has beside the input counts from *start* on.
+    presets have cost so far. What the cluster has beside the input counts from *start* on. *emitter*: what makes of a
+    machine what it becomes, where its mode does not.
     """
 
     settings: Settings
@@ -128,6 +129,7 @@ class Context(NamedTuple):
     start: int
     clusters: list["LauncherCluster"]
     preset_work: PresetWork
+    emitter: Callable[["Machine"], Tree] | None = None
 
 
 class Companion(NamedTuple):
@@ -283,7 +285,7 @@ class Machine:
         if isinstance(draft, TracedDraft):
             architecture = draft.get("spec", "architecture") or "amd64"
             self.provenance += (
-                self._default(path, draft.get(*path), architecture) for path in draft.changes()
+                self._default(path, draft, architecture) for path in draft.changes()
             )
 
     def leave_out_absent(self, body: Tree) -> None:
@@ -312,12 +314,12 @@ class Machine:
                 for path in additions(before, after, above)
             )
 
-    def _default(self, path: FieldPath, value: object, architecture: str) -> "Provenance":
+    def _default(self, path: FieldPath, draft: Draft, architecture: str) -> "Provenance":
         from render.model.provenance import Provenance
 
         ref, above = self.resource.ref, self.template
         source = self.context.config_source
-        setting = source.deciding(path, value, architecture) if source else None
+        setting = source.deciding(path, draft.get(*path), architecture) if source else None
         if source is None or setting is None:
             decider = f"KubeVirt's default for {architecture}"
             return Provenance(ref, (*above, *path), None, (), None, decider)

@@ -371,22 +371,27 @@ def rendering(loaded: Documents) -> str:
     return f"rendering {counted(len(loaded.documents), 'object')}"
 
 
-def render_part(
+def render_part(  # noqa: PLR0913 - as `run`
     part: FleetPart,
     work: Work,
     sink: Callable[[Tree, int | None], None] | None = None,
     observe: Callable[[Machine, Tree], None] | None = None,
     settings: Settings | None = None,
+    *,
+    traced: bool = True,
+    emitter: Callable[[Machine], Tree] | None = None,
 ) -> Rendered:
     """Render the documents of *part*, with other *settings* if these are given; what is found is added to it.
 
     *sink* gets each resource as soon as it is made; `Rendered.resources` then stays empty. *observe* is told each
-    machine, with provenance, and what became of it.
+    machine, with provenance if *traced*, and what became of it, which *emitter* may make in place of the emit mode.
     """
     work.begin("render", rendering(part.loaded))
     request = part.request if settings is None else part.request._replace(settings=settings)
     try:
-        rendered, part.diagnostics = render_loaded(part.loaded, request, sink, observe)
+        rendered, part.diagnostics = render_loaded(
+            part.loaded, request, sink, observe, traced=traced, emitter=emitter
+        )
     except defects.KINDS as error:
         fault = _survived(error, Location(file=part.loaded.folder))
         rendered = Rendered([], (), (), ())
@@ -411,6 +416,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     unchanged: "Unchanged | None" = None,
     *,
     traced: bool = True,
+    emitter: Callable[[Machine], Tree] | None = None,
     known: Sequence[Resource] = (),
 ) -> tuple[Rendered, list[Diagnostic]]:
     """Render the documents of *loaded*; the findings of reading and rendering together. See `render_part` and `run`.
@@ -423,7 +429,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     resources = resources_of(loaded.documents, known)
     rendered = run(
         resources, request.settings, observe, sink=sink, unchanged=unchanged,
-        traced=traced and observe is not None,
+        traced=traced and observe is not None, emitter=emitter,
         survive=lambda error, resource: _survived(error, at(resource)),
         budget=request.reading.limits.budget,
     )  # fmt: skip

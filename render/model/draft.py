@@ -70,8 +70,13 @@ class TracedDraft(Draft):
 
     def put(self, path: FieldPath, value: Any) -> None:
         """Set *value* at *path*, as any draft; of what was there already only the differences count as changed."""
-        self._changed += _differences(self.get(*path), value, path)
-        super().put(path, value)
+        parent, last = self._parent(path), path[-1]
+        old = parent.get(last) if isinstance(parent, dict) else parent[last]
+        if isinstance(value, (dict, list)):
+            self._changed += _differences(old, value, path)
+        elif old is not value:
+            self._changed.append(path)
+        parent[last] = value
 
     def changes(self) -> list[FieldPath]:
         """The paths at which something was put since this was last asked, in order."""

@@ -58,3 +58,13 @@ class Decision(NamedTuple):
     winner: Contender
     losers: tuple[Contender, ...] = ()
     sum: str = ""
+
+
+class Likeness(NamedTuple):
+    """What a decision without losers follows from: those on VMs of one input that have the same are told alike.
+
+    *written*: where the VM itself has the field, if it decides. Then it must stand in the same place of its text, too.
+    """
+
+    key: tuple[object, ...]
+    written: FieldPath | None = None

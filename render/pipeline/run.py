@@ -100,6 +100,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     *,
     sink: Callable[[Tree, int | None], None] | None = None,
     traced: bool = False,
+    emitter: Callable[[Machine], Tree] | None = None,
     unchanged: "Unchanged | None" = None,
     survive: Callable[[Exception, Resource], Diagnostic] | None = None,
     budget: Budget | None = None,
@@ -108,9 +109,10 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
 
     *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
     soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
-    memory. *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where
-    these leave VMs as they are (``source``), and without provenance. *survive* makes a finding of a fault of ours in
-    one object, so that the others go on; without it, it is raised. *budget*: of what this is a part of, if anything.
+    memory; *emitter* makes of each machine what it becomes, where its emit mode does not. *unchanged* machines,
+    which another rendering with the same *settings* made, are not made again: only where these leave VMs as they are
+    (``source``), and without provenance. *survive* makes a finding of a fault of ours in one object, so that the others
+    go on; without it, it is raised. *budget*: of what this is a part of, if anything.
     """
     refused = settings_faults(settings)
     if refused:
@@ -120,7 +122,7 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     start = len(resources)
     resources = _of_today(resources, settings, output)
     loaded = definitions.load(resources, settings, budget)
-    context = shared(resources, loaded, settings, start, traced=traced)
+    context = shared(resources, loaded, settings, start, traced=traced)._replace(emitter=emitter)
     journey = _Journey(resources, loaded, context, output, observe)
     for resource in resources:
         try:
@@ -469,6 +471,8 @@ def perform(machine: Machine) -> Tree:
             return machine.raw
     if emitter is None:
         return machine.raw
+    if machine.context.emitter is not None:
+        return machine.context.emitter(machine)
     body = emitter(machine)
     if machine.context.traced and not machine.failed and settings.emit != "pod":
         machine.leave_out_absent(body)

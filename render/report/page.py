@@ -83,7 +83,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
-        loader=FunctionLoader(_read),
+        loader=FunctionLoader(_read), optimized=False,  # a template is rendered once: looking for constants costs more
     )  # fmt: skip
     environment.filters["counted"] = counted
     written = environment.get_template(template).render(

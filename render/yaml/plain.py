@@ -132,7 +132,7 @@ def _form(text: str) -> int:
     content = text.lstrip(" ")
     line: tuple[object, ...] = ()
     with contextlib.suppress(_UnsureError):  # as the text of a block it is in order
-        begins, inner, key, value = _line(text)
+        begins, inner, key, value = _LINES.get(text) or _line(text)
         mark = (value.levels, bool(value.holds)) if isinstance(value, _Flow) else None
         line = begins, inner, key, value if value.__class__ is object else mark
     form = len(text) - len(content), bool(content), line

@@ -221,10 +221,11 @@ def _part(
     def manifests() -> Input:
         return input_of(loaded, request.around, request.reading.limits)
 
-    def observe(machine: Machine, _: Tree) -> None:
-        machines.append(_machine(machine, kustomization, manifests(), wording))
+    def observe(machine: Machine, vmi: Tree) -> None:
+        machines.append(_machine(machine, vmi, kustomization, manifests(), wording))
 
-    rendered = render_part(part, work, _forget, observe)
+    is_traced = wording is not None
+    rendered = render_part(part, work, _forget, observe, traced=is_traced, emitter=emit.vmi)
     places.name_in(part)
     machines += _refused(part, machines, kustomization, manifests())
     findings = findings_of(loaded, map(as_note, part.diagnostics), request)
@@ -301,7 +302,7 @@ def _missing(machine: Machine) -> dict[str, str]:
 
 
 def _machine(
-    machine: Machine, kustomization: str, manifests: Input, wording: Wording | None
+    machine: Machine, vmi: Tree, kustomization: str, manifests: Input, wording: Wording | None
 ) -> FleetMachine:
     resource = machine.resource
     place = _beginning(resource, manifests)
@@ -311,12 +312,11 @@ def _machine(
         return FleetMachine(
             kustomization, resource.ref, place, None, release, definitions_, pins, missing=_missing(machine)
         )  # fmt: skip
-    body = emit.vmi(machine)
     name = machine.instancetype.name if machine.instancetype else ""
     fields: tuple[int, ...] = ()
     if wording is not None:
-        fields = wording.add(deciders.decisions(machine, body), manifests, resource, place)
-    size = size_of(body, name)
+        fields = wording.add(deciders.Judge(machine, vmi), manifests, resource, place)
+    size = size_of(vmi, name)
     return FleetMachine(
         kustomization, resource.ref, place, size, release, definitions_, pins, fields
     )

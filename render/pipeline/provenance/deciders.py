@@ -5,7 +5,7 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
+from render.model.provenance import HIDDEN, Contender, Decider, Decision, Likeness, Provenance
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.input import definitions
@@ -86,9 +86,10 @@ def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     sum_texts = sums(*launched)
     content = {key: launched.pod[key] for key in ("metadata", "spec")}
     for leaf in _leaves(content):
-        winner = Contender(_redacted(leaf.path, leaf.value), "kubevirt")
-        path = ("pod", *leaf.path)
-        yield Decision(path, f"pod.{leaf.text}", winner, sum=sum_texts.get(leaf.path, ""))
+        field = leaf.field
+        winner = Contender(_redacted(field.path, leaf.value, is_secret=field.is_secret), "kubevirt")
+        path = ("pod", *field.path)
+        yield Decision(path, f"pod.{field.text}", winner, sum=sum_texts.get(field.path, ""))
 
 
 def explaining(settings: Settings) -> Settings:
@@ -100,23 +101,54 @@ def explaining(settings: Settings) -> Settings:
 
 def decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
     """Who decided each field of *vmi*, which came of *machine* with provenance."""
-    judge = _Judge(machine)
-    content = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
-    for leaf in _leaves(content, judge.own_tree, judge.writes):
-        yield Decision(leaf.path, leaf.text, *judge.decide(leaf))
+    judge = Judge(machine, vmi)
+    return map(judge.decide, judge.leaves)
+
+
+class _FieldNode:
+    """A place in VMIs: its *path*, that as a *text* with the names of items, and the fields *inside* it that are known.
+
+    Machines of a fleet have the same ones: each is made once, and whether it *is_secret* found out once.
+    """
+
+    __slots__ = ("inside", "is_secret", "path", "text")
+
+    def __init__(self, path: FieldPath, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.is_secret = secrets.is_secret(path)
+        self.inside: dict[str | tuple[int, str | int], _FieldNode] = {}
+
+    def at(self, step: str | tuple[int, str | int]) -> "_FieldNode":
+        """The field at *step*, the index of an item with its name."""
+        if isinstance(step, tuple):
+            index, name = step
+            field = _FieldNode((*self.path, index), f"{self.text}[{name}]")
+        else:
+            field = _FieldNode((*self.path, step), f"{self.text}.{step}" if self.text else step)
+        if len(self.inside) >= _MOST_INSIDE:
+            self.inside.clear()
+        self.inside[step] = field
+        return field
+
+
+_ROOT = _FieldNode((), "")
+_MOST_INSIDE = 256
+"""Fields that are known of one place: names of labels, say, may be others in each machine."""
 
 
 class _Leaf(NamedTuple):
-    """A scalar of the VMI, or a list or mapping without an entry: its *path*, and that with the names of items.
+    """A scalar of the VMI, or a list or mapping without an entry, in its *field*.
 
-    *own* is what the VM itself says there; *by* the last write of it, or of something around it, by another.
+    *own* is what the VM itself says there; *by* the last write of it, or of something around it, by another;
+    *is_wished*: whether its preference has a wish for it.
     """
 
-    path: FieldPath
-    text: str
+    field: _FieldNode
     value: Any
     own: Any = None
     by: "_Write | None" = None
+    is_wished: bool = False
 
 
 class _Write(NamedTuple):
@@ -128,7 +160,10 @@ class _Write(NamedTuple):
 
 
 def _leaves(
-    node: Any, own: Any = None, writes: Mapping[FieldPath, _Write] = MappingProxyType({})
+    node: Any,
+    own: Any = None,
+    writes: Mapping[FieldPath, _Write] = MappingProxyType({}),
+    wishes: Container[FieldPath] = (),
 ) -> list[_Leaf]:
     """Every leaf of *node*, in order; *own* is the same of the VM itself.
 
@@ -136,55 +171,60 @@ def _leaves(
     """
     found: list[_Leaf] = []
 
-    def reach(path: FieldPath, text: str, value: Any, own: Any, by: _Write | None) -> None:
-        write = writes.get(path)
-        last = by if write is None or (by and by.order > write.order) else write
-        if value and isinstance(value, (dict, list)):
-            walk(value, own, path, text, last)
-        else:
-            found.append(_Leaf(path, text, value, own, last))
+    def walk(node: Any, own: Any, field: _FieldNode, by: _Write | None, is_wished: bool) -> None:  # noqa: FBT001
+        known = field.inside
+        for step, value, item in _entries(node, own):
+            inner = known.get(step) or field.at(step)
+            path = inner.path
+            write = writes.get(path)
+            last = by if write is None or (by and by.order > write.order) else write
+            wished = is_wished or path in wishes
+            if value and isinstance(value, (dict, list)):
+                walk(value, item, inner, last, wished)
+            else:
+                found.append(_Leaf(inner, value, item, last, wished))
 
-    def walk(node: Any, own: Any, path: FieldPath, text: str, by: _Write | None) -> None:
-        if isinstance(node, dict):
-            inner = own if isinstance(own, dict) else {}
-            before = f"{text}." if text else ""
-            for key, value in node.items():
-                reach((*path, key), before + key, value, inner.get(key), by)
-            return
-        names = compare.by_name(node) or range(len(node))
-        items = [*own[: len(node)]] if isinstance(own, list) else []
-        items += [None] * (len(node) - len(items))
-        for index, (name, value, item) in enumerate(zip(names, node, items, strict=True)):
-            reach((*path, index), f"{text}[{name}]", value, item, by)
-
-    walk(node, own, (), "", writes.get(()))
+    walk(node, own, _ROOT, writes.get(()), False)  # noqa: FBT003
     return found
 
 
-@lru_cache(maxsize=4096)
-def _is_secret(path: FieldPath) -> bool:
-    return secrets.is_secret(path)
+def _entries(node: Any, own: Any) -> Iterable[tuple[Any, Any, Any]]:
+    """What `_FieldNode` calls each entry of a mapping or list, its value, and what *own* has in its place."""
+    if isinstance(node, dict):
+        inner = own if isinstance(own, dict) else {}
+        return zip(node, node.values(), map(inner.get, node), strict=True)
+    names = compare.by_name(node) or range(len(node))
+    items = [*own[: len(node)]] if isinstance(own, list) else []
+    items += [None] * (len(node) - len(items))
+    return zip(enumerate(names), node, items, strict=True)
 
 
 @lru_cache(maxsize=4096)
-def _redacted_text(path: FieldPath, text: str) -> str:
-    is_hidden = _is_secret(path) or secrets.may_contain_secrets(text)
-    return HIDDEN if is_hidden else secrets.without_credentials(text)
+def _redacted_text(text: str) -> str:
+    return HIDDEN if secrets.may_contain_secrets(text) else secrets.without_credentials(text)
 
 
-def _redacted(path: FieldPath, value: Any) -> Any:
-    if isinstance(value, str):  # as most are
-        return _redacted_text(path, value)
+def _redacted(path: FieldPath, value: Any, *, is_secret: bool | None = None) -> Any:
+    """*value* for everybody; whether all of *path* *is_secret* is looked up where nobody says it."""
     if isinstance(value, bool):  # automountServiceAccountToken, say
         return value
-    is_hidden = _is_secret(path) or secrets.redacted(value) != value
-    return HIDDEN if is_hidden else value
+    if secrets.is_secret(path) if is_secret is None else is_secret:
+        return HIDDEN
+    if isinstance(value, str):  # as most are
+        return _redacted_text(value)
+    return HIDDEN if value and secrets.redacted(value) != value else value
 
 
-class _Judge:
-    """What is known of one *machine*: who wrote where, and who would have."""
+@lru_cache(maxsize=4096)
+def _is_set_by_clusters(path: FieldPath) -> bool:
+    """Whether a setting of the cluster may decide *path*."""
+    return any(path[: len(field)] == field for field, _ in DECIDED)
 
-    def __init__(self, machine: Machine) -> None:
+
+class Judge:
+    """What is known of one *machine* and the *vmi* that came of it: who wrote where, and who would have."""
+
+    def __init__(self, machine: Machine, vmi: Tree) -> None:
         self.machine = machine
         holder = machine.resource.holder
         self.ref = machine.resource.ref
@@ -204,28 +244,57 @@ class _Judge:
         self.kinds: dict[ResourceRef, tuple[Decider, str | None]] = {}
         self.wishes = wishes(machine)
         self.wish_lengths = sorted(set(map(len, self.wishes)))
+        self._is_contested = bool(machine.merged) or machine.context.config_source is not None
+        content = {key: vmi[key] for key in ("metadata", "spec") if vmi.get(key)}
+        #: The fields of the VMI.
+        self.leaves = _leaves(content, self.own_tree, self.writes, self.wishes)
 
-    def decide(self, leaf: _Leaf) -> tuple[Contender, tuple[Contender, ...]]:
+    def decide(self, leaf: _Leaf) -> Decision:
         """Who decided that a field of the VMI has its value, and who wanted it to be anything else."""
         winner = self._winner(leaf)
-        return winner, self._losers(leaf, winner)
+        return Decision(leaf.field.path, leaf.field.text, winner, self._losers(leaf, winner))
+
+    def likeness(self, leaf: _Leaf) -> Likeness | None:
+        """What `decide` follows from; None where more counts, as wherever somebody may have lost."""
+        field, value, own, by, is_wished = leaf
+        if is_wished or (self._is_contested and self._may_be_contested(field.path)):
+            return None
+        redacted = _redacted(field.path, value, is_secret=field.is_secret)
+        notation = redacted if isinstance(redacted, str) else (repr(redacted),)  # no 1 is True
+        if by is not None and not self._is_authors(leaf, by):
+            if own is not None and own != value:
+                return None
+            source = by.provenance.source
+            if source == self.ref:
+                return None
+            rank = self._rank(source) if source is not None else None
+            return Likeness((field, notation, *by.provenance[2:], len(by.path), rank))
+        if own is not None:
+            return Likeness((field, notation), self._written(field.path))
+        return Likeness((field, notation))
+
+    def _may_be_contested(self, path: FieldPath) -> bool:
+        """Whether presets or a setting may have wanted *path* otherwise."""
+        if self.machine.merged and path[:2] == _DOMAIN:
+            return True
+        return self.machine.context.config_source is not None and _is_set_by_clusters(path)
 
     def _winner(self, leaf: _Leaf) -> Contender:
-        redacted, by = _redacted(leaf.path, leaf.value), leaf.by
+        field, value, own, by, _ = leaf
+        path = field.path
+        redacted = _redacted(path, value, is_secret=field.is_secret)
         if by is not None and not self._is_authors(leaf, by):
-            return self._contender(redacted, by.provenance, leaf.path[len(by.path) :])
-        if leaf.own is not None:
-            return self._vm(redacted, leaf.path)
-        return Contender(redacted, "kubevirt")
+            return self._contender(redacted, by.provenance, path[len(by.path) :])
+        return Contender(redacted, "kubevirt") if own is None else self._vm(redacted, path)
 
     def _losers(self, leaf: _Leaf, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted anything else, in the order in which they would have it."""
-        path, value = leaf.path, leaf.value
+        path, value = leaf.field.path, leaf.value
         losers: list[Contender] = []
         if winner.decider != "vm" and leaf.own is not None and leaf.own != value:
             losers.append(self._vm(_redacted(path, leaf.own), path))
         yields = winner.decider in ("vm", "instancetype")
-        if yields and self.wishes:
+        if yields and leaf.is_wished:
             losers += self._wishes(path, value)
         if self.machine.merged:
             losers += self._presets(path, value, winner)
@@ -245,13 +314,17 @@ class _Judge:
 
     def _vm(self, redacted: Any, path: FieldPath) -> Contender:
         """That the VM itself has the *redacted* value, for *path* of the VMI."""
+        return Contender(redacted, "vm", self.ref, self._written(path), self.machine.resource.index)
+
+    def _written(self, path: FieldPath) -> FieldPath:
+        """Where the VM itself has *path* of the VMI."""
         resource = self.machine.resource
         written = self.elsewhere.get(path) or (*self.own, *path)
         if self.holding and written in _IDENTITIES:
-            written = ("metadata", "namespace" if written[-1] == "namespace" else "name")
-        elif self.holding or resource.older:
-            written = (*self.holding, *machines.in_manifest(resource, written))
-        return Contender(redacted, "vm", self.ref, written, resource.index)
+            return ("metadata", "namespace" if written[-1] == "namespace" else "name")
+        if self.holding or resource.older:
+            return (*self.holding, *machines.in_manifest(resource, written))
+        return written
 
     def _own_fields(self) -> Tree:
         """What the VM itself says of the VMI: its template, its own names, and the names of its definitions.
@@ -280,7 +353,7 @@ class _Judge:
         """Whether the author's value is there in spite of the write *by*: put back as it was, or one item of a list."""
         if leaf.own is None or leaf.own != leaf.value:
             return False
-        rest = leaf.path[len(by.path) :]
+        rest = leaf.field.path[len(by.path) :]
         return bool(by.provenance.decider) or any(isinstance(step, int) for step in rest)
 
     def _contender(self, redacted: Any, provenance: Provenance, rest: FieldPath) -> Contender:
@@ -297,12 +370,7 @@ class _Judge:
         ):
             written = (*written, *rest)
         inside = attribution.field_in(provenance.source, written)
-        if provenance.source not in self.kinds:
-            self.kinds[provenance.source] = (
-                self._kind(provenance.source),
-                self._pinned_content(provenance.source),
-            )
-        by, content = self.kinds[provenance.source]
+        by, content = self._rank(provenance.source)
         return Contender(
             redacted,
             by,
@@ -312,6 +380,13 @@ class _Judge:
             content is not None,
             content or "",
         )
+
+    def _rank(self, ref: ResourceRef) -> tuple[Decider, str | None]:
+        """As what the object *ref* decides, and what `_pinned_content` says of it."""
+        known = self.kinds.get(ref)
+        if known is None:
+            known = self.kinds[ref] = self._kind(ref), self._pinned_content(ref)
+        return known
 
     def _pinned_content(self, ref: ResourceRef) -> str | None:
         """The hash under which the lock has what counts of the definition *ref*; None where the lock has no say."""
@@ -365,7 +440,7 @@ class _Judge:
         """The setting of the cluster that would decide *path*."""
         context = self.machine.context
         source = context.config_source
-        if source is None or not any(path[: len(field)] == field for field, _ in DECIDED):
+        if source is None or not _is_set_by_clusters(path):
             return
         draft = Draft(self.machine.vmi)
         draft.remove(path)

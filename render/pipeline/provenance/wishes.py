@@ -1,6 +1,6 @@
 """What a preference would write where a VM or its instancetype keeps it from that."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -79,11 +79,13 @@ def _written(
             yield from _written(child, (*path, index), plain, targets)
 
 
-def _edits(machine: Machine, steps: Iterable[Step], without: FieldPath = ()) -> Iterable[Edit]:
+def _edits(machine: Machine, steps: Sequence[Step], without: FieldPath = ()) -> Iterable[Edit]:
     """What *steps* write into the VMI of *machine*, *without* what stands at a place of it."""
     draft = Draft(machine.vmi)
     if without:
         draft.remove(without)
+    if len(steps) == 1:  # as most are, and no other reads what it writes
+        return [result for result in steps[0](draft) if isinstance(result, Edit)]
     return rules.perform(steps, draft).edits
 
 

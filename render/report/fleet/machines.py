@@ -1,7 +1,7 @@
 """The VMs of a fleet, what they ask for together, and in which words each of their fields stands in a page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from render.diagnostics.codes import OBJECT_CHANGED
 from render.diagnostics.diagnostic import Severity
@@ -9,7 +9,7 @@ from render.diff.sizes import Size
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import Decider, Decision
+from render.model.provenance import Decider, Decision, Likeness
 from render.model.resource import Resource, ResourceRef
 from render.report.deciders import Evidence, Input, brief, trace, words
 from render.report.findings import Finding
@@ -22,6 +22,7 @@ from render.room.figures import ClusterCapacity
 if TYPE_CHECKING:
     from render.yaml.positions import Outline
 
+L = TypeVar("L")
 #: A field in numbers of `Wording.texts`: the field, then value, decider and place of who decided and of each who lost.
 Entry = tuple[int, ...]
 #: Who decided, for people.
@@ -79,6 +80,18 @@ class Fleet(NamedTuple):
     unread: Sequence[str] = ()
 
 
+class FieldJudge(Protocol[L]):
+    """Who knows who decided the fields of one VM."""
+
+    leaves: list[L]
+
+    def decide(self, leaf: L, /) -> Decision:
+        """Who decided a field."""
+
+    def likeness(self, leaf: L, /) -> Likeness | None:
+        """What that follows from, None where somebody may have lost the field."""
+
+
 class Wording:
     """The *texts* of fields, and the *entries* that are made of them, each once: most VMs of a fleet say the same."""
 
@@ -94,21 +107,22 @@ class Wording:
         self._manifests: Input | None = None  # in which that is so
 
     def add(
-        self, decisions: Iterable[Decision], manifests: Input, resource: Resource, place: Place
+        self, judge: FieldJudge[L], manifests: Input, resource: Resource, place: Place
     ) -> tuple[int, ...]:
-        """The numbers of the entries for *decisions* on the VM *resource*, which stands at *place*."""
+        """The numbers of the entries for what *judge* decides on the VM *resource*, which stands at *place*."""
         if self._manifests is not manifests:
             self._manifests = manifests
             self._known.clear()
-        ref, outline = resource.ref, manifests.outline(resource.index)
+        outline = manifests.outline(resource.index)
         numbers = []
-        for decision in decisions:
-            if decision.field in _IDENTITY:
-                continue
-            key = _likeness(decision, ref, outline)
+        for leaf in judge.leaves:
+            key = _key(judge.likeness(leaf), outline)
             number = self._known.get(key) if key else None
             if number is None:
-                entry = self._entry(decision, manifests, ref, place)
+                decision = judge.decide(leaf)
+                if decision.field in _IDENTITY:
+                    continue
+                entry = self._entry(decision, manifests, resource.ref, place)
                 number = self.entries.setdefault(entry, len(self.entries))
                 if key:
                     self._known[key] = number
@@ -133,22 +147,13 @@ class Wording:
         return number
 
 
-def _likeness(
-    decision: Decision, resource: ResourceRef, outline: "Outline | None"
-) -> tuple[object, ...]:
-    """What the entry for *decision* on the VM *resource* follows from; empty where more counts.
-
-    Decisions that are alike need no words of their own, and many VMs have the same *outline*.
-    """
-    field, text, winner, losers, _ = decision
-    if losers:
+def _key(likeness: Likeness | None, outline: "Outline | None") -> tuple[object, ...]:
+    """What the entry for a decision follows from, and many VMs have the same *outline*; empty where more counts."""
+    if likeness is None or likeness.written is None:
+        return likeness.key if likeness else ()
+    if outline is None or not outline.has(likeness.written):
         return ()
-    notation = repr(winner.value)  # True is 1, and lists have no hash
-    if winner.source != resource:
-        return text, notation, *winner[1:]
-    if outline is None or not outline.has(winner.source_field):
-        return ()
-    return outline.alike, field, text, notation, winner.decider, winner.source_field
+    return outline.alike, likeness.written, likeness.key
 
 
 def _where(evidence: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:
