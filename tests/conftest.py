@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from render.frontends import dispatch
-from tests.support import goldens, manifests, releases, updates
+from tests.support import goldens, manifests, memory, releases, updates
 from tests.support.asking import Answer, Ask
 from tests.support.tools import required
 
@@ -64,9 +64,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The collector passes over what stays until the end: modules, and a few thousand tests."""
+    """The collector passes over what stays until the end, modules and thousands of tests; a new process shares it."""
     gc.collect()
     gc.freeze()
+    memory.collapse()
 
 
 @pytest.fixture(scope="session")
