@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from render.frontends import dispatch
-from tests.support import goldens, manifests, releases, updates
+from tests.support import checks, goldens, manifests, memory, releases, turns, updates
 from tests.support.asking import Answer, Ask
 from tests.support.tools import required
 
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 #: By these a test module has all recorded answers.
-ANSWERS = (goldens, goldens.cases, releases, releases.cases, updates, updates.cases)
+ANSWERS = (checks, goldens, goldens.cases, releases, releases.cases, updates, updates.cases)
 
 
 @cache
@@ -58,15 +58,26 @@ def has_answers(module: ModuleType | None) -> bool:
     return any(value is known for value in values for known in ANSWERS)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Recorded answers come last: they make a process large, and starting another program copies its page tables."""
-    items.sort(key=lambda item: has_answers(getattr(item, "module", None)))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Recorded answers come last: they make a process large, and starting another program copies its page tables.
+
+    xdist begins with a part of the same length for each process, and has one that is done help out at the end of
+    another one's: without a share of the answers there, it would be large and start programs.
+    """
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = turns.dealt(
+        items,
+        processes,
+        group=lambda item: item.nodeid.partition("::")[0],
+        is_last=lambda item: has_answers(getattr(item, "module", None)),
+    )
 
 
 def pytest_collection_finish() -> None:
-    """The collector passes over what stays until the end: modules, and a few thousand tests."""
+    """The collector passes over what stays until the end, modules and thousands of tests; a new process shares it."""
     gc.collect()
     gc.freeze()
+    memory.collapse()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grimp
 import pytest
@@ -44,10 +44,55 @@ def tracked() -> list[Path]:
     return [path for name in names.stdout.split("\0") if name and (path := ROOT / name).is_file()]
 
 
+class Looked(NamedTuple):
+    """What several tests look at in a module, each with its line: all trees would take 270 MB, as long as tests run."""
+
+    functions: tuple[tuple[int, str, int], ...]
+    """With how many lines."""
+    attributes: tuple[tuple[int, str], ...]
+    comparisons: tuple[tuple[int, tuple[str, ...]], ...]
+    """By order, with the words of both sides."""
+    names: tuple[tuple[int, str], ...]
+    """Those that it brings itself."""
+
+
 @cache
-def parsed(path: Path) -> tuple[ast.AST, ...]:
-    """Every node of the module at *path*, which several tests look at."""
-    return tuple(ast.walk(ast.parse(path.read_bytes())))
+def looked(path: Path) -> Looked:
+    """What there is to look at in the module at *path*."""
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    return Looked(
+        tuple(
+            (node.lineno, node.name, (node.end_lineno or node.lineno) - node.lineno + 1)
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ),
+        tuple((node.lineno, node.attr) for node in nodes if isinstance(node, ast.Attribute)),
+        tuple(
+            (node.lineno, tuple(ordered_words(node)))
+            for node in nodes
+            if isinstance(node, ast.Compare)
+            and any(isinstance(each, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for each in node.ops)
+        ),
+        tuple((getattr(node, "lineno", 0), name) for node in nodes for name in defined_names(node)),
+    )
+
+
+def ordered_words(node: ast.Compare) -> Iterator[str]:
+    """The identifiers of what *node* compares, a dot being between two."""
+    for side in (node.left, *node.comparators):
+        yield from ast.unparse(side).split(".")
+
+
+def defined_names(node: ast.AST) -> set[str]:
+    """The identifiers that *node* itself brings: what it binds, not what it reads of others."""
+    if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
+        return set()
+    keys: tuple[str, ...] = ("id", "attr", "name", "rest", "asname")
+    if isinstance(node, ast.alias):
+        keys = ("asname",)
+    elif isinstance(node, ast.arg):
+        keys = ("arg",)
+    return {name for key in keys if isinstance(name := getattr(node, key, None), str)}
 
 
 def yaml_objects(name: str) -> list[Any]:
@@ -283,11 +328,10 @@ def test_rooms_are_small_enough_to_look_around_in() -> None:
 
 def test_functions_fit_on_a_screen() -> None:
     sizes = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": lines
+        f"{path.relative_to(ROOT)}:{line} {name}": lines
         for path in (ROOT / "render").rglob("*.py")
-        for node in parsed(path)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > LONGEST_FUNCTION
+        for line, name, lines in looked(path).functions
+        if lines > LONGEST_FUNCTION
     }
     assert sizes == {}
 
@@ -300,11 +344,11 @@ def test_gates_are_looked_up_in_one_place() -> None:
     """Whether a gate counts as on follows from its state in the release too: `has_gate`, else `lists_gate`."""
     home = ROOT / "render" / "model" / "cluster_config.py"
     found = [
-        f"{file.relative_to(ROOT)}:{node.lineno}: ask `has_gate` of ClusterConfig, or `lists_gate`"
+        f"{file.relative_to(ROOT)}:{line}: ask `has_gate` of ClusterConfig, or `lists_gate`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if file != home
-        for node in parsed(file)
-        if isinstance(node, ast.Attribute) and node.attr in ("feature_gates", "disabled_gates")
+        for line, attribute in looked(file).attributes
+        if attribute in ("feature_gates", "disabled_gates")
     ]
     assert not found
 
@@ -316,39 +360,22 @@ READERS_OF_WINDOWS = {"model/release.py", "model/types.py", "convert/hyperconver
 def test_nobody_compares_releases() -> None:
     """What only some releases do is a window around a row; what has no row asks `holds`."""
     found = [
-        f"render/{path}:{node.lineno}: a window (`since`, `until`), or `holds`"
+        f"render/{path}:{line}: a window (`since`, `until`), or `holds`"
         for file in sorted((ROOT / "render").rglob("*.py"))
         if (path := file.relative_to(ROOT / "render").as_posix()) not in READERS_OF_WINDOWS
-        for node in parsed(file)
-        if isinstance(node, ast.Compare)
-        and any(isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for operator in node.ops)
-        and any(
-            "release" in ast.unparse(side).split(".") for side in (node.left, *node.comparators)
-        )
+        for line, words in looked(file).comparisons
+        if "release" in words
     ]
     assert not found
-
-
-def defined_names(node: ast.AST) -> set[str]:
-    """The identifiers that *node* itself brings: what it binds, not what it reads of others."""
-    if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Store):
-        return set()
-    keys: tuple[str, ...] = ("id", "attr", "name", "rest", "asname")
-    if isinstance(node, ast.alias):
-        keys = ("asname",)
-    elif isinstance(node, ast.arg):
-        keys = ("arg",)
-    return {name for key in keys if isinstance(name := getattr(node, key, None), str)}
 
 
 @pytest.mark.parametrize("folder", ["render", "scripts", "tests"])
 def test_names_say_what_they_hold(folder: str) -> None:
     """With underscores around them, too."""
     empty = [
-        f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {name} says nothing of what it names"
+        f"{file.relative_to(ROOT)}:{line}: {name} says nothing of what it names"
         for file in sorted((ROOT / folder).rglob("*.py"))
-        for node in parsed(file)
-        for name in sorted(defined_names(node))
+        for line, name in looked(file).names
         if name.strip("_").casefold() in EMPTY_WORDS
     ]
     assert not empty, "\n".join(empty)

@@ -24,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from tests.support import memory
 from tests.support.cases import CASES, ROOT
 
 _MOST = 1 << 20
@@ -94,6 +95,7 @@ def serve(address: str) -> NoReturn:
     _render()
     gc.collect()
     gc.freeze()
+    memory.collapse()
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server.bind(address)
     server.listen()
