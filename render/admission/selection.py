@@ -5,9 +5,9 @@ One walk over the spec finds all of them, instead of a look-up for each check.
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from render.admission.checks import EACH, Check
+from render.model.hints import Any
 from render.model.tree import Tree
 
 #: Machines of one shape are asked the same; so many shapes are remembered.

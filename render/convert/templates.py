@@ -9,10 +9,10 @@ OpenShift's library-go (pkg/template/templateprocessing/template.go) for a Templ
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from render.model import tree, types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import KUBEVIRT, Resource, text_at

@@ -2,9 +2,9 @@
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 
 MASK = "[redacted]"
 _ASSIGNING = (":", "=", "\n", '"')

@@ -6,7 +6,6 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
@@ -18,6 +17,7 @@ from render.frontends.progress import Work, in_words, isolation
 from render.frontends.request.commands import COMMANDS, Call
 from render.frontends.request.request import Request, request
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.report import summary, terminal
 from render.system import signals
 from render.system.files import reason, unreadable

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
 
 from jsonschema import Draft4Validator, FormatChecker, ValidationError
 from jsonschema.exceptions import best_match
@@ -19,6 +18,7 @@ from jsonschema.validators import create
 from render.guest.problem import Problem
 from render.model import types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 
 Schema = dict[str, Any]
 Errors = Iterator[ValidationError]

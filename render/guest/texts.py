@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Any
 
 from render.guest import engine, yaml11
 from render.guest.engine import SchemaAnswer
@@ -17,6 +16,7 @@ from render.guest.problem import Problem
 from render.guest.volumes import GZIP
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 

@@ -8,9 +8,9 @@ those of PyYAML.
 import binascii
 import re
 from collections.abc import Callable
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.yaml import libyaml, positions, scalars
 from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR

@@ -4,13 +4,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import relevance
 from render.manifests.contents import Contents
 from render.manifests.kustomization import LOCK
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.resource import Origin
 from render.yaml.reader import Document
 

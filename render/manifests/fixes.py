@@ -1,7 +1,6 @@
 """Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.fix import Action, FixEdit, operation
@@ -10,6 +9,7 @@ from render.manifests.sources.intake import STDIN
 from render.model import tree
 from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.yaml.budget import Limits

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -11,6 +10,7 @@ from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
 from render.manifests.roots import distance
 from render.model.globs import Globs
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import (

@@ -5,7 +5,8 @@ each class, would be an eighth of what a process takes to render one VM.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self
+
+from render.model.hints import TYPE_CHECKING, Any, Self
 
 __all__ = ["NamedTuple"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from render.kubevirt import instancetype, virt_launcher, vm_controller, vm_mutator
 from render.machine import Machine
 from render.model import tree
+from render.model.hints import Any
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes

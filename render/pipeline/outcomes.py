@@ -6,9 +6,9 @@ No combination is left unsaid; ``docs/emit.md`` is made from it.
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
 
 from render.legacy import machines
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import FLAVOR_GROUP, KUBEVIRT, VMI, Resource
 

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Location
 from render.manifests.blame import patches
 from render.manifests.documents import Documents
 from render.model import fieldpath, tree
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import HIDDEN, Contender, Decision
 from render.model.resource import LOCK_KIND, from_body

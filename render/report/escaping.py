@@ -2,7 +2,8 @@
 
 import json
 import re
-from typing import Any
+
+from render.model.hints import Any
 
 #: What the runners of GitHub, Azure Pipelines and TeamCity take for a command wherever it stands in a log.
 _COMMAND = re.compile(r"##(vso|teamcity)?\[")

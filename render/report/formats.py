@@ -5,8 +5,8 @@ Those of a fleet and of an impact stand here too: all are options, and so read a
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report.style import Style
 from render.report.summary import Tally

@@ -1,7 +1,6 @@
 """The JSON report (``schemas/report.schema.json``): everything that is known of each finding."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from render.diagnostics import secrets
 from render.diagnostics.codes import CODES
@@ -9,6 +8,7 @@ from render.diagnostics.diagnostic import Location, Severity
 from render.diagnostics.fix import Action
 from render.manifests.fixes import FileEdit
 from render.model import fieldpath
+from render.model.hints import Any
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report import tested, waivers
 from render.report.terminal import GREEN, SEVERITY_STYLES, painted

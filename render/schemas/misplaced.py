@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import takewhile
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import WRONG_TYPE
 from render.diagnostics.fix import Action, Fix, move
 from render.model import fieldpath, tree, types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree

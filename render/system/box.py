@@ -15,8 +15,8 @@ import shutil
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Self
 
+from render.model.hints import TYPE_CHECKING, Self
 from render.model.named_tuple import NamedTuple
 from render.system import processes, processors, seccomp
 from render.system.signals import deferred

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, count, repeat
-from typing import Any, Final
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Final
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.yaml import scalars

@@ -8,10 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.yaml import positions, reader, spans, stream
 from render.yaml.budget import Limits

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.yaml import scalars, writer
 

@@ -5,11 +5,11 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks and pkg/oper
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
 
 from render.admission.cdi import datavolume
 from render.diagnostics.cause import Cause
 from render.model.apimachinery import quantity
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree

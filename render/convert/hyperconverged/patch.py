@@ -9,11 +9,11 @@ and stricter.
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 
 from render.convert.hyperconverged.decoding import JSON_NAMES
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree
 
 ANNOTATION = "kubevirt.kubevirt.io/jsonpatch"

@@ -6,7 +6,6 @@ Upstream: pkg/webhooks/mutator and pkg/webhooks/validator of the hyperconverged-
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from render.convert.hyperconverged import fields, gates
 from render.convert.hyperconverged.conversion import REPLACED
@@ -15,6 +14,7 @@ from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
 from render.model.apimachinery.duration import nanoseconds
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Windowed, in_force, since, until
 from render.model.tree import Tree

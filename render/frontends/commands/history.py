@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -19,6 +18,7 @@ from render.frontends.session import is_repository
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import walk
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings, whole
 from render.model.nearest import did_you_mean

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -17,6 +16,7 @@ from render.legacy import machines
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.model import misspelt
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.kinds import FLAVOR
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, VM, Resource, from_body

@@ -5,7 +5,8 @@ The base protocol of the LSP: a header with the length, an empty line, and as ma
 
 import json
 import re
-from typing import Any, BinaryIO, NoReturn
+
+from render.model.hints import Any, BinaryIO, NoReturn
 
 _LENGTH = re.compile(rb"content-length *: *([0-9]{1,12})", re.IGNORECASE)
 _LONGEST_LINE, _MOST_LINES = 4096, 32

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
@@ -12,6 +11,7 @@ from render.manifests.blame import origins
 from render.manifests.kustomization import AddedPatch, Reach
 from render.model import patterns
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
@@ -16,6 +15,7 @@ from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings
 from render.manifests.uses.values import merged
 from render.model.fieldpath import FieldPath
 from render.model.globs import Globs
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get

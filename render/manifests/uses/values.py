@@ -6,10 +6,10 @@ Upstream: helm pkg/strvals/parser.go; argo-cd util/helm/cmd.go (cleanSetParamete
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from render.manifests import relevance
 from render.manifests.uses.use import UnevaluatedError
+from render.model.hints import Any
 from render.model.resource import SETTINGS_HOLDERS
 from render.model.tree import Tree, leaves
 

@@ -5,9 +5,9 @@ Upstream: encoding/json/scanner.go (syntax), decode.go (types; keys are found wh
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from render.model.apimachinery.go import quoted
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 
 

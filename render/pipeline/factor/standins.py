@@ -7,7 +7,6 @@ and examples, and with others, since what is found has to hold whatever is fille
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OPENSHIFT, OURS, Fill, Parameter, TemplateObject, Use
@@ -16,6 +15,7 @@ from render.diff.impact import HALTED
 from render.kubevirt import replicas
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission import metadata as api_server
@@ -29,6 +28,7 @@ from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import FLAVOR, INSTANCETYPES, PREFERENCES, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report.formats import IMPACT_FORMATS
 from render.report.page_origin import PageOrigin

@@ -4,12 +4,12 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Severity
 from render.diff.impact import FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.resource import ResourceRef
 from render.report.deciders import is_called_alike
 from render.report.impact import room

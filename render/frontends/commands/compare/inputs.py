@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import UNREAD, Impact, MachineImpact
@@ -15,6 +14,7 @@ from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
 from render.manifests.uses.destinations import in_namespace
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
