@@ -7,13 +7,13 @@ vmpool-admitter.go, vmirs-admitter.go).
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from functools import cache
-from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
 from render.diagnostics.cause import Cause
+from render.model import packaged
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force
@@ -151,7 +151,7 @@ def _checks(
         if concern.places and concern.name not in imported:
             checks.append(_at_places(concern, Check(concern.name, _not_imported)))
             continue
-        rows = in_force(import_module(f"render.admission.{concern.name}").CHECKS, release)
+        rows = in_force(packaged.module(f"render.admission.{concern.name}").CHECKS, release)
         its = (check for check in rows if not check.only or kind in check.only)
         checks += (
             _at_places(concern, check) if concern.places and not check.where else check
@@ -197,7 +197,7 @@ def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:
     """All that a text field of a VMI spec may be in *release*, by its place, as far as checks say so."""
     known: dict[FieldPath, tuple[str, ...]] = {}
     for concern in CONCERNS:
-        module = import_module(f"render.admission.{concern.name}")
+        module = packaged.module(f"render.admission.{concern.name}")
         known |= getattr(module, "WORDS", {})
         for check in in_force(module.CHECKS, release):
             if check.words and check.where and check.where not in known:

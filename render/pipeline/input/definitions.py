@@ -23,7 +23,6 @@ from render.diagnostics.codes import (
     Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.kubevirt.virt_launcher import unusable_memory
 from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
@@ -323,6 +322,8 @@ def _load_definition(
         causes = validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, causes))
         if settings.admission != "off":
+            from render.kubevirt.virt_launcher import unusable_memory
+
             memory = unusable_memory(resource, decoded, _MEMORY)
             loaded.report(resource, [memory] if memory else ())
         for warn in in_force(_WARNINGS, loaded.release):
