@@ -10,7 +10,7 @@ from render.model.hints import Any
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.outcomes import Outcome, Verdict
+from render.pipeline.outcomes import Outcome
 from render.pipeline.stages import emit, pins, stamping
 from render.settings import Settings
 
@@ -224,7 +224,7 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
     # KubeVirt has words of its own for a flavor.
     if settings.emit == "expand" and kind in ("vm", "flavored"):
         return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
-    if outcome.verdict is Verdict.REFUSED:
+    if outcome.verdict == "refused":
         return (_refused(outcome),), None
     if kind in ("store", "runtime", "vmi"):
         steps = _BARE if kind == "vmi" else _older(kind)

@@ -16,7 +16,6 @@ from render.pipeline import order, outcomes
 from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
 from render.pipeline.stages.obsolete import Obsolete
@@ -349,7 +348,7 @@ def _holding(resource: Resource, replica: Resource, body: Tree, settings: Settin
     from render.kubevirt import replicas
 
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    if outcome.verdict is Verdict.LEFT:
+    if outcome.verdict == "left as it is":
         return resource.body
     if settings.emit in order.INSTANCES:
         return body

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from render.diagnostics import secrets
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Location, Severity
-from render.diagnostics.fix import Action
 from render.manifests.fixes import FileEdit
 from render.model import fieldpath
 from render.model.hints import Any
@@ -70,7 +69,7 @@ def finding(found: Finding) -> dict[str, Any]:
 
 def _edit(file_edit: FileEdit) -> dict[str, Any]:
     """*file_edit*; what is moved has the field as its value to which it is moved."""
-    is_moved = file_edit.edit.action is Action.MOVE
+    is_moved = file_edit.edit.action == "move"
     value = (
         fieldpath.text((*file_edit.route, *file_edit.edit.value))
         if is_moved
