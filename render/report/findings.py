@@ -1,17 +1,17 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity, ordered, without_positions
 from render.manifests.fixes import FileFix
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.report.places import Place, Sources
 
 #: What follows a path that ends there, or one step further.
-_NEIGHBOUR = re.compile(r"(\.\w+)?(?!\.?[\w\[])")
-_INDEX = re.compile(r"\[\d+\]")
+_NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
+_INDEX = pattern(r"\[\d+\]")
 
 
 class Finding(NamedTuple):

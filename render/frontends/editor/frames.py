@@ -7,8 +7,9 @@ import json
 import re
 
 from render.model.hints import Any, BinaryIO, NoReturn
+from render.model.regex import pattern
 
-_LENGTH = re.compile(rb"content-length *: *([0-9]{1,12})", re.IGNORECASE)
+_LENGTH = pattern(rb"content-length *: *([0-9]{1,12})", re.IGNORECASE)
 _LONGEST_LINE, _MOST_LINES = 4096, 32
 """Of a header."""
 _LARGEST = 256 << 20

@@ -14,10 +14,11 @@ from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedEr
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system import checkout
 from render.yaml.budget import Limits
 
-_ADDRESS = re.compile(
+_ADDRESS = pattern(
     r"(?:(?:[a-z][a-z0-9+.-]*)://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+(?=/))?[:/](?P<path>.+)",
     re.IGNORECASE,
 )

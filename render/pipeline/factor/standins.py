@@ -5,7 +5,6 @@ and examples, and with others, since what is found has to hold whatever is fille
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.convert import templates
@@ -18,6 +17,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, TEMPLATE, VM, Resource, from_body
 from render.model.tree import Tree
@@ -26,7 +26,7 @@ from render.pipeline.factor import places
 _DIGITS = 12
 #: Of the name of a template, in which VMs tell their system.
 _LONGEST = 40
-_NO_LABEL = re.compile(r"[^a-z0-9]+")
+_NO_LABEL = pattern(r"[^a-z0-9]+")
 _MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 #: Values of fields that are texts to the API server, and not any text to KubeVirt.
 _WORDS: Mapping[object, tuple[str, str]] = {
