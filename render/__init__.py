@@ -1,6 +1,6 @@
 """Render KubeVirt virtual machines from the YAML in a repository, as KubeVirt would run them."""
 
-from typing import TYPE_CHECKING, Any
+from render.model.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render.diagnostics.diagnostic import Diagnostic

@@ -1,7 +1,6 @@
 """The working state of one VirtualMachine on its way through the stages, and what all of a run share."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import DEFAULT_NETWORK, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
@@ -11,6 +10,7 @@ from render.model.catalogue import Catalogue, Definition
 from render.model.cluster_config import ARCHITECTURES, COMPUTED, DECIDED, ClusterConfig
 from render.model.draft import Draft, TracedDraft, additions
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import TEMPLATE, VMI, Resource, ResourceRef

@@ -7,7 +7,6 @@ order; here they are taken by name.
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import PRESET_SELECTOR
@@ -16,6 +15,7 @@ from render.model.apimachinery import quantity, selectors
 from render.model.apimachinery.selectors import Holds, SelectorError
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import Resource

@@ -12,11 +12,11 @@ at the spec of the VMI.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Final
 
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Final
 from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force
 from render.model.tree import Tree

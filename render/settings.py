@@ -9,10 +9,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named

@@ -7,13 +7,13 @@ a third condition is a function that yields causes.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, respelled
 from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree

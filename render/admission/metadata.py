@@ -6,7 +6,6 @@ NameIsDNSSubdomain).
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED
@@ -14,6 +13,7 @@ from render.diagnostics.fix import Fix, choice, remove, rename, set_to
 from render.model.apimachinery import labels
 from render.model.apimachinery.dns1123 import as_label, label_faults, subdomain_faults
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree
 
 _MOST_ANNOTATIONS = 256 << 10

@@ -5,16 +5,16 @@ vmpool-admitter.go, vmirs-admitter.go).
 """
 
 from collections.abc import Callable, Iterator
-from enum import Enum, auto
 from functools import cache
-from importlib import import_module
 from itertools import islice
 from operator import attrgetter
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
 from render.diagnostics.cause import Cause
+from render.model import packaged
 from render.model.fieldpath import FieldPath
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force
 from render.model.tree import Tree
@@ -22,12 +22,13 @@ from render.model.tree import Tree
 _SETS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
-class Again(Enum):
-    """Whether the VMI of a VM that has passed is asked again: it can fail what nobody asks of a VM, or its defaults."""
+Again = Literal["never", "filled", "always"]
+"""Whether the VMI of a VM that has passed is asked again: it can fail what nobody asks of a VM, or its defaults.
 
-    NEVER = auto()
-    FILLED = auto()  # where its defaults, or its own rules, have a say in what it holds
-    ALWAYS = auto()
+``filled``: where its defaults, or its own rules, have a say in what it holds.
+"""
+CheckScope = Literal["all", "schema", "started", "unchanged"]
+"""Which concerns are asked: all, the schema's, those of a VMI whose VM has passed, or of one just like its VM."""
 
 
 class Concern(NamedTuple):
@@ -39,17 +40,8 @@ class Concern(NamedTuple):
 
     name: str
     places: str = ""
-    again: Again = Again.NEVER
+    again: Again = "never"
     only: tuple[str, ...] = ()
-
-
-class CheckScope(Enum):
-    """Which concerns are asked: all, the schema's, those of a VMI whose VM has passed, or of one just like its VM."""
-
-    ALL = auto()
-    SCHEMA = auto()
-    STARTED = auto()
-    UNCHANGED = auto()
 
 
 #: In upstream's order.
@@ -75,11 +67,11 @@ CONCERNS = (
     Concern(
         "vmi.domain.claims", places="resourceClaims domain.devices.gpus domain.devices.hostDevices"
     ),
-    Concern("vmi.storage.bootorder", again=Again.FILLED),
+    Concern("vmi.storage.bootorder", again="filled"),
     Concern("vmi.domain.inputs", places="domain.devices.inputs"),
     Concern("vmi.domain.iothreads", places="domain.ioThreadsPolicy"),
     Concern("vmi.probes", places="readinessProbe livenessProbe"),
-    Concern("vmi.storage.disks", again=Again.FILLED),
+    Concern("vmi.storage.disks", again="filled"),
     Concern(
         "vmi.domain.firmware",
         places="domain.firmware.serial domain.firmware.bootloader domain.firmware.kernelBoot",
@@ -106,23 +98,23 @@ CONCERNS = (
     Concern("datavolumetemplates"),
     Concern("vm"),
     Concern("liveupdate", places="domain.memory.maxGuest"),
-    Concern("vmi.start", again=Again.ALWAYS),
-    Concern("vmi.domain.hyperv", places="domain.features.hyperv", again=Again.FILLED),
-    Concern("vmi.domain.architecture", again=Again.FILLED),
+    Concern("vmi.start", again="always"),
+    Concern("vmi.domain.hyperv", places="domain.features.hyperv", again="filled"),
+    Concern("vmi.domain.architecture", again="filled"),
     Concern("pool", only=_SETS),
 )
 
 
 def _concerns(scope: CheckScope) -> tuple[Concern, ...]:
     match scope:
-        case CheckScope.ALL:
+        case "all":
             return CONCERNS
-        case CheckScope.SCHEMA:
+        case "schema":
             return CONCERNS[:1]
-        case CheckScope.STARTED:
-            return tuple(concern for concern in CONCERNS if concern.again is not Again.NEVER)
-        case CheckScope.UNCHANGED:
-            return tuple(concern for concern in CONCERNS if concern.again is Again.ALWAYS)
+        case "started":
+            return tuple(concern for concern in CONCERNS if concern.again != "never")
+        case "unchanged":
+            return tuple(concern for concern in CONCERNS if concern.again == "always")
 
 
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
@@ -151,7 +143,7 @@ def _checks(
         if concern.places and concern.name not in imported:
             checks.append(_at_places(concern, Check(concern.name, _not_imported)))
             continue
-        rows = in_force(import_module(f"render.admission.{concern.name}").CHECKS, release)
+        rows = in_force(packaged.module(f"render.admission.{concern.name}").CHECKS, release)
         its = (check for check in rows if not check.only or kind in check.only)
         checks += (
             _at_places(concern, check) if concern.places and not check.where else check
@@ -169,7 +161,7 @@ MOST_CAUSES = 1_000
 """Of one object: KubeVirt has one for each pair of disks that are called alike, and nobody reads more."""
 
 
-def causes(subject: Subject, scope: CheckScope = CheckScope.ALL) -> Iterator[tuple[Check, Cause]]:
+def causes(subject: Subject, scope: CheckScope = "all") -> Iterator[tuple[Check, Cause]]:
     """Why schema and webhooks refuse *subject*: each cause, with the check of *scope* that yields it.
 
     No more than `MOST_CAUSES` are looked for.
@@ -197,7 +189,7 @@ def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:
     """All that a text field of a VMI spec may be in *release*, by its place, as far as checks say so."""
     known: dict[FieldPath, tuple[str, ...]] = {}
     for concern in CONCERNS:
-        module = import_module(f"render.admission.{concern.name}")
+        module = packaged.module(f"render.admission.{concern.name}")
         known |= getattr(module, "WORDS", {})
         for check in in_force(module.CHECKS, release):
             if check.words and check.where and check.where not in known:

@@ -5,37 +5,40 @@ One walk over the spec finds all of them, instead of a look-up for each check.
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from render.admission.checks import EACH, Check
+from render.model.hints import Any
 from render.model.tree import Tree
 
 #: Machines of one shape are asked the same; so many shapes are remembered.
 _SHAPES = 1024
 
 
-class _PlaceNode:
-    """A step of the places that checks stand at; *mask* has a bit for each check whose place ends here."""
+class _PlaceNode(dict[str, "_PlaceNode"]):
+    """A step of the places that checks stand at, with the next ones; *mask* has a bit for each check that ends here."""
 
-    __slots__ = ("children", "mask")
+    __slots__ = ("mask",)
 
     def __init__(self) -> None:
-        self.children: dict[str, _PlaceNode] = {}
         self.mask = 0
+
+    def __missing__(self, step: str) -> "_PlaceNode":
+        child = self[step] = _PlaceNode()
+        return child
 
 
 def _mask(node: _PlaceNode, value: Any) -> int:
     """The bits of the checks at or below *node* whose place has a value in *value*."""
-    mask, children = node.mask, node.children
-    if not children:
+    mask = node.mask
+    if not node:
         return mask
     if isinstance(value, dict):
         for key, item in value.items():
-            child = children.get(key)
+            child = node.get(key)
             if child is not None and item is not None:
                 mask |= _mask(child, item)
     elif isinstance(value, list):
-        child = children.get(EACH)
+        child = node.get(EACH)
         if child is not None:
             for item in value:
                 mask |= _mask(child, item)
@@ -50,7 +53,7 @@ def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
         for place in (check.where, *check.also):
             node = root
             for step in place:
-                node = node.children.setdefault(str(step), _PlaceNode())
+                node = node[str(step)]
             node.mask |= 1 << index
 
     @lru_cache(maxsize=_SHAPES)

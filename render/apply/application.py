@@ -1,12 +1,12 @@
 """The order of application (upstream: pkg/instancetype/apply/vmi.go, pkg/instancetype/preference/apply/vmi.go)."""
 
 from functools import cache
-from typing import Any
 
 from render import rules
 from render.apply import instancetype, preference
 from render.model import topology
 from render.model.draft import Draft
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree

@@ -7,10 +7,10 @@ the older ones lack: the API server rewrote the version of an object and kept th
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree
 
 OLDER = ("v1alpha1", "v1alpha2")

@@ -6,11 +6,11 @@ are is seen by rendering them both ways.
 
 import json
 import math
-from typing import Any
 
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath, text
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

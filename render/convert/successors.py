@@ -1,13 +1,13 @@
 """What a migration writes into one object, in place of what is deprecated: edits that keep comments and order."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render.convert import flavors, instancetypes, presets, templates
 from render.diagnostics.fix import Fix, edit_of
 from render.model import topology, tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import FLAVOR
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, served

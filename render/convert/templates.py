@@ -9,11 +9,12 @@ OpenShift's library-go (pkg/template/templateprocessing/template.go) for a Templ
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from render.model import tree, types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import Version
 from render.model.resource import KUBEVIRT, Resource, text_at
 from render.model.tree import Tree
@@ -36,8 +37,8 @@ _GROUPS = {
     OPENSHIFT: ("template.openshift.io", ""),
     **{kind: (group,) for kind, (group, _) in _HOLDERS.items()},
 }
-_IN_TEXT = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
-_AS_JSON = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}\Z")
+_IN_TEXT = pattern(r"\$\{([a-zA-Z0-9_]+)\}")
+_AS_JSON = pattern(r"\$\{\{([a-zA-Z0-9_]+)\}\}\Z")
 _LABELS: FieldPath = ("metadata", "labels")
 _MOST_FILLED = 16 << 20
 """Characters that the parameters of one template may be in all, wherever they stand."""

@@ -4,12 +4,12 @@ Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/ins
 """
 
 from collections.abc import Callable
-from typing import Final
 
 from render.defaults import identity
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.hints import Final
 from render.model.release import Version, holds, in_force, since, until
 from render.model.resource import text_at
 from render.model.tree import Tree

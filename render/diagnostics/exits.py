@@ -1,7 +1,8 @@
 """Exit statuses: what a caller can tell without reading the report. `docs/options.md` and ``--help`` list them."""
 
 from enum import IntEnum
-from typing import Self
+
+from render.model.hints import Self
 
 
 class Exit(IntEnum):

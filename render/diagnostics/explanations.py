@@ -29,8 +29,9 @@ from functools import cache
 from render.diagnostics.codes import page
 from render.model import packaged
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 
-_SECTION = re.compile(
+_SECTION = pattern(
     r"\*[^*]+\.\* (?P<meaning>.+?)\n\n"
     r"```(?:yaml|console)\n(?P<example>.+?)```\n\n"
     r"Says: (?:`` (?P<quoted>.+?) ``|`(?P<message>[^`]+)`)\n\n"

@@ -1,12 +1,11 @@
 """What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from enum import StrEnum
-from typing import Any
 
 from render.model import tree
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 
@@ -15,15 +14,8 @@ _NEAR = 0.6
 _STAYING: tuple[FieldPath, ...] = (("metadata",), ("spec", "template", "spec", "domain"))
 
 
-class Action(StrEnum):
-    """What an edit does at its path."""
-
-    SET = "set"
-    QUOTE = "quote"
-    PREPEND = "prepend"
-    RENAME = "rename"
-    MOVE = "move"
-    REMOVE = "remove"
+Action = Literal["set", "quote", "prepend", "rename", "move", "remove"]
+"""What an edit does at its path."""
 
 
 class FixEdit(NamedTuple):
@@ -43,14 +35,14 @@ class FixEdit(NamedTuple):
     @property
     def target(self) -> FieldPath:
         """The place that something gets which stands at *path*: `path` itself, unless it is moved or renamed."""
-        if self.action is Action.RENAME:
+        if self.action == "rename":
             return (*self.path[:-1], self.value)
-        to: FieldPath = self.value if self.action is Action.MOVE else self.path
+        to: FieldPath = self.value if self.action == "move" else self.path
         return to
 
     def at(self, place: Callable[[FieldPath], FieldPath]) -> "FixEdit":
         """The same edit where *place* puts each path of it."""
-        value = place(self.value) if self.action is Action.MOVE else self.value
+        value = place(self.value) if self.action == "move" else self.value
         return self._replace(path=place(self.path), value=value)
 
 
@@ -77,43 +69,43 @@ class Fix(NamedTuple):
 
 def set_to(path: FieldPath, value: Any) -> FixEdit:
     """Set *value* at *path*."""
-    return FixEdit(path, Action.SET, value)
+    return FixEdit(path, "set", value)
 
 
 def quote(path: FieldPath) -> FixEdit:
     """Put what is written at *path* into quotes."""
-    return FixEdit(path, Action.QUOTE)
+    return FixEdit(path, "quote")
 
 
 def prepend(path: FieldPath, lead: str) -> FixEdit:
     """Put *lead* before the text at *path*."""
-    return FixEdit(path, Action.PREPEND, lead)
+    return FixEdit(path, "prepend", lead)
 
 
 def rename(path: FieldPath, key: str) -> FixEdit:
     """Call the key at *path* *key*."""
-    return FixEdit(path, Action.RENAME, key)
+    return FixEdit(path, "rename", key)
 
 
 def move(path: FieldPath, to: FieldPath) -> FixEdit:
     """Carry what stands at *path* over to *to*."""
-    return FixEdit(path, Action.MOVE, to)
+    return FixEdit(path, "move", to)
 
 
 def remove(path: FieldPath) -> FixEdit:
     """Drop what stands at *path*."""
-    return FixEdit(path, Action.REMOVE)
+    return FixEdit(path, "remove")
 
 
 def edit_of(operation: Operation) -> FixEdit:
     """*operation* as an edit of a fix."""
     match operation:
         case Put(path, value):
-            return FixEdit(path, Action.SET, value)
+            return FixEdit(path, "set", value)
         case Remove(path):
-            return FixEdit(path, Action.REMOVE)
+            return FixEdit(path, "remove")
         case Move(path, to) if path[:-1] == to[:-1]:
-            return FixEdit(path, Action.RENAME, to[-1])
+            return FixEdit(path, "rename", to[-1])
         case Move(path, to):
             return move(path, to)
 
@@ -122,15 +114,15 @@ def operation(edit: FixEdit, prefix: FieldPath = ()) -> Operation:
     """What *edit* does to an object at *prefix* of a document; ValueError for one that needs the text of a file."""
     path = (*prefix, *edit.path)
     match edit.action:
-        case Action.SET:
+        case "set":
             return Put(path, edit.value)
-        case Action.REMOVE:
+        case "remove":
             return Remove(path)
-        case Action.RENAME:
+        case "rename":
             return Move(path, (*path[:-1], edit.value))
-        case Action.MOVE:
+        case "move":
             return Move(path, (*prefix, *edit.value))
-        case Action.QUOTE | Action.PREPEND:
+        case "quote" | "prepend":
             raise ValueError(edit)
 
 

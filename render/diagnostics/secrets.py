@@ -2,9 +2,10 @@
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.regex import pattern
 
 MASK = "[redacted]"
 _ASSIGNING = (":", "=", "\n", '"')
@@ -12,22 +13,22 @@ _WORDS = (
     r"(?:user_?-?data|network_?-?data|ignition_?-?data)(?:base64)?|passw(?:or)?d|passphrase|chpasswd|token"
     r"|(?:private|secret|api|access|encryption)[_-]?key|stringdata|literals|(?:extra|http)_?-?headers"
 )
-_SECRET_KEY = re.compile(f"(?:{_WORDS})$", re.IGNORECASE)
-_SPEAKING = re.compile(f"{_WORDS}|secret|ignition", re.IGNORECASE)
+_SECRET_KEY = pattern(f"(?:{_WORDS})$", re.IGNORECASE)
+_SPEAKING = pattern(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
-_KEY = re.compile(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
+_KEY = pattern(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 #: A user and password before a host, up to the last ``@``: of a URL, of a whole value, of a word of a text.
-_CREDENTIALS = re.compile(
+_CREDENTIALS = pattern(
     r"""(?:(?<=//)[^/\s@]++|^[^/\s@:]++:[^/\s@]++|(?<![^\s"'`])[^/\s@:"'`]++:[^/\s@"'`]++)"""
     r"""(?:@[^/\s@"'`]++)*(?=@(?!sha256:|sha512:))"""
 )
-_OF_GO_YAML = re.compile(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
-_PARAMETER = re.compile(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
-_SIGNING = re.compile(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
+_OF_GO_YAML = pattern(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
+_PARAMETER = pattern(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
+_SIGNING = pattern(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 #: What is run, by probes and containers, with passwords among its words.
 _COMMANDS = frozenset({"command", "args"})
 #: What holds user data, or might be given it right away, however the rest of its name is spelled.
-_DATA_HOLDER = re.compile(r"cloud[_-]?init|sysprep", re.IGNORECASE)
+_DATA_HOLDER = pattern(r"cloud[_-]?init|sysprep", re.IGNORECASE)
 #: What there is no secret itself: references, of which a name is known.
 _REFERENCES = frozenset(
     {"secretRef", "userDataSecretRef", "networkDataSecretRef", "secret", "configMap"}

@@ -1,12 +1,12 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.diagnostics.fix import Fix, remove
 from render.model import tree
+from render.model.hints import Any
 from render.model.nearest import did_you_mean, nearest
 from render.model.resource import OWN, Resource
 

@@ -6,11 +6,11 @@ The notation of a quantity, the order of a mapping and an empty list or mapping 
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from render.model import tree, types
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST
 from render.model.tree import Tree

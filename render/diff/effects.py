@@ -7,7 +7,6 @@ pkg/virt-controller/watch/workload-updater/workload-updater.go.
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
-from typing import Any, Literal
 
 from render.diff import compare, networks, volumes
 from render.diff.compare import Route
@@ -18,6 +17,7 @@ from render.model.apimachinery import quantity
 from render.model.cluster.liveupdate import memory_fault
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.release import MAIN, Version, Windowed, in_force, since, until
 from render.model.tree import Tree

@@ -1,11 +1,11 @@
 """What of an expected tree another one does not have: for tests of VMs."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 
 

@@ -1,7 +1,6 @@
 """What a change of the repository does to each VM: the answer of `compare`."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
 
 from render.diagnostics import codes
 from render.diagnostics.codes import CODES
@@ -25,6 +24,7 @@ from render.diff.room import NamespaceImpact, QuotaImpact
 from render.diff.sizes import Size
 from render.diff.source import ChangeSource, SideName
 from render.model import tree
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree

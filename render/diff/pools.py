@@ -5,10 +5,10 @@ pkg/virt-controller/watch/replicaset/replicaset.go, which updates no VMI.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from render.diff.compare import Difference
 from render.model import tree
+from render.model.hints import Literal
 from render.model.release import Version, holds, since
 from render.model.tree import Tree
 from render.model.types import VM_TYPE

@@ -3,10 +3,9 @@
 Upstream: pkg/virt-launcher/virtwrap/converter/vcpu/vcpu.go (GetCPUTopology, GetVirtualMemory).
 """
 
-from typing import Any
-
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

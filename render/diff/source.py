@@ -1,9 +1,8 @@
 """Where a change was written."""
 
-from typing import Literal
-
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 

@@ -1,7 +1,6 @@
 """What the API server stores when a manifest is applied over an object that is there (server-side apply)."""
 
-from typing import Any
-
+from render.model.hints import Any
 from render.model.tree import Tree
 
 

@@ -1,10 +1,10 @@
 """What a command answers: `render.frontends.execute` alone prints, publishes, saves and exits."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.diagnostics.exits import Exit
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

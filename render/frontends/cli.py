@@ -7,7 +7,6 @@ that a wrong one reads the same from a flag, a variable or a file.
 import os
 from collections.abc import Callable, Sequence
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +25,7 @@ from render.frontends.request.commands import (
     Call,
     Command,
 )
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.nearest import nearest
 from render.report import text
 from render.report.findings import find, groups

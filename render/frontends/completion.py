@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from render.model.hints import Any
 from render.yaml.budget import Limits
 
 

@@ -5,9 +5,9 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from render.diagnostics.exits import Exit, failure
+from render.model.hints import NoReturn
 from render.system import signals
 
 _GONE = "error VR110 unreadable: cannot read the current folder: it was removed"

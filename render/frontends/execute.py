@@ -7,8 +7,6 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
@@ -19,7 +17,9 @@ from render.frontends.answer import Answer, Files, RefusedError
 from render.frontends.progress import Work, in_words, isolation
 from render.frontends.request.commands import COMMANDS, Call
 from render.frontends.request.request import Request, request
+from render.model import packaged
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.report import summary, terminal
 from render.system import signals
 from render.system.files import reason, unreadable
@@ -36,7 +36,7 @@ def execute(call: Call, environ: Mapping[str, str]) -> Exit:
     """Do what *call* says, with the process's own streams."""
     command = COMMANDS[call.command]
     module, _, name = command.function.partition(":")
-    function = getattr(import_module(f"render.frontends.{module}"), name)
+    function = getattr(packaged.module(f"render.frontends.{module}"), name)
     if command.hosted:
         hosted: Exit = function(call, environ)
         return hosted

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from typing import Any
 
 from render.diagnostics.codes import status
 from render.diagnostics.diagnostic import Diagnostic
@@ -18,6 +17,7 @@ from render.frontends.request.request import (
     SettingsRequest,
 )
 from render.frontends.session import no_objects, single
+from render.model.hints import Any
 from render.report.findings import Finding
 from render.settings import Settings
 from render.yaml.budget import Limits

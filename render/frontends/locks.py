@@ -157,14 +157,15 @@ def _elsewhere(loaded: Documents) -> Iterator[str]:
         folder = os.path.dirname(folder)
         yield from _lock_in(folder)
     for below in sorted(loaded.bases):
-        if os.path.realpath(below) != here:
-            yield from _lock_in(below)
+        for file in _lock_in(below):
+            if os.path.realpath(below) != here:
+                yield file
 
 
 def _lock_in(folder: str) -> Iterator[str]:
-    file = tidy(os.path.relpath(os.path.join(folder, LOCK)))
+    file = os.path.normpath(os.path.join(folder, LOCK))
     if os.path.lexists(file):
-        yield file
+        yield tidy(os.path.relpath(file))
 
 
 def _is_lock(file: str) -> bool:

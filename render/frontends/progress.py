@@ -6,11 +6,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
 
 from render.frontends.parts import FleetPart
 from render.manifests.documents import Documents
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING, Any, Self
 from render.system import signals
 from render.system.streams import PRINTED
 

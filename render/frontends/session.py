@@ -4,7 +4,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO
 
 from render.diagnostics import codes, defects
 from render.diagnostics.codes import status
@@ -28,6 +27,7 @@ from render.manifests.sources.reading import Reading
 from render.model import tree
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING, BinaryIO
 from render.model.release import NEWEST, release_named
 from render.model.resource import (
     INSTANCETYPE_GROUP,

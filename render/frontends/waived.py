@@ -2,12 +2,12 @@
 
 import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from render.diagnostics.suppression import silences
 from render.frontends.request.request import Request
 from render.manifests.documents import Documents
 from render.model import tree
+from render.model.hints import TYPE_CHECKING
 from render.report import waivers
 from render.report.formats import FORMATS
 from render.system.streams import STDERR, emit

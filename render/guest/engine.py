@@ -4,8 +4,12 @@ A text that is not for the schemas (a script, say) is not checked. Upstream: clo
 (validate_cloudconfig_file), cloudinit/handlers/__init__.py (type_from_starts_with), without netplan.
 """
 
+from collections.abc import Iterable
+
 from render.guest import yaml11
 from render.guest.problem import Problem
+from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 
 CLOUD_CONFIG = "text/cloud-config"
@@ -58,9 +62,7 @@ def user_data(text: str) -> SchemaAnswer:
     loaded = yaml11.load(text)
     if not isinstance(loaded.value, dict):
         return SchemaAnswer(taken, loaded)
-    from render.guest import schemas
-
-    return _answer(SchemaAnswer(taken, loaded), schemas.cloud_config(loaded.value))
+    return _answer(SchemaAnswer(taken, loaded), _of_cloud_config(loaded.value))
 
 
 def network_data(text: str) -> SchemaAnswer:
@@ -69,9 +71,7 @@ def network_data(text: str) -> SchemaAnswer:
     value = loaded.value
     if not isinstance(value, dict) or not value.get("network", value):
         return SchemaAnswer(None, loaded)
-    from render.guest import schemas
-
-    return _answer(SchemaAnswer(None, loaded), schemas.network(value))
+    return _answer(SchemaAnswer(None, loaded), _of_network(value))
 
 
 def _answer(answer: SchemaAnswer, problems: list[Problem]) -> SchemaAnswer:
@@ -80,3 +80,39 @@ def _answer(answer: SchemaAnswer, problems: list[Problem]) -> SchemaAnswer:
         errors=tuple(problem for problem in problems if not problem.version),
         deprecations=tuple(problem for problem in problems if problem.version),
     )
+
+
+def _of_cloud_config(value: dict[Any, Any]) -> list[Problem]:
+    """What the schema says of a cloud-config that is a mapping."""
+    from render.guest import schemas
+
+    known = schemas.known_keys()
+    unknown = tuple(str(key) for key in value if key not in known)
+    # cloud-init takes the name out of a message, where it stands between quotes.
+    place = unknown if len(unknown) == 1 and "'" not in unknown[0] else ()
+    problems = [Problem(place, "additionalProperties", keys=unknown)] if unknown else []
+    for key, item in value.items():
+        problems += _problems(schemas.of_key(key), item, (key,))
+    return list(dict.fromkeys(problems))
+
+
+def _of_network(value: dict[Any, Any]) -> list[Problem]:
+    """What the schema of its version says of network data that are a mapping, with or without ``network`` on top."""
+    from render.guest import schemas
+
+    inner = value.get("network", value)
+    version = inner.get("version") if isinstance(inner, dict) else None
+    return list(dict.fromkeys(_problems((schemas.of_network(version),), value, ())))
+
+
+def _problems(wanted: Iterable[dict[str, Any]], value: Any, path: FieldPath) -> list[Problem]:
+    """What each schema of *wanted* says of *value* at *path*; nothing but words is asked of jsonschema."""
+    from render.guest.conformity import conforms
+
+    problems: list[Problem] = []
+    for schema in wanted:
+        if not conforms(schema, value):
+            from render.guest import validator
+
+            problems += validator.problems(schema, value, path)
+    return problems

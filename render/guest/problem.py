@@ -1,8 +1,7 @@
 """What a schema has to say of a document, as a value."""
 
-from typing import Any
-
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 
 

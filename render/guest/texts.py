@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Any
 
 from render.guest import engine, yaml11
 from render.guest.engine import SchemaAnswer
@@ -17,22 +16,24 @@ from render.guest.problem import Problem
 from render.guest.volumes import GZIP
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
+from render.model.regex import pattern
 
 #: What a template language fills in, and what is encrypted.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = pattern(
     r"\{\{|\{%|\$\{[A-Za-z_]|\$\([A-Za-z_]\w*\)|ENC\[|(?<![\w.])@[A-Za-z_]\w*@"
     r"|__[A-Za-z][A-Za-z0-9_]*__|<[A-Za-z_][^<>\n]*>|%%\w+%%"
 )
-_BRACES = re.compile(r"\{\{|\{%")
+_BRACES = pattern(r"\{\{|\{%")
 _ENCRYPTED = "ENC["
-_MIME = re.compile(r"^(?:mime-version|content-type):", re.IGNORECASE)
+_MIME = pattern(r"^(?:mime-version|content-type):", re.IGNORECASE)
 _MIME_SPAN = 4096
 _OPENSTACK = frozenset({"links", "networks", "services"})
 _OF_NETWORK = frozenset({"bonds", "bridges", "config", "ethernets", "vlans"})
 #: A colon without a blank, which PyYAML takes inside of brackets and libyaml does not.
-_TIGHT = re.compile(r"""\w:[\[{'"]""")
+_TIGHT = pattern(r"""\w:[\[{'"]""")
 _MOST = 20
 """Remarks of one kind about one text."""
 _SHARED = 64
@@ -54,12 +55,12 @@ _TYPES = {
 }  # fmt: skip
 #: What netplan reads from a text as well.
 _NETPLAN_TEXTS = {
-    "boolean": re.compile(r"(?i:true|false|on|off|yes|no|y|n)"),
-    "integer": re.compile(r"[0-9]+"),
+    "boolean": pattern(r"(?i:true|false|on|off|yes|no|y|n)"),
+    "integer": pattern(r"[0-9]+"),
 }
 #: Fields that netplan takes in more forms than cloud-init's schema.
 _NETPLAN_OWN = frozenset({"driver", "parameters", "use-domains"})
-_MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
+_MAC = pattern(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
 
 
 _Placer = Callable[[FieldPath], tuple[int, int]]
@@ -189,7 +190,7 @@ def answer_file(text: str) -> TextVerdict:
     return TextVerdict()
 
 
-_XML_TAG = re.compile(r"</?[A-Za-z_][^<>]*>")
+_XML_TAG = pattern(r"</?[A-Za-z_][^<>]*>")
 
 
 class _DoctypeError(Exception):
@@ -446,7 +447,7 @@ _WISHES = {
 }
 
 
-_MARKUP = re.compile(r"[*`]+|:[a-z]+:")
+_MARKUP = pattern(r"[*`]+|:[a-z]+:")
 
 
 def _deprecated(place: _Placer, answer: SchemaAnswer, value: Any) -> Iterator[Remark]:

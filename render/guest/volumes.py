@@ -7,10 +7,10 @@ Of several cloud-init volumes KubeVirt reads the first. Upstream: pkg/cloud-init
 import base64
 import binascii
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource
 from render.model.tree import Tree

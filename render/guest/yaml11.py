@@ -8,10 +8,11 @@ those of PyYAML.
 import binascii
 import re
 from collections.abc import Callable
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.yaml import libyaml, positions, scalars
 from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR
 from render.yaml.stream import Chunk
@@ -24,17 +25,17 @@ _UNKNOWN_TAG = "a tag that cloud-init does not know"
 #: PyYAML has no ``y`` and ``n``.
 _BOOLEANS = {word: value for word, value in scalars.BOOLEANS.items() if len(word) > 1}
 _NULLS = frozenset(scalars.NULLS)
-_INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*(?::[0-5]?[0-9])*)")
-_FLOAT = re.compile(
+_INTEGER = pattern(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9_]*(?::[0-5]?[0-9])*)")
+_FLOAT = pattern(
     r"[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?"
     r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 )
-_DATE = re.compile(
+_DATE = pattern(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?"
     r"(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?"
 )
-_TAB_OR_COMMENT = re.compile(r"\t|(?:^|(?<=[ \t\n]))#[^\n]*", re.MULTILINE)
+_TAB_OR_COMMENT = pattern(r"\t|(?:^|(?<=[ \t\n]))#[^\n]*", re.MULTILINE)
 _LONGEST = 128
 """Characters of a plain number; a longer text is none that anybody means as one."""
 _SIXTY = 60

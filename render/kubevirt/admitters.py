@@ -80,16 +80,16 @@ def check_schema(machine: Machine) -> None:
         subject = _subject(machine, VM, machine.spec.get("template") or {}, machine.vmi_path)
     else:
         subject = _subject(machine, VMI, machine.vm, machine.vmi_path)
-    _report(machine, subject, (), order.causes(subject, CheckScope.SCHEMA))
+    _report(machine, subject, (), order.causes(subject, "schema"))
 
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
     checked = None if machine.merged or not machine.template else machine.checked
-    scope = CheckScope.ALL if not checked else _started(machine)
-    if checked and scope is CheckScope.STARTED and _is_plain(checked.vmi["spec"]):
+    scope: CheckScope = "all" if not checked else _started(machine)
+    if checked and scope == "started" and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))
-        scope = CheckScope.UNCHANGED
+        scope = "unchanged"
     else:
         from render.defaults.vmi import fill_vmi
 
@@ -113,9 +113,9 @@ def _started(machine: Machine) -> CheckScope:
     """The concerns to ask again of a VMI whose VM has been asked."""
     added = machine.additions
     if machine.preference is None or not any(added):
-        return CheckScope.STARTED
+        return "started"
     # What is added to a VMI before its preference is applied is added to a VM after that.
-    return CheckScope.ALL
+    return "all"
 
 
 #: What the defaults of a VMI, or its own rules, have a say in.

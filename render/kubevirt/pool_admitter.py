@@ -4,7 +4,6 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vmpool-admitter.go,
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render import schemas
 from render.admission import order
@@ -31,6 +30,7 @@ from render.machine import Context
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree

@@ -6,7 +6,6 @@ pkg/virt-controller/watch/preset.go.
 
 import json
 from itertools import islice
-from typing import Any
 
 from render import presets
 from render.convert.presets import compact
@@ -23,6 +22,7 @@ from render.machine import MOST_PRESET_STEPS, Context, Contradiction, Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
 from render.model.resource import Resource

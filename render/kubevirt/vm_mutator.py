@@ -3,8 +3,6 @@
 Upstream: pkg/virt-api/webhooks/mutating-webhook/mutators/vm-mutator.go, pkg/instancetype/webhooks/vm.
 """
 
-from typing import TYPE_CHECKING
-
 from render.admission import matchers
 from render.defaults.vm import (
     architecture_of_sources,
@@ -26,6 +24,7 @@ from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.resource import CDI, TEMPLATE
 from render.model.tree import Tree

@@ -5,10 +5,10 @@ Upstream: pkg/virt-config/virt-config.go, pkg/virt-config/feature-gates.go, pkg/
 
 from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
 
 from render.model import tree
 from render.model.cluster_config import ClusterConfig
+from render.model.hints import Any, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.release import Form, Rows, Version, form, rows, since, until
 from render.model.tree import Tree

@@ -6,12 +6,12 @@ Upstream: pkg/vmitrait/vmitrait.go, pkg/util/amd64.go, pkg/util/s390x.go, stagin
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 
 from render.launcher.cluster import LauncherCluster
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import Form, form, since, until
 from render.model.tree import Tree
 

@@ -5,12 +5,12 @@ pkg/virt-controller/watch/topology (hinter.go, tsc.go, filter.go).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from render.launcher import devices
 from render.launcher.launch import Launch, PodError
 from render.model import tree
 from render.model.apimachinery.go import atoi
+from render.model.hints import Any
 from render.model.release import Rows, rows, since, until
 from render.model.tree import Tree
 

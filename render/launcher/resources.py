@@ -6,7 +6,6 @@ pkg/container-disk/container-disk.go, pkg/virtiofs/resources.go, pkg/virt-contro
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from render.launcher import cpu, devices, memory
 from render.launcher.cluster import LauncherCluster
@@ -24,6 +23,7 @@ from render.model.apimachinery.quantity import (
     scaled,
     text_of,
 )
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree

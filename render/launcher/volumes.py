@@ -5,11 +5,11 @@ Upstream: pkg/virt-controller/services/rendervolumes.go.
 
 import posixpath
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from render.launcher import networks
 from render.launcher.launch import Launch, PodError
 from render.model import tree
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import MAIN, Form, form, since, until
 from render.model.tree import Tree

@@ -1,7 +1,6 @@
 """Reading objects of older APIs: decoded into today's types, with what has to be said about their age."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render import schemas
 from render.convert import flavors, instancetypes, successors
@@ -20,6 +19,7 @@ from render.diagnostics.diagnostic import Diagnostic, at
 from render.legacy import machines
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import FLAVOR
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version, served

@@ -7,11 +7,11 @@ revision. `modernise` makes objects of today of them, once a run; `in_manifest` 
 
 import re
 from collections.abc import Iterable
-from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Literal
 from render.model.resource import KUBEVIRT, TEMPLATE, VM, VMI, Resource, text_at
 from render.model.tree import Tree
 

@@ -4,10 +4,10 @@ import contextlib
 import os
 from collections.abc import Collection, Iterator, Sequence
 from subprocess import TimeoutExpired
-from typing import TYPE_CHECKING, Final
 
 from render.diagnostics import secrets
 from render.manifests.kustomization import Reach
+from render.model.hints import TYPE_CHECKING, Final
 from render.model.named_tuple import NamedTuple
 from render.system.box import Boxes, MissingWallError
 from render.yaml.budget import Limits

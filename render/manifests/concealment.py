@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
+from render.model.regex import pattern
 from render.system import files
 from render.yaml import positions
 from render.yaml.budget import Limits
@@ -18,21 +19,21 @@ from render.yaml.reader import read
 
 _LEAST = 3  # characters: what is shorter is in every word
 _MARGIN = 2048
-_QUOTED_CONFIGURATION = re.compile(r"`[^`]*\n[^`]*(`|$)")
+_QUOTED_CONFIGURATION = pattern(r"`[^`]*\n[^`]*(`|$)")
 #: A patch of a kustomization, whole and as Go quotes it.
-_QUOTED_PATCH = re.compile(r'(?<=\[patch: )"(?:[^"\\]|\\.)*+(?:"|\\?$)', re.DOTALL)
-_BYTES = re.compile(r"\[\d{1,3}(?: \d{1,3}){3,}\]")
-_CLOUD_CONFIG = re.compile(r"(?:[|>][0-9+-]*\s*\n)?\s*#cloud-config\b")
+_QUOTED_PATCH = pattern(r'(?<=\[patch: )"(?:[^"\\]|\\.)*+(?:"|\\?$)', re.DOTALL)
+_BYTES = pattern(r"\[\d{1,3}(?: \d{1,3}){3,}\]")
+_CLOUD_CONFIG = pattern(r"(?:[|>][0-9+-]*\s*\n)?\s*#cloud-config\b")
 #: Keys of a cloud-config whose value is no secret: whom it makes, and how.
-_PUBLIC = re.compile(
+_PUBLIC = pattern(
     r"\s*(?:- +)*(?:expire|fqdn|gecos|groups?|home_?dir|hostname|lock_passwd|name|owner|path|permissions"
     r"|primary_group|shell|ssh_pwauth|sudo|type|user(?:s|_?name)?) *:"
 )
 #: A key alone, which says what is secret, and nothing of it.
-_KEY = re.compile(r"[\w./-]+:")
+_KEY = pattern(r"[\w./-]+:")
 #: What an operation of a JSON patch has; all but its value are words of the patch.
 _OPERATION = frozenset({"op", "path", "from", "value"})
-_PART = re.compile(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
+_PART = pattern(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 
 def secret_parts(reach: Reach, limits: Limits) -> set[str]:

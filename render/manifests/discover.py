@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Collection, Container, Iterable
-from typing import Protocol
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.model.fieldpath import FieldPath
+from render.model.hints import Protocol
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version
 from render.model.resource import Origin

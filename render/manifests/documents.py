@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import relevance
@@ -11,6 +10,7 @@ from render.manifests.contents import Contents
 from render.manifests.kustomization import LOCK
 from render.manifests.unseen import Unseen
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, ResourceRef
 from render.yaml.reader import Document

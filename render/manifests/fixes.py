@@ -1,15 +1,15 @@
 """Where in files the edits of a fix are made: in what its author wrote, and never in what was built of that."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.diagnostics.fix import Action, FixEdit, operation
+from render.diagnostics.fix import FixEdit, operation
 from render.manifests.documents import Documents
 from render.manifests.sources.intake import STDIN
 from render.model import tree
 from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.yaml.budget import Limits
@@ -85,15 +85,15 @@ def _edit(finding_index: int | None, edit: FixEdit, loaded: Documents) -> FileEd
         return None
     route = origin.route
     placed_edit = edit._replace(path=path, index=None)
-    if edit.action is Action.QUOTE:
+    if edit.action == "quote":
         from render.yaml import positions
 
         text = positions.plain_text(loaded.data[origin.file], origin.document, (*route, *path))
         if text is None:
             return None
-        placed_edit = FixEdit(path, Action.SET, text)
-    elif edit.action is Action.PREPEND:
-        placed_edit = FixEdit(path, Action.SET, edit.value + tree.get(written, *path))
+        placed_edit = FixEdit(path, "set", text)
+    elif edit.action == "prepend":
+        placed_edit = FixEdit(path, "set", edit.value + tree.get(written, *path))
     return FileEdit(origin.file, origin.document, route, placed_edit)
 
 
@@ -240,5 +240,5 @@ def _reach(edit: FileEdit) -> FieldPath:
     """The place whose content the edit changes: of an item that comes or goes, its list."""
     path = edit.path
     last = next((end for end in range(len(path) - 1, -1, -1) if isinstance(path[end], int)), None)
-    moves = edit.edit.action in (Action.REMOVE, Action.MOVE) or edit.edit.action is Action.SET
+    moves = edit.edit.action in ("remove", "move") or edit.edit.action == "set"
     return path[:-1] if moves and last == len(path) - 1 else path

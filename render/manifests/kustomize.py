@@ -6,13 +6,13 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import boxed, discover, kustomization
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files, processes
 from render.system.box import Allowance

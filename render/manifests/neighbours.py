@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -11,6 +10,7 @@ from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.roots import distance
 from render.model.globs import Globs
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import (
@@ -185,7 +185,9 @@ class Neighbours:
 def _in_namespace(identity: _Identity, namespace: str) -> _Identity:
     """*identity*, in *namespace* if it names none."""
     group, ref = identity
-    return group, ref._replace(namespace=ref.namespace or namespace)
+    return (
+        identity if ref.namespace or not namespace else (group, ref._replace(namespace=namespace))
+    )
 
 
 def _may_define(remote: str) -> bool:
@@ -228,17 +230,18 @@ def _named_by(resource: Resource) -> set[str]:
     return names
 
 
-def _names(value: Any, key: str = "") -> Iterator[str]:
+def _names(value: Any) -> Iterator[str]:
     """The texts below *value* by which something is named."""
-    if isinstance(value, str):
-        if key in _NAMING:
-            yield value
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from _names(item, name)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _names(item, key)
+    pending = [("", value)]
+    while pending:
+        key, value = pending.pop()
+        if isinstance(value, str):
+            if key in _NAMING:
+                yield value
+        elif isinstance(value, dict):
+            pending += value.items()
+        elif isinstance(value, list):
+            pending += ((key, item) for item in value)
 
 
 def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> Iterator[Diagnostic]:

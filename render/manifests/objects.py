@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.discover import skipped
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.resource import OWN, ResourceRef, text_at
 from render.model.tree import Tree, get
 from render.model.unversioned import version_to_write

@@ -6,11 +6,11 @@ defaults; an explicit zero value cannot be told from an absent one there, and so
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from render.model import tree
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import RELEASES, Rows, Version, holds, row, rows, since, until
 from render.model.resource import text_at

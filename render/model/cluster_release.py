@@ -10,18 +10,19 @@ import re
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import HYPERCONVERGED, KUBEVIRT, VIRT_OPERATOR, is_operator
 from render.model.tree import Tree
 
-_VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+].*)?\Z").match
-_PRODUCT = re.compile(r"openshift-4\.(\d{1,3})(?:\.\d{1,3})?\Z").match
+_VERSION = pattern(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+].*)?\Z").match
+_PRODUCT = pattern(r"openshift-4\.(\d{1,3})(?:\.\d{1,3})?\Z").match
 
 #: KubeVirt 1.N comes with the operator 1.N+10, and with OpenShift Virtualization 4.N+14.
 _OPERATOR_AHEAD = 10
 PRODUCT_AHEAD = 14
 _OPERATOR, _PRODUCT_MAJOR = 1, 4
-_TAGGED = re.compile(r".*/[^/]*virt-operator(?::([^:@]+))?(@.*)?").fullmatch
-_DOWNLOAD = re.compile(
+_TAGGED = pattern(r".*/[^/]*virt-operator(?::([^:@]+))?(@.*)?").fullmatch
+_DOWNLOAD = pattern(
     r"https?://github\.com/kubevirt/kubevirt/releases/download/(v[^/]+)/kubevirt-operator\.yaml"
 ).fullmatch
 #: Where virt-operator is told what its image is called, the first that is set; and of what version it is.

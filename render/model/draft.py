@@ -7,9 +7,9 @@ time that the draft changes it.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree, get
 
 

@@ -1,10 +1,10 @@
 """Changes of an object that keep the order of its keys: what a fix asks for."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

@@ -1,6 +1,5 @@
 """Patterns for paths below a folder: those of ``exclude``, ``roots`` and ``shared``, and of generators of Argo CD."""
 
-import fnmatch
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -112,6 +111,8 @@ def _name_test(word: str) -> Callable[[str], object]:
     """
     if "*" not in word and "?" not in word and "[" not in word:
         return word.__eq__
+    import fnmatch
+
     return re.compile(fnmatch.translate(word)).match if len(word) <= _LONGEST_WORD else _no_name
 
 

@@ -5,7 +5,8 @@ each class, would be an eighth of what a process takes to render one VM.
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self
+
+from render.model.hints import TYPE_CHECKING, Any
 
 __all__ = ["NamedTuple"]
 
@@ -15,35 +16,46 @@ else:
     from collections import _tuplegetter
     from types import CodeType, FunctionType
 
-    class _Fields(tuple):
-        """What all of them share, as `collections.namedtuple` has it."""
+    def _first(cls: type, /, *values: object, **named: object) -> tuple[Any, ...]:
+        """The first object of a class, whose constructor it leaves there for the next."""
+        made = next(each for each in cls.__mro__ if "_fields" in each.__dict__)
+        defaults = tuple(made._field_defaults.values())
+        made.__new__ = _constructor(made.__qualname__, made._fields, defaults)
+        return made.__new__(cls, *values, **named)
 
-        __slots__ = ()
+    def _make(cls: type, values: Iterable[Any]) -> tuple[Any, ...]:
+        made = tuple.__new__(cls, values)
+        if len(made) != len(cls._fields):
+            raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+        return made
 
-        @classmethod
-        def _make(cls, values: Iterable[Any]) -> Self:
-            made = tuple.__new__(cls, values)
-            if len(made) != len(cls._fields):
-                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
-            return made
+    def _replace(self: tuple[Any, ...], /, **changes: object) -> tuple[Any, ...]:
+        replaced = self._make(map(changes.pop, self._fields, self))
+        if changes:
+            raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+        return replaced
 
-        def _replace(self, /, **changes: object) -> Self:
-            replaced = self._make(map(changes.pop, self._fields, self))
-            if changes:
-                raise ValueError(f"Got unexpected field names: {list(changes)!r}")
-            return replaced
+    def _asdict(self: tuple[Any, ...]) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
 
-        def _asdict(self) -> dict[str, Any]:
-            return dict(zip(self._fields, self, strict=True))
+    def _repr(self: tuple[Any, ...]) -> str:
+        pairs = zip(self._fields, self, strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 
-        def __repr__(self) -> str:
-            pairs = zip(self._fields, self, strict=True)
-            return (
-                f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in pairs)})"
-            )
+    def _arguments(self: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(self)
 
-        def __getnewargs__(self) -> tuple[Any, ...]:
-            return tuple(self)
+    #: What all of them have, as `collections.namedtuple` has it: to inherit it would make each class dearer.
+    _COMMON = {
+        "__slots__": (),
+        "__new__": staticmethod(_first),
+        "_make": classmethod(_make),
+        "_replace": _replace,
+        "_asdict": _asdict,
+        "__repr__": _repr,
+        "__getnewargs__": _arguments,
+    }
+    _items: list[object] = []
 
     class _Meta(type):
         """Makes of the body of a class that names `NamedTuple` as its base a tuple with these fields."""
@@ -53,18 +65,13 @@ else:
                 return super().__new__(cls, name, bases, namespace)
             fields = tuple(namespace.get("__annotations__", ()))
             defaults = {field: namespace.pop(field) for field in fields if field in namespace}
-
-            def first(subclass: type, /, *values: object, **named: object) -> tuple[Any, ...]:
-                made.__new__ = _constructor(made.__qualname__, fields, tuple(defaults.values()))
-                return made.__new__(subclass, *values, **named)
-
-            namespace |= {field: _tuplegetter(index, None) for index, field in enumerate(fields)}
-            namespace |= {"__slots__": (), "__match_args__": fields, "__new__": first}
-            namespace |= {"_fields": fields, "_field_defaults": defaults}
-            made = type(
-                name, tuple(_Fields if base is NamedTuple else base for base in bases), namespace
-            )
-            return made
+            own = {**_COMMON, **namespace}
+            while len(_items) < len(fields):
+                _items.append(_tuplegetter(len(_items), None))
+            own.update(zip(fields, _items, strict=False))
+            own["_fields"] = own["__match_args__"] = fields
+            own["_field_defaults"] = defaults
+            return type(name, tuple(tuple if base is NamedTuple else base for base in bases), own)
 
     _scope = {"_new": tuple.__new__, "__builtins__": {}}
     _codes: dict[int, CodeType] = {}

@@ -1,8 +1,7 @@
 """Who decided what of a VM."""
 
-from typing import Any, Literal
-
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 

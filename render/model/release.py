@@ -6,8 +6,8 @@ Whatever changed between releases (a rule, a stage, a check, a row of data) stan
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Generic, TypeVar, overload
 
+from render.model.hints import Generic, TypeVar, overload
 from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT
 

@@ -1,8 +1,7 @@
 """A Kubernetes object with its identity and the place it was read from."""
 
-from typing import Any
-
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

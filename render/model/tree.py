@@ -7,9 +7,9 @@ and nowhere else.
 
 from collections.abc import Iterator
 from operator import is_
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 
 Tree = dict[str, Any]
 

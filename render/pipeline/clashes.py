@@ -7,7 +7,6 @@ pkg/virt-controller/watch/replicaset/replicaset.go.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render.defaults.network import add_default
 from render.diagnostics.codes import CANNOT_MIGRATE, USED_TWICE
@@ -17,6 +16,7 @@ from render.model import fieldpath, tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.release import holds, until
 from render.model.resource import CDI, Resource

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
-from typing import Any
 
-from render.kubevirt import instancetype, virt_launcher, vm_controller, vm_mutator
+from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.machine import Machine
-from render.model import tree
+from render.model import packaged, tree
+from render.model.hints import Any
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
-from render.pipeline.outcomes import Outcome, Verdict
-from render.pipeline.stages import emit, pins, references, stamping
+from render.pipeline.outcomes import Outcome
+from render.pipeline.stages import emit, pins, stamping
 from render.settings import Settings
 
 #: The modes in which an instance takes the place of what makes it.
@@ -25,7 +24,7 @@ Emit = Callable[[Machine], Tree]
 def imported(home: str) -> Any:
     """What ``module:name`` of `render` is, imported now."""
     module, _, name = home.partition(":")
-    return getattr(import_module(f"render.{module}"), name)
+    return getattr(packaged.module(f"render.{module}"), name)
 
 
 def _rare(stage: str, is_wanted: Callable[[Machine], object]) -> Stage:
@@ -114,6 +113,8 @@ def _refused(outcome: Outcome) -> Stage:
 def _check_references(machine: Machine) -> None:
     """Which names of the manifest lead nowhere: whatever becomes of the machine."""
     if asks_admission(machine.context.settings):
+        from render.pipeline.stages import references
+
         references.check_references(machine)
 
 
@@ -145,6 +146,8 @@ def _pod(machine: Machine) -> Tree:
 def _check_memory(machine: Machine) -> None:
     """Whether a guest runs with the memory that the manifest states: whatever becomes of the machine."""
     if asks_admission(machine.context.settings):
+        from render.kubevirt import virt_launcher
+
         virt_launcher.check_memory(machine)
 
 
@@ -221,7 +224,7 @@ def stages(resource: Resource, settings: Settings) -> tuple[tuple[Stage, ...], E
     # KubeVirt has words of its own for a flavor.
     if settings.emit == "expand" and kind in ("vm", "flavored"):
         return (_EXPAND_STORED if settings.stored else _EXPAND), emit.expand
-    if outcome.verdict is Verdict.REFUSED:
+    if outcome.verdict == "refused":
         return (_refused(outcome),), None
     if kind in ("store", "runtime", "vmi"):
         steps = _BARE if kind == "vmi" else _older(kind)

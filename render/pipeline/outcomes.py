@@ -4,22 +4,15 @@ No combination is left unsaid; ``docs/emit.md`` is made from it.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from types import MappingProxyType
-from typing import Literal
 
 from render.legacy import machines
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import FLAVOR_GROUP, KUBEVIRT, VMI, Resource
 
-
-class Verdict(StrEnum):
-    """What becomes of an object."""
-
-    RENDERED = "rendered"
-    LEFT = "left as it is"
-    OMITTED = "left out"
-    REFUSED = "refused"
+Verdict = Literal["rendered", "left as it is", "left out", "refused"]
+"""What becomes of an object."""
 
 
 class Outcome(NamedTuple):
@@ -44,15 +37,15 @@ MachineKind = Literal["vm", "flavored", "store", "runtime", "vmi"]
 
 
 def _rendered(words: str) -> Outcome:
-    return Outcome(Verdict.RENDERED, words)
+    return Outcome("rendered", words)
 
 
 def _left(words: str) -> Outcome:
-    return Outcome(Verdict.LEFT, words)
+    return Outcome("left as it is", words)
 
 
 def _refused(words: str) -> Outcome:
-    return Outcome(Verdict.REFUSED, words)
+    return Outcome("refused", words)
 
 
 _STARTED = _rendered("the VMI that KubeVirt would start")
@@ -172,9 +165,9 @@ def machine_kind(resource: Resource) -> MachineKind:
 
 DefinitionKind = Literal["flavor", "older", "preset"]
 
-_WRITTEN_OUT = Outcome(Verdict.OMITTED, "what machines use of it is written out")
+_WRITTEN_OUT = Outcome("left out", "what machines use of it is written out")
 _STAYS = _refused("this mode leaves its content to the cluster")
-_BY_NAME = Outcome(Verdict.OMITTED, "its content is emitted under another name")
+_BY_NAME = Outcome("left out", "its content is emitted under another name")
 _LOST = _refused("no VM of the input uses it, so that its content would be lost")
 _OMITTED = dict.fromkeys(("vm", "vmi", "pod", "expand"), _WRITTEN_OUT)
 

@@ -1,7 +1,6 @@
 """What comes of a run, object by object: bodies in the order of the input, findings, provenance."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -9,6 +8,7 @@ from render.legacy import machines
 from render.machine import Companion, Context, Machine
 from render.model import tree
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.resource import KUBEVIRT, Resource
 from render.model.tree import Tree
 from render.yaml.budget import Budget

@@ -1,7 +1,6 @@
 """The pod of one VMI, as a Python program asks for it."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from render import schemas
 from render.diagnostics.codes import INVALID_QUANTITY, WRONG_TYPE
@@ -12,6 +11,7 @@ from render.launcher.cluster import LauncherCluster
 from render.launcher.launch import PodError
 from render.model import fieldpath, tree
 from render.model.draft import Draft
+from render.model.hints import Any
 from render.model.tree import Tree
 from render.pipeline.input import definitions, library
 from render.pipeline.input.context import shared

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.model.hints import TYPE_CHECKING, Any, overload
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree

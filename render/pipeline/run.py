@@ -1,7 +1,6 @@
 """A run: every object of an input on its way, each machine through the stages of its emit mode."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from render.diagnostics import codes, defects, suppression
 from render.diagnostics.codes import MISSING_FIELD
@@ -9,6 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, ordered
 from render.legacy import machines
 from render.machine import Context, Machine
 from render.model import tree
+from render.model.hints import TYPE_CHECKING, Protocol
 from render.model.named_tuple import NamedTuple
 from render.model.resource import CDI, Resource, ResourceRef
 from render.model.tree import Tree
@@ -16,7 +16,6 @@ from render.pipeline import order, outcomes
 from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.outcomes import Verdict
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
 from render.pipeline.stages.obsolete import Obsolete
@@ -177,14 +176,6 @@ class _Observer(Protocol):
         """What there is to say once all were seen."""
 
 
-@runtime_checkable
-class _Counting(Protocol):
-    """An observer that counts what the machines ask of the cluster."""
-
-    def figures(self) -> "ClusterCapacity | None":
-        """What they ask for, against what there is, None where nothing says what there is."""
-
-
 class _ObserverRow(NamedTuple):
     """Who looks at machines (``module:class``, imported where it *is_wanted*), with *of_refused* at all of them."""
 
@@ -321,8 +312,9 @@ class _Journey:
 
     def capacity(self) -> "ClusterCapacity | None":
         """What the pods ask for, against what there is, if anything says so."""
-        counting = (each for each in self._observers.values() if isinstance(each, _Counting))
-        return next((observer.figures() for observer in counting), None)
+        counting = (each for each in self._observers.values() if hasattr(each, "figures"))
+        counted: Iterator[ClusterCapacity | None] = (observer.figures() for observer in counting)
+        return next(counted, None)
 
 
 def _replica(
@@ -359,7 +351,7 @@ def _holding(resource: Resource, replica: Resource, body: Tree, settings: Settin
     from render.kubevirt import replicas
 
     outcome = outcomes.HOLDERS[resource.kind].outcomes[settings.emit]
-    if outcome.verdict is Verdict.LEFT:
+    if outcome.verdict == "left as it is":
         return resource.body
     if settings.emit in order.INSTANCES:
         return body

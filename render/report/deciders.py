@@ -1,16 +1,16 @@
 """Who decided a field, and who lost, with file and line: what explain, the comments of build and the report say."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.diagnostic import Location
 from render.manifests.blame import patches
 from render.manifests.documents import Documents
 from render.model import fieldpath, tree
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import HIDDEN, Contender, Decision
+from render.model.regex import pattern
 from render.model.resource import LOCK_KIND, from_body
 from render.model.tree import Tree
 from render.report.places import Place, Sources
@@ -27,9 +27,9 @@ _LONGEST = 100
 _DEFAULT = "KubeVirt's default"
 _BUNDLED = frozenset({"instancetype", "preference"})
 _OWN = frozenset({"vm", "patch"})
-_ITEM = re.compile(r"\[[^\]]*\]")
+_ITEM = pattern(r"\[[^\]]*\]")
 #: Where VMs, pools and replica sets have what is a field of the VMI.
-_TEMPLATE = re.compile(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
+_TEMPLATE = pattern(r"^(spec\.(virtualMachineTemplate\.spec\.)?)?template\.")
 
 
 _NOWHERE = Place(), False

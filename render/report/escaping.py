@@ -2,12 +2,14 @@
 
 import json
 import re
-from typing import Any
+
+from render.model.hints import Any
+from render.model.regex import pattern
 
 #: What the runners of GitHub, Azure Pipelines and TeamCity take for a command wherever it stands in a log.
-_COMMAND = re.compile(r"##(vso|teamcity)?\[")
+_COMMAND = pattern(r"##(vso|teamcity)?\[")
 _PAIR = 0x10000
-_UNPRINTABLE = re.compile(r"[^\n -~]")
+_UNPRINTABLE = pattern(r"[^\n -~]")
 
 
 def dumps(document: Any, indent: int | None = None) -> str:

@@ -1,7 +1,6 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from render.diagnostics import codes, secrets
@@ -15,12 +14,13 @@ from render.diagnostics.diagnostic import (
 from render.manifests.fixes import FileFix
 from render.model import naming
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.report.places import Place, Sources
 from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
-_NEIGHBOUR = re.compile(r"(\.\w+)?(?!\.?[\w\[])")
-_INDEX = re.compile(r"\[\d+\]")
+_NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
+_INDEX = pattern(r"\[\d+\]")
 
 
 class Finding(NamedTuple):

@@ -4,9 +4,9 @@ Those of a fleet and of an impact stand here too: all are options, and so read a
 """
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING
 
+from render.model import packaged
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report.style import Style
 from render.report.summary import Tally
@@ -88,7 +88,7 @@ def report(
         return text.report(listed, style, cut=cut)
     firsts = [group.first for group in listed]
 
-    write = getattr(import_module(row.module), row.function)
+    write = getattr(packaged.module(row.module), row.function)
     if row.is_document:
         document: str = write(firsts, tally._replace(cut=cut))
         return document

@@ -1,9 +1,9 @@
 """JUnit XML: each finding is a test case, and an error is a failed one."""
 
 from collections.abc import Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from render.model.hints import Any
 from render.report import text
 from render.report.findings import Finding, Group
 from render.report.summary import Tally

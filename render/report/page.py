@@ -11,12 +11,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from render.model.counting import counted
+from render.model.hints import Any, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.report.escaping import without_commands

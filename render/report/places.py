@@ -3,10 +3,10 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Location
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.yaml.reader import locate

@@ -1,14 +1,13 @@
 """The JSON report (``schemas/report.schema.json``): everything that is known of each finding."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from render.diagnostics import secrets
 from render.diagnostics.codes import CODES
 from render.diagnostics.diagnostic import Location, Severity
-from render.diagnostics.fix import Action
 from render.manifests.fixes import FileEdit
 from render.model import fieldpath
+from render.model.hints import Any
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
@@ -71,7 +70,7 @@ def finding(found: Finding) -> dict[str, Any]:
 
 def _edit(file_edit: FileEdit) -> dict[str, Any]:
     """*file_edit*; what is moved has the field as its value to which it is moved."""
-    is_moved = file_edit.edit.action is Action.MOVE
+    is_moved = file_edit.edit.action == "move"
     value = (
         fieldpath.text((*file_edit.route, *file_edit.edit.value))
         if is_moved

@@ -1,7 +1,6 @@
 """SARIF 2.1.0, for code scanning services (valid with zero results)."""
 
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import quote
 
 from render.diagnostics.codes import CODES
@@ -9,6 +8,7 @@ from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
 from render.diagnostics.explanations import explanation
 from render.manifests.fixes import FileFix
+from render.model.hints import Any
 from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Severity
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
-from render.report import tested, waivers
+from render.report import waivers
 from render.report.terminal import GREEN, SEVERITY_STYLES, painted
-from render.report.tested import TriedExpectation
 from render.report.waivers import Waiver
 
 if TYPE_CHECKING:
     from render.report.findings import Finding
+    from render.report.tested import TriedExpectation
 
 
 class Tally(NamedTuple):
@@ -48,7 +48,7 @@ class Tally(NamedTuple):
     ignoring: int = 0
     fixable: int = 0
     fixable_unsafely: int = 0
-    tried: tuple[TriedExpectation, ...] = ()
+    tried: "tuple[TriedExpectation, ...]" = ()
     made: int = 0
     infos: int = 0
     charts: int = 0
@@ -76,6 +76,8 @@ def more(cut: int) -> str:
 def line(tally: Tally, *, colour: bool = False) -> str:
     """``12 VMs in 2 kustomizations: 1 error, 2 warnings; not looked at: 13 Templates (-v)``, the counts in *colour*."""
     if tally.tried:
+        from render.report import tested
+
         return tested.line(tally.tried, tally.machines, colour=colour)
     seen = counted(tally.machines, "VM") if tally.machines else _without_machines(tally)
     if tally.made:

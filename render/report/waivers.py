@@ -1,9 +1,9 @@
 """What a repository or an Application waives: told in one line, whatever the format, and in JSON."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 
 _LONGEST = 60

@@ -290,12 +290,12 @@ def _lacks(resource: Resource, keys: tuple[str, ...]) -> bool:
     return bool(own) and own.isdisjoint(keys)
 
 
-_HASH = re.compile(r"-[bcdfghkm2456789t]{10}")
+_HASH = r"-[bcdfghkm2456789t]{10}"
 """What a generator of kustomize puts behind a name (upstream: kustomize's api/hasher)."""
 
 
 def _is_hashed(other: str, name: str) -> bool:
-    return other.startswith(name) and _HASH.fullmatch(other, len(name)) is not None
+    return other.startswith(name) and re.fullmatch(_HASH, other[len(name) :]) is not None
 
 
 _SHORTEST = 3

@@ -5,10 +5,10 @@ build every object carries notes of its former names, by which we put that right
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 from render.model import tree
 from render.model.draft import Draft
+from render.model.hints import Any
 from render.model.kinds import FLAVOR, KIND_CLASSES, KindClass
 from render.model.resource import (
     FLAVOR_GROUP,

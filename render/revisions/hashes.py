@@ -6,8 +6,8 @@ The algorithm is frozen by ``fixtures/revision-hashes.yaml``: stamps and locks i
 import itertools
 import json
 import re
-from typing import Any
 
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

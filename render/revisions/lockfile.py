@@ -7,11 +7,11 @@ not cost more than one without.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import FLAVOR, class_of
 from render.model.named_tuple import NamedTuple
 from render.model.release import is_version

@@ -1,9 +1,9 @@
 """Stamps: annotations of a rendered VM that say what it was rendered from."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from render.model import tree
+from render.model.hints import Any
 from render.model.resource import OWN
 from render.model.tree import Tree
 from render.revisions.hashes import rendered_hash

@@ -6,11 +6,11 @@ pkg/apis/core/helper/helpers.go (IsStandardQuotaResourceName).
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.tree import Tree

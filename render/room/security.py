@@ -6,9 +6,9 @@ Upstream: k8s.io/pod-security-admission/policy (check_*.go), one check a functio
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from render.model import tree
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

@@ -9,7 +9,6 @@ webhooks.
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from operator import is_
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import UNKNOWN_FIELD, of_check
@@ -20,6 +19,7 @@ from render.model.apimachinery.addresses import sanitised_cidr, sanitised_ip
 from render.model.apimachinery.quantity import QuantityError
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force, since
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, Resource

@@ -7,9 +7,9 @@ value of its type, a nil pointer as null. ``status`` is the server's and never a
 from collections.abc import Callable
 from functools import cache
 from operator import is_
-from typing import Any
 
 from render.model import types
+from render.model.hints import Any
 from render.model.release import Version
 from render.model.tree import Tree
 

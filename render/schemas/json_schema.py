@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from render.model import types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import Version, newest_patch, tag
 
 #: The Go type of each kind that has a schema.

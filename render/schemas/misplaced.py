@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import takewhile
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import WRONG_TYPE
-from render.diagnostics.fix import Action, Fix, move
+from render.diagnostics.fix import Fix, move
 from render.model import fieldpath, tree, types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree
@@ -77,7 +77,7 @@ def _named(places: Sequence[_KnownField]) -> str:
 
 
 def _is_rename(fix: Fix) -> bool:
-    return fix.edits[0].action is Action.RENAME
+    return fix.edits[0].action == "rename"
 
 
 def _holders(type_name: str, path: FieldPath, release: Version) -> Iterator[tuple[FieldPath, str]]:

@@ -5,7 +5,6 @@ Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its path
 
 import re
 from collections.abc import Collection
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import (
@@ -20,6 +19,7 @@ from render.diagnostics.fix import Fix, choice, misnamed, quote, remove, respell
 from render.model import types
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import NEWEST
 
 Link = tuple[()] | tuple["Link", str | int]

@@ -15,8 +15,8 @@ import shutil
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Self
 
+from render.model.hints import TYPE_CHECKING, Self
 from render.model.named_tuple import NamedTuple
 from render.system import processes, processors, seccomp
 from render.system.signals import PARENT_DEATH, deferred, signal
@@ -278,10 +278,15 @@ def _visible_paths(program: str, folder: str, visible: Sequence[str]) -> list[st
             is_script = stream.read(2) == b"#!"
     except OSError:
         is_script = False
-    own = (*_LIBRARIES, *(_OF_SCRIPTS if is_script else ()))
-    paths = {real, *own, *map(os.path.abspath, visible)}
-    paths.update(map(os.path.realpath, (*visible, folder)))
-    return [path for path in sorted(paths) if os.path.lexists(path)]
+    paths = {real, *map(os.path.abspath, visible), *map(os.path.realpath, (*visible, folder))}
+    own = _existing((*_LIBRARIES, *(_OF_SCRIPTS if is_script else ())))
+    return sorted({*own, *filter(os.path.lexists, paths)})
+
+
+@functools.cache
+def _existing(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the *paths* of a system that it has."""
+    return tuple(filter(os.path.lexists, paths))
 
 
 class _Scene(NamedTuple):
@@ -297,12 +302,12 @@ def _scene(paths: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
 
     Links are made anew, and what is below another one comes with it.
     """
+    links = tuple(filter(os.path.islink, paths or ()))
     mounted: list[str] = []
     for path in paths or ():
         is_below = any(path.startswith(f"{above.rstrip('/')}/") for above in mounted)
-        if not is_below and not os.path.islink(path):
+        if not is_below and path not in links:
             mounted.append(path)
-    links = tuple(filter(os.path.islink, paths or ()))
     whole = None if paths is None else tuple(mounted)
     return _Scene(whole, links, tuple(filter(os.path.isdir, hidden)))
 

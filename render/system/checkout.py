@@ -1,13 +1,13 @@
 """The files of a commit in a folder of their own, within what that may cost."""
 
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system import git, processes
 from render.system.files import repository
 from render.system.git import GitError
@@ -29,7 +29,7 @@ _LARGE = 8 << 20
 """What is larger and no YAML, JSON or packed chart by its name is of no consequence for any object."""
 _LONGEST_LINK = 4096
 _CHART, _KUSTOMIZATION = b"Chart.yaml", b"Kustomization"
-_WORD = re.compile(rb"[\w.+-]+")
+_WORD = pattern(rb"[\w.+-]+")
 _ASKING = b"ApplicationSet"
 _PACKED = b".tgz"
 _ATTRIBUTES = b".gitattributes"

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import stat
 import subprocess
 import sys
@@ -14,10 +13,11 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
+from render.model.regex import pattern
 from render.system import files, processes
 from render.system.box import fence
 
-_MARKER = re.compile(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
+_MARKER = pattern(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started.
 _SETTLED = (
     "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
@@ -40,7 +40,7 @@ _PROMISED = "promisor remote"
 #: What it says of a name that means no object.
 _NO_REVISION = "Needed a single revision"
 #: What stands in a revision behind the name of a branch or a tag: ``~2``, ``^``, ``@{1}``.
-_STEPS_BACK = re.compile(r"[~^@:]")
+_STEPS_BACK = pattern(r"[~^@:]")
 #: How what it says begins that is not why it failed.
 _ASIDE = ("warning: ", "hint: ")
 #: How many settings more there are, of which variables have the keys and values.

@@ -13,8 +13,8 @@ from select import PIPE_BUF  # so much can be written at once without waiting
 from selectors import EVENT_READ, EVENT_WRITE, BaseSelector, DefaultSelector, SelectorKey
 from subprocess import CompletedProcess, TimeoutExpired
 from types import FrameType, MappingProxyType
-from typing import IO, TYPE_CHECKING, Self, TypeVar, Union
 
+from render.model.hints import IO, TYPE_CHECKING, Self, TypeVar, Union
 from render.model.named_tuple import NamedTuple
 from render.system.signals import STOPS, deferred, signal
 

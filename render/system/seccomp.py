@@ -8,7 +8,8 @@ not listed is allowed: a program is not to fail because a newer one of it asks f
 import functools
 import os
 import struct
-from typing import TYPE_CHECKING
+
+from render.model.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import ctypes

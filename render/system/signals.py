@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.exits import Exit
+from render.model.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import signal

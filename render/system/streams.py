@@ -4,8 +4,8 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
 
+from render.model.hints import BinaryIO
 from render.system import signals
 from render.system.signals import STOPS, deferred
 

@@ -14,8 +14,8 @@ import resource
 import select
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, NoReturn, Self
 
+from render.model.hints import IO, NoReturn, Self
 from render.model.named_tuple import NamedTuple
 from render.system.signals import PARENT_DEATH, signal
 

@@ -6,10 +6,10 @@ import itertools
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.model.hints import TypeVar
 from render.model.named_tuple import NamedTuple
 from render.system.files import read, reason, strays
 from render.system.signals import deferred, lift_deadline

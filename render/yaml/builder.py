@@ -1,11 +1,11 @@
 """libyaml's events into a plain tree, as go-yaml v2 builds it: anchors, merges, keys, and what is refused."""
 
 import math
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import Code
 from render.model import tree
+from render.model.hints import Any
 from render.yaml import libyaml, scalars
 from render.yaml.budget import Aliases
 from render.yaml.libyaml import ALIAS, END, FINISHED, MAPPING, SCALAR, SEQUENCE, Mark, Next

@@ -1,9 +1,9 @@
 """What the writer makes of a tree, with a comment a field."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree
 from render.yaml import writer
 

@@ -18,8 +18,8 @@ import io
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeVar
 
+from render.model.hints import Any, Final, Protocol, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.yaml import scalars
 

@@ -1,8 +1,8 @@
 """Lists of objects (``kind: List``, ``VirtualMachineList``...), taken apart."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from render.model.hints import Any
 from render.model.tree import Tree
 
 Route = tuple[int, ...]

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain, count, repeat
-from typing import Any, Final
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Final
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.yaml import scalars
@@ -56,7 +56,7 @@ _LONGEST_KEY = 128
 _PRINTABLE = bytes((ord("\n"), *range(ord(" "), ord("~") + 1)))
 
 #: Of a flow collection: brackets, commas, a colon that ends a key, quoted text without escapes, bare words.
-_TOKENS: Final = re.compile(
+_TOKENS: Final = (
     r"""[{\[] *|[}\]] *|, +|: +|"[^"\\]*" *|'[^']*' *|[A-Za-z0-9_/.][A-Za-z0-9_/.+=~ -]*"""
 )
 _CLOSING: Final = {"{": "}", "[": "]"}
@@ -375,7 +375,7 @@ def _value(text: str) -> Any:
 
 def _flow(text: str) -> _Flow:
     """The flow mapping or sequence that *text* consists of."""
-    tokens = _TOKENS.findall(text)
+    tokens = re.findall(_TOKENS, text)
     if "".join(tokens) != text:
         raise _UnsureError
     rest = chain((token.strip(" ") for token in tokens), repeat(""))

@@ -5,11 +5,11 @@ only one of the two would take. Nothing is raised for bad input.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree

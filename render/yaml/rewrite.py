@@ -8,22 +8,23 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.yaml import positions, reader, spans, stream
 from render.yaml.budget import Limits
 from render.yaml.stream import Chunk
 
 _WIDTH = 1 << 20
-_DASH = re.compile(
+_DASH = pattern(
     r"^( *)(?:[^\s#-][^#\n]*:|-[ \t][^#\n]*:)[ ]*(?:#.*)?\n(?:[ \t\r]*+(?:#.*)?\n)*+( *)- ",
     re.MULTILINE,
 )
 #: Comments at the top, up to the last blank line among them.
-_HEAD = re.compile(r"(?:#[^\n]*\n|[ \t\r]*\n)*[ \t\r]*\n")
+_HEAD = pattern(r"(?:#[^\n]*\n|[ \t\r]*\n)*[ \t\r]*\n")
 
 
 class Unwritten(NamedTuple):

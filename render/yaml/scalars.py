@@ -6,7 +6,8 @@ recorded answers of both.
 """
 
 import re
-from typing import Final
+
+from render.model.hints import Final
 
 Value = str | int | float | bool | None
 

@@ -1,18 +1,18 @@
 """Small edits of YAML text in place: every other character stays."""
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.yaml import scalars, writer
 
 _BLOCKS = ("|", ">")
-_COMMENT = re.compile(r"#[^\n]*")
-_AMOUNT = re.compile(r"[0-9.]+[A-Za-z]+")
+_COMMENT = pattern(r"#[^\n]*")
+_AMOUNT = pattern(r"[0-9.]+[A-Za-z]+")
 """What the writer of whole documents puts in quotes, and nobody who writes manifests does."""
 
 
@@ -322,8 +322,8 @@ def _below(text: str, end: int) -> int | None:
     return eol + 1 if eol >= 0 and (not rest or rest.startswith("#")) else None
 
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9./]*")
-_QUOTABLE = re.compile(r"[A-Za-z0-9./_ +:-]+")
+_WORD = pattern(r"[A-Za-z][A-Za-z0-9./]*")
+_QUOTABLE = pattern(r"[A-Za-z0-9./_ +:-]+")
 
 
 def _spelled(key: str) -> str | None:

@@ -7,8 +7,8 @@ each keeps its own text. It is sound, since YAML allows ``---`` at the start of 
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
 
+from render.model.hints import TYPE_CHECKING, Any, Final
 from render.model.named_tuple import NamedTuple
 from render.yaml import scalars
 

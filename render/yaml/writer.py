@@ -6,8 +6,8 @@ aliases, no tags, no directives.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final
 
+from render.model.hints import Any, Final
 from render.model.tree import Tree
 from render.yaml import scalars
 

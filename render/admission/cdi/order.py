@@ -4,12 +4,12 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks and pkg/oper
 """
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
-from typing import Any
 
 from render.admission.cdi import datavolume
 from render.diagnostics.cause import Cause
+from render.model import packaged
 from render.model.apimachinery import quantity
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree
@@ -35,7 +35,7 @@ def _rare(home: str) -> Callable[..., Iterator[Cause]]:
     module, _, name = home.partition(":")
 
     def ask(*judged: Any) -> Iterator[Cause]:
-        causes: Iterator[Cause] = getattr(import_module(f"{__package__}.{module}"), name)(*judged)
+        causes: Iterator[Cause] = getattr(packaged.module(f"{__package__}.{module}"), name)(*judged)
         return causes
 
     return ask

@@ -5,10 +5,10 @@ pkg/virt-controller/watch/util/util.go (CreateDataVolumeManifest), pkg/virt-cont
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.model import tree
+from render.model.hints import Any
 from render.model.resource import text_at
 from render.model.tree import Tree
 

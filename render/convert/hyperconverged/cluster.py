@@ -6,9 +6,9 @@ machine types of community builds.
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from render.model import tree
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree

@@ -4,12 +4,12 @@ Upstream: api/v1beta1/conversion.go of the hyperconverged-cluster-operator.
 """
 
 import json
-from typing import Any
 
 from render.convert.hyperconverged import fields, gates
 from render.convert.hyperconverged.crd import defaulted, schema
 from render.convert.hyperconverged.desired import Desired, Setting, sorted_into, stored_version
 from render.model import tree
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 

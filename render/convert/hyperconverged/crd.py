@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import Any
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import respelled, retyped
@@ -20,6 +19,7 @@ from render.model.apimachinery import quantity
 from render.model.apimachinery.duration import DurationError, nanoseconds
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, version
 from render.model.tree import Tree

@@ -4,16 +4,15 @@ Upstream: controllers/handlers/kubevirt.go and api/v1beta1/hyperconverged_types.
 hyperconverged-cluster-operator.
 """
 
-import re
-
 from render.convert.hyperconverged.gates import phase_of
 from render.convert.hyperconverged.patch import ANNOTATION
+from render.model.regex import pattern
 from render.model.release import Version
 
-_GATE = re.compile(r"enable the feature gate (\w+) in the KubeVirt CR")
+_GATE = pattern(r"enable the feature gate (\w+) in the KubeVirt CR")
 _IGNORED = "ignored"
 #: What stands in both resources under one name.
-_SAME = re.compile(r"\b(permittedHostDevices) of the KubeVirt CR")
+_SAME = pattern(r"\b(permittedHostDevices) of the KubeVirt CR")
 _RESERVATION = "set persistentReservationConfiguration.enabled in the KubeVirt CR"
 
 

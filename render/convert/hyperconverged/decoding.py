@@ -6,13 +6,13 @@ lists are filled entry by entry into the old entries.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from render.model import types
 from render.model.apimachinery import duration, quantity
 from render.model.apimachinery.duration import DurationError
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree

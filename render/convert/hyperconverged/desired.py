@@ -5,10 +5,10 @@ v1beta1 into sections; what they hold is the same.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree

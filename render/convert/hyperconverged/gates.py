@@ -7,13 +7,13 @@ the hyperconverged-cluster-operator.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from render.convert.hyperconverged import fields
 from render.convert.hyperconverged.cluster import Cluster
 from render.convert.hyperconverged.desired import Desired, Setting
 from render.model.cluster.gates import on_by_default
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree

@@ -6,7 +6,6 @@ controllers/operands/kubevirt.go).
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from render.convert.hyperconverged import fields, gates
 from render.convert.hyperconverged.cluster import Cluster
@@ -16,6 +15,7 @@ from render.convert.hyperconverged.gates import PASST, Question
 from render.model import tree
 from render.model.cluster_config import EMULATOR_THREAD
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Windowed, in_force, since, until
 from render.model.tree import Tree

@@ -7,13 +7,13 @@ and stricter.
 """
 
 import json
-import re
 from collections.abc import Callable
-from typing import Any
 
 from render.convert.hyperconverged.decoding import JSON_NAMES
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.regex import pattern
 from render.model.tree import Tree
 
 ANNOTATION = "kubevirt.kubevirt.io/jsonpatch"
@@ -23,7 +23,7 @@ OTHER_ANNOTATIONS = (
     "networkaddonsconfigs.kubevirt.io/jsonpatch",
     "ssp.kubevirt.io/jsonpatch",
 )
-_INDEX = re.compile(r"[+-]?[0-9]+")
+_INDEX = pattern(r"[+-]?[0-9]+")
 #: Most bytes of a request that an API server takes: the operator could not write what is larger.
 _LARGEST = 3 << 20
 

@@ -5,8 +5,6 @@ controllers/handlers/kubevirt.go, all of the hyperconverged-cluster-operator. Th
 a create in a new cluster, once the operator has nothing more to do.
 """
 
-from typing import Any, Literal
-
 from render.convert.hyperconverged import crd, fields, kubevirt, patch, webhooks
 from render.convert.hyperconverged.cluster import Cluster, recorded
 from render.convert.hyperconverged.conversion import V1_ONLY, stored
@@ -19,6 +17,7 @@ from render.diagnostics.fix import Fix, misnamed
 from render.model import fieldpath, tree
 from render.model.cluster_release import PRODUCT_AHEAD
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, holds, since
 from render.model.resource import HYPERCONVERGED

@@ -4,9 +4,7 @@ Upstream: pkg/webhooks/mutator and pkg/webhooks/validator of the hyperconverged-
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from render.convert.hyperconverged import fields, gates
 from render.convert.hyperconverged.conversion import REPLACED
@@ -15,7 +13,9 @@ from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
 from render.model.apimachinery.duration import nanoseconds
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import Windowed, in_force, since, until
 from render.model.tree import Tree
 
@@ -314,7 +314,7 @@ def _requirement(path: str, requirement: Tree) -> Iterator[str]:
             yield f'{path}.values[0]: Invalid value: "{values[0]}": {text}'
 
 
-_INTEGER = re.compile(r"[+-]?\d{1,19}").fullmatch
+_INTEGER = pattern(r"[+-]?\d{1,19}").fullmatch
 
 Check = Callable[[Desired], Iterator[Cause | str]]
 _BOTH: tuple[Check | Windowed[Check], ...] = (

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from render.diagnostics.codes import status
 from render.frontends.answer import Answer, refused
@@ -15,6 +14,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import parts, single
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents
+from render.model.hints import Any
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 from render.system import files

@@ -10,7 +10,6 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import render
 from render.diagnostics import codes
@@ -26,6 +25,7 @@ from render.frontends.request.request import Request, request
 from render.frontends.session import render_part, single, written
 from render.manifests.documents import Documents
 from render.model.counting import counted
+from render.model.hints import Any
 from render.pipeline import Rendered
 from render.report import escaping, text
 from render.report.findings import Finding, Group, find, merge

@@ -5,8 +5,8 @@ written: a rendered VM leaves these fields to the cluster in a way that Argo CD 
 """
 
 from collections.abc import Iterable
-from typing import Any
 
+from render.model.hints import Any
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES
 from render.model.resource import KUBEVIRT, Resource
 from render.model.tree import Tree

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
@@ -12,6 +11,7 @@ from render.frontends.parts import FleetPart
 from render.frontends.reporting import in_repository, with_fingerprints
 from render.frontends.request.request import Request
 from render.manifests.documents import Documents
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.report.findings import Finding, about

@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.frontends.answer import Answer, Files
@@ -27,6 +26,7 @@ from render.frontends.session import copies, fleet, read_roots, render_part
 from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding, merge

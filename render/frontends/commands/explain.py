@@ -27,6 +27,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.naming import ambiguity, fitting, name_of, spellings
 from render.model.nearest import did_you_mean
 from render.model.provenance import Decision
+from render.model.regex import pattern
 from render.model.resource import ResourceRef
 from render.pipeline.input import definitions
 from render.pipeline.provenance.deciders import Explained
@@ -53,7 +54,7 @@ _POD = "pod"
 _FEW = 5
 #: What stands in a text that defines what VMs name, and not in one that only has such VMs.
 _DEFINING = (b"instancetype.kubevirt.io", b"flavor.kubevirt.io", b"ControllerRevision")
-_STEPS = re.compile(r"[.\[]")
+_STEPS = pattern(r"[.\[]")
 
 
 def explain(request: Request, work: Work) -> Answer:

@@ -2,9 +2,7 @@
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -19,9 +17,11 @@ from render.frontends.session import is_repository
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import walk
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings, whole
 from render.model.nearest import did_you_mean
+from render.model.regex import pattern
 from render.report import terminal
 from render.report.findings import find, merge
 from render.report.history import text
@@ -158,7 +158,7 @@ def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     return ToldHistory(machines, [commit.id for commit in commits], since)
 
 
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY = pattern(r"\d{4}-\d\d-\d\d")
 _MOST_WORDS = 2
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib import import_module
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location, Severity
@@ -19,7 +18,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import demand, fleet, render_part, unread_status
 from render.machine import Machine
 from render.manifests.uses.destinations import applied_as
-from render.model import tree
+from render.model import packaged, tree
 from render.model.counting import counted
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
@@ -60,7 +59,7 @@ def report(request: Request, work: Work) -> Answer:
     every = _findings(fleet_)
     ours = [found for found in every if found.diagnostic.code == codes.INTERNAL.number]
     unread = incomplete.names(work.parts)
-    written: str = getattr(import_module(row.module), row.function)(
+    written: str = getattr(packaged.module(row.module), row.function)(
         fleet_._replace(unread=unread), origin
     )
     found = merge(every)

@@ -1,13 +1,12 @@
 """``virt-render rule``: what a diagnostic means."""
 
-from typing import TYPE_CHECKING
-
 from render.diagnostics import checks, codes
 from render.diagnostics.diagnostic import Location
 from render.diagnostics.suppression import PREFIX
 from render.frontends.answer import Answer
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
+from render.model.hints import TYPE_CHECKING
 from render.model.nearest import did_you_mean
 from render.report import terminal
 from render.system.streams import STDOUT

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -17,7 +16,9 @@ from render.legacy import machines
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.model import misspelt
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.kinds import FLAVOR
+from render.model.regex import pattern
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, VM, Resource, from_body
 from render.model.tree import Tree
@@ -37,7 +38,7 @@ _HOLDERS = {
     ("pool.kubevirt.io", "VirtualMachinePool"),
 }
 #: What kustomize adds to the names of generated objects, after every function has run (api/hasher/hasher.go).
-_HASH = re.compile(r"-[2456789bcdfghkmt]{10}")
+_HASH = pattern(r"-[2456789bcdfghkmt]{10}")
 _HASHED = frozenset({"ConfigMap", "Secret"})
 _NAMING = frozenset({"name", "secretName"})
 

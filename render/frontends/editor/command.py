@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
-from typing import BinaryIO, cast
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
@@ -14,6 +13,7 @@ from render.diagnostics.exits import Exit
 from render.frontends.editor.frames import Answers, Frames
 from render.frontends.request.commands import Call
 from render.frontends.request.request import request
+from render.model.hints import BinaryIO, cast
 from render.system.streams import STDERR, STDOUT, emit, standard_input
 
 

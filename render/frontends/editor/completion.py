@@ -1,7 +1,6 @@
 """What can be typed next: fields and values of the release, and names of what there is."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render.convert.templates import type_at
 from render.frontends.editor import links
@@ -11,6 +10,7 @@ from render.frontends.editor.navigation import resources
 from render.frontends.editor.workspace import Workspace
 from render.model import types
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version

@@ -1,10 +1,9 @@
 """What stands under a cursor: the object, and the path of the field in it."""
 
-import re
-
 from render.frontends.editor.notes import Span, lines_of
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.yaml import positions
 from render.yaml.libyaml import MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, is_merge, key_of, parsed, target_of
@@ -12,9 +11,9 @@ from render.yaml.stream import Chunk
 
 _PLACEHOLDER = "virtrendercursor"
 """Stands for the word that is being typed: no key of anybody's."""
-_TYPED_KEY = re.compile(r"^(\s*+(?:- +)*)([\w./-]*)$")
-_TYPED_VALUE = re.compile(r"""^(\s*+(?:- +)*[\w./-]+\s*: +|\s*+(?:- +)+)(["']?[\w./-]*)$""")
-_REST = re.compile(r"^[\w./-]*(\s*:(?:\s.*)?)$")
+_TYPED_KEY = pattern(r"^(\s*+(?:- +)*)([\w./-]*)$")
+_TYPED_VALUE = pattern(r"""^(\s*+(?:- +)*[\w./-]+\s*: +|\s*+(?:- +)+)(["']?[\w./-]*)$""")
+_REST = pattern(r"^[\w./-]*(\s*:(?:\s.*)?)$")
 """What stands behind a key in which somebody types."""
 
 

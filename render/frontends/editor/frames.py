@@ -5,9 +5,11 @@ The base protocol of the LSP: a header with the length, an empty line, and as ma
 
 import json
 import re
-from typing import Any, BinaryIO, NoReturn
 
-_LENGTH = re.compile(rb"content-length *: *([0-9]{1,12})", re.IGNORECASE)
+from render.model.hints import Any, BinaryIO, NoReturn
+from render.model.regex import pattern
+
+_LENGTH = pattern(rb"content-length *: *([0-9]{1,12})", re.IGNORECASE)
 _LONGEST_LINE, _MOST_LINES = 4096, 32
 """Of a header."""
 _LARGEST = 256 << 20

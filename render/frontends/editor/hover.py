@@ -19,6 +19,7 @@ from render.model.counting import counted
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES, KindClass
 from render.model.provenance import Decision
+from render.model.regex import pattern
 from render.model.release import NEWEST, Version, release_named
 from render.model.resource import Resource, from_body
 from render.model.tree import Tree
@@ -28,10 +29,10 @@ from render.report.places import Sources
 from render.resolve import bundled
 
 _MOST_FIELDS, _MOST_PARTS = 12, 3
-_CODE = re.compile(r"VR\d{3}")
-_MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+!|~&@-])")
+_CODE = pattern(r"VR\d{3}")
+_MARKUP = pattern(r"([\\`*_{}\[\]()<>#+!|~&@-])")
 #: What GitHub's Markdown makes a link of without any markup.
-_AUTOLINK = re.compile(r"(www|https?|ftp|mailto|xmpp)([.:])", re.IGNORECASE)
+_AUTOLINK = pattern(r"(www|https?|ftp|mailto|xmpp)([.:])", re.IGNORECASE)
 
 
 def text(workspace: Workspace, cursor: Cursor, notes: Iterable[Note]) -> str:

@@ -1,12 +1,12 @@
 """What names what: each field of an object that leads to other objects, of the folder or within the lock."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST

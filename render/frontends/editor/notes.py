@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from render.diagnostics import codes
 from render.frontends.editor.workspace import Workspace
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.report.findings import Finding
 
 
@@ -36,7 +37,7 @@ class Note(NamedTuple):
     elsewhere: tuple[RelatedNote, ...] = ()
 
 
-_TOKEN = re.compile(r""""(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s:,\[\]{}]++(?::[^\s,\[\]{}]++)*+|\S""")
+_TOKEN = pattern(r""""(?:[^"\\]|\\.)*+"|'[^']*+'|[^\s:,\[\]{}]++(?::[^\s,\[\]{}]++)*+|\S""")
 """A key, a plain scalar without spaces, or one in quotes."""
 
 

@@ -5,7 +5,6 @@ import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
 
 from lsprotocol import types
 from pygls import exceptions, uris
@@ -20,6 +19,7 @@ from render.frontends.editor.cursor import Cursor
 from render.frontends.editor.notes import Note, Span, lines_of
 from render.frontends.editor.workspace import Workspace
 from render.frontends.request.commands import Call
+from render.model.hints import Any, Protocol, TypeVar
 from render.system import signals
 
 _SOURCE = "virt-render"

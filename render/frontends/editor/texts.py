@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
 
 from render.manifests import kustomization, relevance
 from render.manifests.buffers import Buffers
@@ -12,6 +11,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.sources.intake import SourceIntake
 from render.manifests.sources.reading import Reading
+from render.model.hints import Any
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, Read
 

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import at
 from render.frontends.factor.files import FactoredPart
 from render.frontends.request.request import Request
 from render.model import fieldpath
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.resource import TEMPLATE
 from render.pipeline.factor.answers import (
     OUTCOMES,

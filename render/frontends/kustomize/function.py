@@ -7,7 +7,6 @@ the exit status), a legacy plugin with nothing; the report goes to stderr, which
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status, worth_saying
@@ -34,6 +33,7 @@ from render.manifests.blame import origins
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.intake import STDIN
+from render.model.hints import Any
 from render.model.resource import ResourceRef, text_at
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources

@@ -7,11 +7,11 @@ kyaml/fn/runtime, api/internal/plugins/execplugin.)
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, BinaryIO
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.sources.intake import STDIN, excess, piped, room
+from render.model.hints import Any, BinaryIO
 from render.model.named_tuple import NamedTuple
 from render.model.resource import KUBEVIRT, Origin, ResourceRef, from_body
 from render.model.tree import Tree, get

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
@@ -12,6 +11,7 @@ from render.manifests.sources.reading import Reading
 from render.model import resource
 from render.model.globs import Globs
 from render.model.globs import unmatched as matching_nothing
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -10,6 +9,7 @@ from render.frontends.request import config, environment
 from render.frontends.request.commands import COMMANDS, Call
 from render.frontends.request.config import ConfigFile
 from render.frontends.request.options import CONFIG, DEADLINE, HOST_OPTIONS
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.settings import OPTIONS, Chosen, Layer, Option, Source, decide
 from render.yaml.budget import Limits

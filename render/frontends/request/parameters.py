@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request.options import DEADLINE
+from render.model.hints import Any
 from render.settings import OPTIONS, Layer, Source
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"

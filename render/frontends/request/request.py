@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
 
 from render.diagnostics.codes import UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -34,6 +33,7 @@ from render.frontends.request.options import (
 from render.frontends.request.waivers import waivers_of
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.discover import HelmRelease
+from render.model.hints import TYPE_CHECKING, Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree

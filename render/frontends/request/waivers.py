@@ -1,11 +1,11 @@
 """Which settings of a repository or an Application make less be looked at, or checked, than without them."""
 
 from collections.abc import Container, Iterator, Mapping
-from typing import Any
 
 from render.frontends.request import environment
 from render.frontends.request.commands import COMMANDS
 from render.frontends.request.layers import Layers
+from render.model.hints import Any
 from render.report.waivers import Waiver
 from render.settings import OPTIONS, Layer, Option, Source
 

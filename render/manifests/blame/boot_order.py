@@ -1,9 +1,9 @@
 """The boot order that a patch takes away: kustomize replaces lists whole, and KubeVirt attaches what is left over."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
@@ -12,7 +11,9 @@ from render.manifests.blame import origins
 from render.manifests.kustomization import AddedPatch, Reach
 from render.model import patterns
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
@@ -23,7 +24,7 @@ Position = tuple[str, int, int]
 """File, line and column."""
 
 _OPS = "operations"
-_INDEX = re.compile(r"[0-9]{1,9}")
+_INDEX = pattern(r"[0-9]{1,9}")
 _RECENT = 8
 """Documents whose patches are remembered: a finding is about one, and the next often about the same."""
 _TRIED = 100

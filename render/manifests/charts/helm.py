@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -13,7 +12,9 @@ from render.manifests.charts import layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import row, served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.system import files
@@ -32,17 +33,17 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
 _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
 _PATIENCE = 12
 """Seconds for each second of a processor that helm may take: others want one too."""
-_NO_MEMORY = re.compile(rb"cannot allocate memory|^fatal error: .*out of memory", re.MULTILINE)
+_NO_MEMORY = pattern(rb"cannot allocate memory|^fatal error: .*out of memory", re.MULTILINE)
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
-_CHATTER = re.compile(
+_CHATTER = pattern(
     r"^walk\.go:\d+: found symbolic link .*\n?|Use --debug flag to render out invalid YAML",
     re.MULTILINE,
 )
 """What helm says beside why it failed."""
 #: What helm says of a chart that renders with no values at all; what comes of running its templates may depend on them.
-_BROKEN = re.compile(
+_BROKEN = pattern(
     r"(?:^|: )(?:Error: (?:parse error at \(|cannot load |validation: chart\.metadata)|not started: "
     r"|stopped(?: after |: it needs ))"
     # Helm looks a template up before it looks at values.
@@ -51,9 +52,9 @@ _BROKEN = re.compile(
     re.MULTILINE,
 )
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
-_KEYS = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+_KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
-_SOURCE = re.compile(rb"^# Source: (.+?)\r?$", re.MULTILINE)
+_SOURCE = pattern(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
     (

@@ -3,7 +3,6 @@
 Helm does not say; lines are compared. What is not clear has no line.
 """
 
-import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -16,13 +15,14 @@ from render.manifests.discover import ValuesText
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
-_ACTION = re.compile(r"\{\{.*?\}\}")
-_KEY = re.compile(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
-_VALUE = re.compile(r"\.Values((?:\.[A-Za-z_]\w*)+)")
+_ACTION = pattern(r"\{\{.*?\}\}")
+_KEY = pattern(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
+_VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
 _MOST_SHAPES = 64

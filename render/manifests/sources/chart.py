@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
@@ -15,6 +14,7 @@ from render.manifests.documents import Documents
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses.use import FolderUse
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
 from render.yaml import reader

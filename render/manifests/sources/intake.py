@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, BinaryIO, cast
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -13,6 +12,7 @@ from render.manifests.kustomization import LOCK, KnownKustomizations, outside
 from render.manifests.sources.reading import Reading
 from render.manifests.sources.texts import Texts
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING, BinaryIO, cast
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
@@ -19,6 +18,7 @@ from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
 from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
+from render.model.hints import TYPE_CHECKING
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files, processes

@@ -4,7 +4,6 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -15,6 +14,7 @@ from render.manifests.sources import walk
 from render.manifests.sources.intake import ReadOutput, SourceIntake
 from render.manifests.sources.reading import BUILDERS, Reading
 from render.manifests.sources.walk import Unread
+from render.model.hints import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from render.manifests.uses.use import FolderUse

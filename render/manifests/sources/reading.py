@@ -1,10 +1,9 @@
 """How input is read."""
 
-from typing import BinaryIO
-
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.discover import HelmRelease
 from render.manifests.relevance import Scope
+from render.model.hints import BinaryIO
 from render.model.named_tuple import NamedTuple
 from render.yaml.budget import Limits
 from render.yaml.reader import Read

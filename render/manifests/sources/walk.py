@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -18,6 +17,7 @@ from render.manifests.sources import intended
 from render.manifests.sources.intake import SourceIntake
 from render.manifests.sources.reading import GIT, PROGRAMS
 from render.model.counting import counted
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.system import files

@@ -8,7 +8,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
@@ -16,7 +15,9 @@ from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings
 from render.manifests.uses.values import merged
 from render.model.fieldpath import FieldPath
 from render.model.globs import Globs
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
@@ -30,10 +31,10 @@ _MOST_TEXT = 1 << 24
 """Characters in all of these: each has what the template says."""
 _MOST_FOLDERS = 20_000
 _DEEPEST = 3
-_NAMED = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-_FIELD = re.compile(r"(?:\.[A-Za-z_]\w*)+")
-_INDEX = re.compile(r"index\s+((?:\.[A-Za-z_]\w*)+)\s+(\d{1,4}|\"[^\"\\]*\")")
-_NO_NAME = re.compile(r"[^-a-z0-9.]")
+_NAMED = pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
+_FIELD = pattern(r"(?:\.[A-Za-z_]\w*)+")
+_INDEX = pattern(r"index\s+((?:\.[A-Za-z_]\w*)+)\s+(\d{1,4}|\"[^\"\\]*\")")
+_NO_NAME = pattern(r"[^-a-z0-9.]")
 _LONGEST_NAME = 253
 
 

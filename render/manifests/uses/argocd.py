@@ -6,7 +6,6 @@ Upstream: argo-cd reposerver/repository/repository.go (helmTemplate, getResolved
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from render.manifests import kustomization
 from render.manifests.discover import HelmRelease, ValuesText
@@ -25,6 +24,7 @@ from render.manifests.uses.use import (
     texts,
 )
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get, put

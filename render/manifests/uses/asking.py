@@ -1,7 +1,6 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,6 +17,7 @@ from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import get
 from render.system import files
@@ -66,7 +66,7 @@ class Uses(NamedTuple):
 #: So many folders are looked at of those that a file names which cannot be parsed.
 _MOST_PATHS = 32
 #: What says which folder an object applies.
-_PATH = re.compile(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
+_PATH = pattern(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 
 
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:

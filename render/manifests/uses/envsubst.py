@@ -11,6 +11,7 @@ from functools import cache
 
 from render.model import patterns
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 
 _DEEPEST = 32
 _MOST_TRIMMED = 1_000
@@ -19,8 +20,8 @@ _LARGEST = 1 << 20
 """Characters of what one expression may become."""
 _TOO_LARGE = f"an expression becomes more than {_LARGEST:,} characters"
 _DEFAULTS = frozenset("=-?+")
-_NAME = re.compile("[_A-Za-z][_A-Za-z0-9]*")
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NAME = pattern("[_A-Za-z][_A-Za-z0-9]*")
+_NUMBER = pattern(r"[+-]?[0-9]+")
 
 
 class SubstitutionError(Exception):

@@ -6,7 +6,6 @@ Upstream: fluxcd/helm-controller internal/chartutil (values), api/v2 (GetRelease
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
@@ -30,6 +29,7 @@ from render.manifests.uses.use import (
     texts,
 )
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get

@@ -6,11 +6,11 @@ kustomize/kustomize_generator.go (GenerateManifest), ssa/utils/meta.go (SetCommo
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from render.manifests.kustomization import is_remote
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import AFFIXES, KustomizationEdit, UnevaluatedError, mappings, texts
+from render.model.hints import Any
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 

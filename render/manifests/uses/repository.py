@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 from render.manifests import discover, kustomization
 from render.manifests.discover import boundary, inside, join, tidy
@@ -13,11 +12,13 @@ from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
 from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedError, texts
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system import checkout
 from render.yaml.budget import Limits
 
-_ADDRESS = re.compile(
+_ADDRESS = pattern(
     r"(?:(?:[a-z][a-z0-9+.-]*)://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+(?=/))?[:/](?P<path>.+)",
     re.IGNORECASE,
 )

@@ -1,6 +1,5 @@
 """Where the value stands that Flux substituted in what kustomize has built."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -9,13 +8,14 @@ from render.manifests.blame.patches import Position
 from render.manifests.uses.use import Variables
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.regex import pattern
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
 #: An escaped dollar, or the beginning of an expression with the name of its variable.
-_NAME = re.compile(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
+_NAME = pattern(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
 
 
 class SubstitutedBuild:

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import HelmRelease
 from render.manifests.uses.patterns import DirectoryPatterns
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, text_at
 from render.model.tree import get

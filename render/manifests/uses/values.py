@@ -6,19 +6,20 @@ Upstream: helm pkg/strvals/parser.go; argo-cd util/helm/cmd.go (cleanSetParamete
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from render.manifests import relevance
 from render.manifests.uses.use import UnevaluatedError
+from render.model.hints import Any
+from render.model.regex import pattern
 from render.model.resource import SETTINGS_HOLDERS
 from render.model.tree import Tree, leaves
 
-_KEYS = re.compile(r"[A-Za-z0-9_/-]+(\.[A-Za-z0-9_/-]+)*")
-_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_KEYS = pattern(r"[A-Za-z0-9_/-]+(\.[A-Za-z0-9_/-]+)*")
+_INTEGER = pattern(r"0|-?[1-9][0-9]*")
 _WORDS = {"true": True, "false": False, "null": None}
 _MOST_INTEGER = 1 << 63
 _DEEPEST = 64
-_SETTINGS = re.compile(r"^[ \t-]*+kind:[ \t]*+(?:KubeVirt|HyperConverged)[ \t]*+$", re.MULTILINE)
+_SETTINGS = pattern(r"^[ \t-]*+kind:[ \t]*+(?:KubeVirt|HyperConverged)[ \t]*+$", re.MULTILINE)
 
 
 def put_parameter(values: Tree, name: str, value: str, *, is_text: bool) -> None:

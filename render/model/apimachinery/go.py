@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+
+from render.model.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from render.model.patterns import Automaton

@@ -3,12 +3,12 @@
 Upstream: encoding/json/scanner.go (syntax), decode.go (types; keys are found whatever their case).
 """
 
-import re
 from collections.abc import Mapping
-from typing import Any
 
 from render.model.apimachinery.go import quoted
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 
 
 class GoJSONError(ValueError):
@@ -42,7 +42,7 @@ STRINGS = List("[]string", STRING)
 
 _SPACE = " \t\r\n"
 _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _DEEPEST = 10_000

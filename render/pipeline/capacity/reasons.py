@@ -4,10 +4,10 @@ Told from the objects and the VMI alone: nothing that makes or judges a pod is i
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from render.model import tree
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
+from render.model.hints import Any
 from render.model.resource import Resource
 from render.model.tree import Tree
 

@@ -4,7 +4,6 @@ Nothing that makes or judges a pod is imported before there is one to look at: o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from render.diagnostics.codes import CODES, POOL_UNUSABLE, REQUIREMENT_UNMET, SPREAD_INDIVISIBLE
 from render.diagnostics.diagnostic import Diagnostic
@@ -12,6 +11,7 @@ from render.diagnostics.suppression import suppress
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.apimachinery.dns1123 import subdomain_faults
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.capacity.reasons import is_doubtful, is_limiting

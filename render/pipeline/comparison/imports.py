@@ -4,7 +4,6 @@ Upstream: of the containerized data importer pkg/apiserver/webhooks (Cannot upda
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from render import schemas
 from render.admission.cdi import order, versions
@@ -14,6 +13,7 @@ from render.diff.impact import FieldChange, MachineImpact
 from render.diff.source import ChangeSource
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
 

@@ -1,11 +1,10 @@
 """What `factor` answers: values without behaviour."""
 
-from typing import Literal
-
 from render.diagnostics.diagnostic import Diagnostic
 from render.diff.impact import FieldChange
 from render.model.edits import Operation
 from render.model.fieldpath import FieldPath
+from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree

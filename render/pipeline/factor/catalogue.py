@@ -9,6 +9,7 @@ from render.model.catalogue import Catalogue, Definition, Key
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import Version
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
@@ -19,11 +20,11 @@ from render.pipeline.factor.preferences import PreferenceProfile, Profiles
 from render.pipeline.factor.subject import PlainMachine
 
 _HOMES: tuple[Home, ...] = ("input", "cluster", "bundled", "new")
-_WORD = re.compile(r"[a-z]+")
+_WORD = pattern(r"[a-z]+")
 #: First words of names of preferences that are for any system.
 _GENERIC = frozenset({"legacy", "linux"})
-_DIGITS = re.compile(r"[0-9]+")
-_SQUEEZED = re.compile(r"[^a-z0-9]+")
+_DIGITS = pattern(r"[0-9]+")
+_SQUEEZED = pattern(r"[^a-z0-9]+")
 #: Where a VM says which system it runs: its annotations and labels, and where its disks come from.
 _NAMED: tuple[FieldPath, ...] = (
     ("metadata", "annotations"),

@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 from render import rules
 from render.apply import instancetype
@@ -16,6 +15,7 @@ from render.model import tree, types
 from render.model.apimachinery import quantity
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, holds, until
 from render.model.tree import Tree

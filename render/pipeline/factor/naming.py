@@ -2,16 +2,16 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 
 from render.model import tree
 from render.model.kinds import INSTANCETYPE
+from render.model.regex import pattern
 from render.model.tree import Tree
 
 _DIGITS = 6
 _LONGEST = 63
-_NO_LABEL = re.compile(r"[^a-z0-9]+")
+_NO_LABEL = pattern(r"[^a-z0-9]+")
 #: Fields of a preference that its name mentions, and as what; None for their value.
 _MENTIONED: tuple[tuple[tuple[str, ...], str | None], ...] = (
     (("devices", "preferredDiskBus"), None),

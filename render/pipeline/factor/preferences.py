@@ -8,13 +8,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from render import rules
 from render.apply import preference
 from render.model import topology, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force
 from render.model.topology import CPUTopology

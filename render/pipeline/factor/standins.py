@@ -5,9 +5,7 @@ and examples, and with others, since what is found has to hold whatever is fille
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.convert import templates
 from render.convert.templates import EXAMPLES, OPENSHIFT, OURS, Fill, Parameter, TemplateObject, Use
@@ -16,8 +14,10 @@ from render.diff.impact import HALTED
 from render.kubevirt import replicas
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.release import NEWEST
 from render.model.resource import KUBEVIRT, TEMPLATE, VM, Resource, from_body
 from render.model.tree import Tree
@@ -26,7 +26,7 @@ from render.pipeline.factor import places
 _DIGITS = 12
 #: Of the name of a template, in which VMs tell their system.
 _LONGEST = 40
-_NO_LABEL = re.compile(r"[^a-z0-9]+")
+_NO_LABEL = pattern(r"[^a-z0-9]+")
 _MATCHERS = frozenset(("spec", kind_class.word) for kind_class in KIND_CLASSES)
 #: Values of fields that are texts to the API server, and not any text to KubeVirt.
 _WORDS: Mapping[object, tuple[str, str]] = {

@@ -1,7 +1,6 @@
 """A VM that is to be factored: what its author wrote, and what it starts."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from render.diff import compare
 from render.diff.impact import HALTED, strategy_of
@@ -10,6 +9,7 @@ from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version

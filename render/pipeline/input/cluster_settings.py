@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission import configuration
@@ -18,6 +17,7 @@ from render.machine import SettingsSource
 from render.model import fieldpath
 from render.model.cluster_config import ClusterConfig, builtin, from_kubevirt
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.release import Version
 from render.model.resource import Resource, from_body
 from render.model.tree import Tree

@@ -1,13 +1,13 @@
 """What all VMs of an input share: definitions, revisions, presets and cluster settings."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.machine import Context, PresetWork, SettingsSource
 from render.model.catalogue import Catalogue, Definition, Elsewhere, Unfit
 from render.model.cluster_config import ClusterConfig, builtin
+from render.model.hints import TYPE_CHECKING
 from render.model.release import Version, tag
 from render.model.resource import LOCK_KIND, OWN, Resource, is_revision
 from render.model.tree import Tree

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from render import schemas
 from render.admission import metadata as api_server
@@ -24,11 +23,11 @@ from render.diagnostics.codes import (
     Code,
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
-from render.kubevirt.virt_launcher import unusable_memory
 from render.legacy import machines
 from render.model import topology, tree
 from render.model.catalogue import Definition, Key
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import FLAVOR, INSTANCETYPES, PREFERENCES, class_of
 from render.model.release import NEWEST, Version, in_force, since
 from render.model.release import served as versions
@@ -323,6 +322,8 @@ def _load_definition(
         causes = validate_instancetype(spec)
         loaded.report(resource, _invalid(resource, INVALID_INSTANCETYPE, causes))
         if settings.admission != "off":
+            from render.kubevirt.virt_launcher import unusable_memory
+
             memory = unusable_memory(resource, decoded, _MEMORY)
             loaded.report(resource, [memory] if memory else ())
         for warn in in_force(_WARNINGS, loaded.release):

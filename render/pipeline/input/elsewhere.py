@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.catalogue import Elsewhere
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, from_body, is_revision
 from render.pipeline.input import definitions, releases

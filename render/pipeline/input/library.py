@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 from render.diagnostics.codes import LIMIT_EXCEEDED, NOT_AN_OBJECT, WRONG_TYPE, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, at, ordered
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.resource import Resource, from_body
 from render.pipeline.result import Rendered
 from render.settings import LONGEST, Settings

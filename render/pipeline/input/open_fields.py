@@ -6,12 +6,12 @@ and what an instancetype or a preference brings is not known where its name is n
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import Code
 from render.diagnostics.diagnostic import Diagnostic
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 
 

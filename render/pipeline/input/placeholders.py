@@ -6,13 +6,13 @@ envsubst, ``$(NAME)`` of OpenShift and kustomize, ``@name@``, ``__NAME__`` and `
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from render.admission import metadata
 from render.diagnostics.codes import PLACEHOLDER
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import Version
 from render.model.resource import Resource
 from render.model.tree import Tree

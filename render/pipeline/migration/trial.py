@@ -1,9 +1,9 @@
 """Changes are tried out, and kept only if no VM changes: what machines start as, and which changes go together."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from render.machine import Machine
+from render.model.hints import TypeVar
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource

@@ -8,7 +8,6 @@ did not: they are asked once more, without that.
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 from render import presets
 from render.defaults.vmi import fill_vmi
@@ -22,6 +21,7 @@ from render.model import tree
 from render.model.cluster_config import DECIDED
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import HIDDEN, Contender, Decider, Decision, Likeness, Provenance

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any
 
 from render import rules
 from render.apply import preference
@@ -11,6 +10,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.tree import Tree
 from render.rules import Bound, Edit, Step
 

@@ -5,13 +5,13 @@ Upstream: apimachinery pkg/api/resource/quantity.go (a quantity is printed in it
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from render.diagnostics.codes import OTHER_NOTATION
 from render.diagnostics.fix import Fix, remove, set_to
 from render.machine import Machine
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.resource import TEMPLATE
 from render.model.tree import Tree
 

@@ -7,7 +7,7 @@ from render.diagnostics.diagnostic import Diagnostic, at
 from render.machine import Context, Machine
 from render.model.resource import Resource
 from render.pipeline import outcomes
-from render.pipeline.outcomes import DEFINITIONS, DefinitionKind, Verdict
+from render.pipeline.outcomes import DEFINITIONS, DefinitionKind
 
 
 class Obsolete:
@@ -50,7 +50,7 @@ class Obsolete:
                     continue
                 outcome = row.unused[emit]
             place = at(resource, ("apiVersion",))
-            if outcome.verdict is Verdict.OMITTED:
+            if outcome.verdict == "left out":
                 message = f"left out: {outcomes.gone(kind)}, and {outcome.words}"
                 yield LEFT_OUT.at(place, message)
             else:

@@ -5,7 +5,6 @@ and a pin ends when the matcher means another object.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from render.convert.instancetypes import ANONYMOUS
 from render.diagnostics.codes import OBJECT_CHANGED, PIN_ENDED, PIN_MISSING, REVISION_EDITED
@@ -16,6 +15,7 @@ from render.model import naming, tree
 from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
 from render.model.resource import (
     INSTANCETYPE_GROUP,

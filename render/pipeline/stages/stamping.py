@@ -3,8 +3,6 @@
 They sit on the VM itself and never in its template, where they would change the VMI.
 """
 
-from typing import TYPE_CHECKING
-
 from render.defaults.vm import FIRMWARE
 from render.diagnostics.codes import REVISION_NUMBERS
 from render.legacy import machines
@@ -12,6 +10,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.draft import Draft
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import FLAVOR, INSTANCETYPE, PREFERENCE
 from render.model.release import newest_patch, tag
 from render.model.resource import TEMPLATE

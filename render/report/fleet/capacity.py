@@ -1,9 +1,9 @@
 """What the pods of a fleet ask for against what there is, for pages and as data."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.report.impact.review import gibibytes
 from render.report.page import folded

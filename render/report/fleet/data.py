@@ -4,9 +4,9 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Severity
+from render.model.hints import Any
 from render.model.resource import ResourceRef
 from render.report import escaping
 from render.report.findings import Finding

@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Severity, without_positions
 from render.model.counting import counted
+from render.model.hints import Any
 from render.report.findings import Finding, Group, identity, keeping, kept_by_all, merge
 from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables

@@ -1,13 +1,13 @@
 """The VMs of a fleet, what they ask for together, and in which words each of their fields stands in a page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from render.diagnostics.codes import OBJECT_CHANGED
 from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.hints import TYPE_CHECKING, Protocol, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Decider, Decision, Likeness
 from render.model.resource import Resource, ResourceRef

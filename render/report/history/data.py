@@ -1,8 +1,7 @@
 """A history as JSON (``schemas/history.schema.json``)."""
 
-from typing import Any
-
 from render.diff.impact import MachineImpact
+from render.model.hints import Any
 from render.model.naming import whole
 from render.report import escaping
 from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision

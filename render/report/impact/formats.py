@@ -1,9 +1,9 @@
 """An impact in one of its output formats, the rows of `render.report.formats`."""
 
 from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING
 
+from render.model import packaged
+from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report.formats import IMPACT_FORMATS
 from render.report.page_origin import PageOrigin
@@ -27,5 +27,5 @@ class ImpactStyle(NamedTuple):
 
 def report(name: str, review: "Review", style: ImpactStyle) -> str:
     """*review* in the format *name*: its module has ``report(review, style) -> str``."""
-    written: str = import_module(IMPACT_FORMATS[name].module).report(review, style)
+    written: str = packaged.module(IMPACT_FORMATS[name].module).report(review, style)
     return written

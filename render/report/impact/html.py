@@ -1,11 +1,11 @@
 """The impact of a change as one HTML page: readable without scripts, and without a network."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
+from render.model.hints import Any
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle

@@ -1,11 +1,11 @@
 """The impact of a change as JSON (``schemas/impact.schema.json``): everything that is known of each VM."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from render.diff.impact import DefinitionWithoutEffect, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
 from render.diff.source import ChangeSource
+from render.model.hints import Any
 from render.report import escaping, findings, plain_json
 from render.report.findings import Finding
 from render.report.impact import room

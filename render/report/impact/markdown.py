@@ -4,12 +4,12 @@ ImpactText of the repository stands in code spans that it cannot close; in the l
 character that could mean something is a reference.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from render.diff.impact import UNREAD, FieldChange
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
@@ -69,10 +69,10 @@ from render.report.impact.review import (
 from render.report.impact.text import blamed, short, summary
 from render.report.text import printable
 
-_PLAIN = re.compile(r"[^A-Za-z0-9 /-]")
-_TICKS = re.compile("`+")
-_BLANK = re.compile("\n{3,}")
-_BRACED = re.compile(r"\{(.*?)\}")
+_PLAIN = pattern(r"[^A-Za-z0-9 /-]")
+_TICKS = pattern("`+")
+_BLANK = pattern("\n{3,}")
+_BRACED = pattern(r"\{(.*?)\}")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "repaired", "refused", "error")
 #: Shares of what is left of the budget, section by section.

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
 from render.diagnostics import codes
@@ -22,6 +21,7 @@ from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model import fieldpath
 from render.model.counting import counted
+from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.resource import LOCK_KIND, OWN, ResourceRef
 from render.report import findings

@@ -1,9 +1,9 @@
 """What a change does to the room of namespaces, in words and as data."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from render.diff.room import NamespaceImpact, QuotaImpact, RequestTotals
+from render.model.hints import Any
 from render.report.impact.review import ReviewPart, gibibytes
 
 

@@ -1,15 +1,15 @@
 """The impact of a change as text: counts, worst first, then the VMs that something happens to."""
 
 import json
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from render.diagnostics.diagnostic import Severity
 from render.diff.impact import FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
+from render.model.hints import Any
+from render.model.regex import pattern
 from render.model.resource import ResourceRef
 from render.report.deciders import is_called_alike
 from render.report.impact import room
@@ -74,7 +74,7 @@ _WARNINGS = 10
 _STORED = 10
 _WIDTH = 100
 #: A string that YAML reads as itself, in a flow too.
-_PLAIN = re.compile(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
+_PLAIN = pattern(r"[A-Za-z0-9/][A-Za-z0-9._/@+-]*\Z")
 
 
 def report(review: Review, style: ImpactStyle) -> str:

@@ -11,22 +11,23 @@ from itertools import islice
 from operator import itemgetter
 
 from render.diagnostics import secrets
+from render.model.regex import pattern
 from render.yaml import positions
 from render.yaml.excerpts import hidden
 from render.yaml.excerpts.hidden import Span
 from render.yaml.stream import Chunk
 
 WIDTH = 120
-_HEADER = re.compile(r"[|>][-+0-9]*")
+_HEADER = pattern(r"[|>][-+0-9]*")
 """How a block begins: nothing of what it says."""
-_HOLDER = re.compile(
+_HOLDER = pattern(
     r"""\bvalue["']?+\s*+:|(?<![\w./-])(?:data|binaryData|command|args)["']?+\s*+:"""
     r"""|(?:cloud[_-]?init|sysprep)\w*+["']?+\s*+:""",
     re.IGNORECASE,
 )
 """What holds values of patches and variables, contents of ConfigMaps and Secrets, words of commands, user data."""
 _PAST = "..."
-_COMMENT = re.compile(r"\s#")
+_COMMENT = pattern(r"\s#")
 _LONGEST = 10_000
 
 Excerpt = tuple[str, int]

@@ -41,7 +41,7 @@ def test_machine_forms_load_nothing_heavy(argv: list[str], tmp_path: Path) -> No
     assert b"kubevirt.io/cluster-instancetype-name: u1.nano" in done.stdout
 
 
-def test_modules_compile_only_patterns_that_every_vm_needs(tmp_path: Path) -> None:
+def test_modules_compile_no_patterns(tmp_path: Path) -> None:
     (tmp_path / "vm.yaml").write_text(VM)
     code = """
 import re, sys
@@ -59,9 +59,7 @@ print(status, *sorted(eager), file=sys.stderr)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True
     )
-    assert done.stderr.decode().splitlines()[-1] == (
-        "0 render.resolve.references render.yaml.plain"
-    )
+    assert done.stderr.decode().splitlines()[-1] == "0"
 
 
 def test_a_legacy_plugin_is_told_by_its_file_or_its_environment(tmp_path: Path) -> None:

@@ -352,7 +352,8 @@ def test_many_vms_share_one_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("containerDisk: {image: x}", set()),
         ("cloudInitNoCloud: {userData: '#!/bin/sh'}", {"render.guest"}),
-        (f"cloudInitNoCloud: {{userData: {json.dumps(SOUND)}}}", {"render.guest", "jsonschema"}),
+        (f"cloudInitNoCloud: {{userData: {json.dumps(SOUND)}}}", {"render.guest"}),
+        (f"cloudInitNoCloud: {{userData: {json.dumps(WRONG)}}}", {"render.guest", "jsonschema"}),
     ],
 )
 def test_what_nobody_needs_is_not_imported(source: str, imported: set[str], tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Memory: requests and limits, huge pages, the guest's memory (upstream: admitters/vmi-create-admitter.go)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from render.admission.checks import Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
@@ -9,6 +8,7 @@ from render.diagnostics.fix import Fix, choice, set_to
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import FORMAT_WRONG, QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.release import Windowed, since, until
 
 _REQUEST = ("domain", "resources", "requests", "memory")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Literal
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import UNREAD, Impact, MachineImpact
@@ -17,6 +16,7 @@ from render.frontends.reporting import as_note
 from render.frontends.request.request import Request
 from render.manifests.uses.destinations import in_namespace
 from render.model import tree
+from render.model.hints import Literal
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource, ResourceRef, from_body, text_at

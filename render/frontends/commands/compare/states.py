@@ -5,7 +5,6 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -32,6 +31,7 @@ from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import DemandedConfigMap
 from render.model.globs import Globs
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree

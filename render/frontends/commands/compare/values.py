@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.commands.compare.states import NamedState
 from render.manifests.charts.layout import chart_files
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.report.places import Place

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -21,6 +20,7 @@ from render.machine import Machine
 from render.manifests.documents import Documents
 from render.manifests.neighbours import Neighbours
 from render.model import naming
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.model.tree import Tree

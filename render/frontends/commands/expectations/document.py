@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -11,6 +10,7 @@ from render.frontends.request.layers import locked_options_set
 from render.manifests import discover
 from render.manifests.discover import tidy
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.resource import Origin

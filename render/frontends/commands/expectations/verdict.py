@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity
@@ -14,6 +13,7 @@ from render.frontends.commands.expectations.document import Expectation, Expecta
 from render.model import fieldpath, naming, tree
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.nearest import did_you_mean
 from render.model.tree import Tree
 

@@ -1,0 +1,18 @@
+import re
+
+import pytest
+
+from render.model.regex import pattern
+
+
+def test_a_pattern_is_compiled_when_it_is_asked_and_answers_as_one_of_re() -> None:
+    broken = pattern("(")
+    found = pattern("a(b+)", re.IGNORECASE)
+    match = found.search("xABBx")
+    assert match is not None
+    assert match[1] == "BB"
+    assert found.sub("-", "xabx") == "x-x"
+    assert found.pattern == "a(b+)"
+    assert pattern(rb"\w+").findall(b"a b") == [b"a", b"b"]
+    with pytest.raises(re.error):
+        broken.search("")
