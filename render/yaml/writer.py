@@ -59,7 +59,7 @@ def _mapping(lines: list[str], body: dict[str, Any], lead: str, indent: str) -> 
         except KeyError:
             head = lead + _key(key, indent)
         lead = indent
-        kind = value.__class__
+        kind = type(value)
         if kind is str:
             try:
                 lines.append(head + _QUOTED[value])
@@ -79,7 +79,7 @@ def _sequence(lines: list[str], items: list[Any], lead: str, indent: str) -> Non
     """Write *items*, the dashes at *indent*; the first line begins with *lead*."""
     dash, inner = indent + "- ", indent + "  "
     for value in items:
-        kind = value.__class__
+        kind = type(value)
         if kind is str:
             lines.append(lead + (_QUOTED.get(value) or _string(value, inner)))
         elif kind is dict and value:
