@@ -77,7 +77,9 @@ def _fill_machine_type(draft: Draft, preference: Tree) -> None:
         draft.put(("spec", "domain", "machine", "type"), machine_type)
 
 
-_PREFERRED: Rows[Callable[[Draft, Tree], None]] = rows(since("1.7", _fill_architecture), _fill_machine_type)
+_PREFERRED: Rows[Callable[[Draft, Tree], None]] = rows(
+    since("1.7", _fill_architecture), _fill_machine_type
+)
 #: What of the firmware the webhook makes up.
 _MADE_UP: Rows[str] = rows(
     since("1.6", "uuid"),
