@@ -71,15 +71,14 @@ class Subject(NamedTuple):
 def _values(node: Any, place: FieldPath, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     for position, step in enumerate(place):
         if step == EACH:
-            rest = place[position + 1 :]
+            above, rest = (*path, *place[:position]), place[position + 1 :]
             for index, item in enumerate(node):
-                yield from _values(item, rest, (*path, index))
+                yield from _values(item, rest, (*above, index))
             return
         node = node.get(step)
         if node is None:
             return
-        path = (*path, step)
-    yield path, node
+    yield (*path, *place), node
 
 
 class Violation(NamedTuple):
@@ -167,6 +166,10 @@ class FieldValue(NamedTuple):
 Judge = Callable[[Subject, FieldValue], str]
 
 
+#: Whether there is nothing to say of a value, so that nobody need ask where it stands.
+IsRight = Callable[[Subject, Any], bool]
+
+
 #: The fixes of a value at a path of the object that was sent.
 Mend = Callable[[FieldPath, Any], tuple[Fix, ...]]
 
@@ -180,8 +183,9 @@ def judged(  # noqa: PLR0913 - the columns of a row
     needs: str = "",
     help: str = "",  # noqa: A002 - the word that users read
     mend: Mend | None = None,
+    is_right: IsRight = lambda _, __: False,
 ) -> Check:
-    """A check of each value at *place* by a function that says what is wrong with it.
+    """A check of each value at *place* that not *is_right* by a function that says what is wrong with it.
 
     *reported_path* is what KubeVirt reports instead of *place*, with the same indexes in place of `EACH`; *mend* knows
     what would mend it.
@@ -189,6 +193,8 @@ def judged(  # noqa: PLR0913 - the columns of a row
 
     def evaluate(subject: Subject) -> Iterator[Cause]:
         for path, value in _values(subject.spec, place, ()):
+            if is_right(subject, value):
+                continue
             field = _with_indexes(reported_path, path) if reported_path else path
             message = judge(subject, FieldValue(path, value, field))
             if message:
@@ -212,74 +218,58 @@ def _worded(subject: Subject, place: FieldValue, message: str, value: Any = None
     )
 
 
+def _saying(message: str) -> Judge:
+    """The judge of values that are known to be wrong."""
+    return lambda subject, at: _worded(subject, at, message)
+
+
 def one_of(name: str, place: FieldPath, allowed: Iterable[str], message: str, **more: Any) -> Check:
     """A value other than one of *allowed*; ``help`` names them unless it is given."""
     known = tuple(allowed)
     more.setdefault("help", f"use one of {', '.join(word for word in known if word)}")
     more.setdefault("mend", lambda path, value: respelled(path, value, known))
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return "" if at.value in known else _worded(subject, at, message)
-
-    return judged(name, place, judge, **more)._replace(words=known)
+    more["is_right"] = lambda _, value: value in known
+    return judged(name, place, _saying(message), **more)._replace(words=known)
 
 
 def matches(name: str, place: FieldPath, pattern: str, message: str, **more: Any) -> Check:
     """A text that is not what *pattern* says as a whole."""
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return "" if re.fullmatch(pattern, at.value, re.ASCII) else _worded(subject, at, message)
-
-    return judged(name, place, judge, **more)
+    more["is_right"] = lambda _, value: bool(re.fullmatch(pattern, value, re.ASCII))
+    return judged(name, place, _saying(message), **more)
 
 
 def within(name: str, place: FieldPath, least: int, most: int, message: str, **more: Any) -> Check:
     """A number outside of *least* to *most*."""
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return "" if least <= at.value <= most else _worded(subject, at, message)
-
-    return judged(name, place, judge, **more)
+    more["is_right"] = lambda _, value: least <= value <= most
+    return judged(name, place, _saying(message), **more)
 
 
 def at_most(name: str, place: FieldPath, most: int, message: str, **more: Any) -> Check:
     """A list with more than *most* items, or a text with more characters; `{value}` is the whole."""
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return _worded(subject, at, message) if len(at.value) > most else ""
-
-    return judged(name, place, judge, **more)
+    more["is_right"] = lambda _, value: len(value) <= most
+    return judged(name, place, _saying(message), **more)
 
 
 def exclusive(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
     """An object with more than one of *keys*."""
     choice = tuple(keys)
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return _worded(subject, at, message) if _count(at.value, choice) > 1 else ""
-
-    return judged(name, place, judge, **more)
+    more["is_right"] = lambda _, value: _count(value, choice) <= 1
+    return judged(name, place, _saying(message), **more)
 
 
 def required(name: str, place: FieldPath, keys: Iterable[str], message: str, **more: Any) -> Check:
     """An object with none of *keys* (an empty text, list or object of Go counts as none)."""
     choice = tuple(keys)
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return "" if _count(at.value, choice) else _worded(subject, at, message)
-
-    return judged(name, place, judge, **more)
+    more["is_right"] = lambda _, value: _count(value, choice) > 0
+    return judged(name, place, _saying(message), **more)
 
 
 def _count(value: Tree, keys: tuple[str, ...]) -> int:
-    return sum(value.get(key) is not None for key in keys)
+    return len([key for key in keys if value.get(key) is not None])
 
 
 def needs_gate(name: str, place: FieldPath, gate: str, message: str, **more: Any) -> Check:
     """Something that is allowed only with a feature gate."""
     more.setdefault("help", f"enable the feature gate {gate} in the KubeVirt CR, or leave this out")
-
-    def judge(subject: Subject, at: FieldValue) -> str:
-        return "" if subject.has_gate(gate) else _worded(subject, at, message)
-
-    return judged(name, place, judge, needs=f"gate {gate}", **more)
+    more["is_right"] = lambda subject, _: subject.has_gate(gate)
+    return judged(name, place, _saying(message), needs=f"gate {gate}", **more)

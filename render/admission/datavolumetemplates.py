@@ -36,7 +36,7 @@ def _fault(
         text = "Duplicate storage definition, both target storage and target pvc defined"
         return "target", ("PVC", "Storage"), text, "keep spec.storage and drop spec.pvc"
     target = storage or pvc or {}
-    populated = any(target.get(key) is not None for key in ("dataSource", "dataSourceRef"))
+    populated = target.get("dataSource") is not None or target.get("dataSourceRef") is not None
     source, reference = spec.get("source"), spec.get("sourceRef")
     if populated and not (source is None and reference is None):
         text = "External population is incompatible with Source and SourceRef"
@@ -61,9 +61,9 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
         return
     used = {
         name
-        for volume in subject.get("volumes") or ()
+        for volume in subject.spec.get("volumes") or ()
         for source, key in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"))
-        if (name := tree.get(volume, source, key))
+        if (name := (volume.get(source) or {}).get(key))
     }
     for index, template in enumerate(templates):
         field = (*subject.holder_root, "dataVolumeTemplate", index)
@@ -84,7 +84,7 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
 
 def _namespaces(subject: Subject) -> Iterator[Violation]:
     for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
-        namespace = tree.get(template, "metadata", "namespace")
+        namespace = (template.get("metadata") or {}).get("namespace")
         if namespace and namespace != subject.namespace:
             yield Violation(
                 (*subject.holder_root, "dataVolumeTemplates", index),
@@ -96,15 +96,15 @@ def _namespaces(subject: Subject) -> Iterator[Violation]:
 def _groups(subject: Subject) -> Iterator[Violation]:
     """References without a group, of which the mutating webhook makes ``apiGroup: null``."""
     for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
-        for steps in _REFERENCES:
-            reference = tree.get(template, "spec", *steps)
+        spec = template.get("spec") or {}
+        for kind, key in _REFERENCES:
+            reference = (spec.get(kind) or {}).get(key)
             if reference is not None and reference.get("apiGroup") is None:
-                dotted = ".".join(steps)
                 yield Violation(
                     (),
-                    f'spec.dataVolumeTemplates.spec.{dotted}.apiGroup in body must be of type string: "null"',
+                    f'spec.dataVolumeTemplates.spec.{kind}.{key}.apiGroup in body must be of type string: "null"',
                     help='write the group, `apiGroup: ""` for a claim',
-                    place=(*subject.holder_root, "dataVolumeTemplates", index, "spec", *steps),
+                    place=(*subject.holder_root, "dataVolumeTemplates", index, "spec", kind, key),
                 )
 
 

@@ -6,6 +6,7 @@ NameIsDNSSubdomain).
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import METADATA_REFUSED
@@ -17,6 +18,7 @@ from render.model.hints import Any
 from render.model.tree import Tree
 
 _MOST_ANNOTATIONS = 256 << 10
+_BYTES = 4  # of a character, at most
 _CHECK = METADATA_REFUSED.slug
 #: What Helm, Jinja, envsubst and Flux fill in before an API server sees it. An opening inside of another ends the
 #: search for its closing, lest a text of nothing else takes ages. Backstage's has a ``$`` before it.
@@ -41,11 +43,7 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     """What speaks against *metadata*, of whatever type it and what it holds are: wrong ones are found elsewhere."""
     if not isinstance(metadata, dict):
         return
-    for key, check, cure in (
-        ("name", subdomain_faults, _NAMED),
-        ("generateName", _prefix_faults, _NAMED),
-        ("namespace", label_faults, _SPACED),
-    ):
+    for key, check, cure in _NAMES:
         value = metadata.get(key)
         if isinstance(value, str) and value and (faults := check(value)):
             yield from _refusals((key,), value, faults, cure, _renamed)
@@ -56,13 +54,18 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     for key, _ in annotations:
         if faults := labels.key_faults(key.lower()):  # their case does not matter
             yield from _refusals(("annotations", key), key, faults, _ANNOTATED, _renamed_key)
-    size = sum(
-        len(key.encode(errors="replace")) + len(value.encode(errors="replace"))
-        for key, value in annotations
-    )
-    if size > _MOST_ANNOTATIONS:
+    if _size(annotations) > _MOST_ANNOTATIONS:
         text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
+
+
+def _size(annotations: list[tuple[str, str]]) -> int:
+    """The bytes of *annotations*, or more where there are few."""
+    most = _BYTES * sum([len(key) + len(value) for key, value in annotations])
+    if most <= _MOST_ANNOTATIONS:
+        return most
+    texts = (text for pair in annotations for text in pair)
+    return sum(len(text.encode(errors="replace")) for text in texts)
 
 
 def _labels(pairs: Iterable[tuple[str, str]]) -> Iterator[Cause]:
@@ -105,6 +108,14 @@ def _prefix_faults(text: str) -> tuple[str, ...]:
     return subdomain_faults(f"{text[:-2]}a" if text[1:].endswith("-") else text)
 
 
+#: What is a name, what finds its faults, and what to do about them.
+_NAMES = (
+    ("name", subdomain_faults, _NAMED),
+    ("generateName", _prefix_faults, _NAMED),
+    ("namespace", label_faults, _SPACED),
+)
+
+
 def _finalizers(finalizers: Any) -> Iterator[Cause]:
     entries = finalizers if isinstance(finalizers, list) else []
     for index, value in enumerate(entries):
@@ -126,15 +137,21 @@ def open_names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
         return
     for key in ("name", "generateName", "namespace"):
         value = metadata.get(key)
-        if isinstance(value, str) and not _MARKS.isdisjoint(value):
+        if isinstance(value, str) and _has_mark(value):
             yield (key,), value
     for key, value in _texts(metadata, "labels"):
         for text in (key, value):
-            if not _MARKS.isdisjoint(text):
+            if _has_mark(text):
                 yield ("labels", key), text
     for key, _ in _texts(metadata, "annotations"):
-        if not _MARKS.isdisjoint(key):
+        if _has_mark(key):
             yield ("annotations", key), key
+
+
+@lru_cache(maxsize=4096)
+def _has_mark(text: str) -> bool:
+    """Whether a `PLACEHOLDER_OF_NAME` may begin in *text*."""
+    return not _MARKS.isdisjoint(text)
 
 
 def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
@@ -152,7 +169,7 @@ def _refusals(
     mend: Callable[[FieldPath, str], tuple[Fix, ...]] | None = None,
 ) -> Iterator[Cause]:
     """The *faults* of *value* at *place*, and how to *mend* that, unless somebody fills it in."""
-    if not _MARKS.isdisjoint(value) and re.search(PLACEHOLDER_OF_NAME, value):
+    if _has_mark(value) and re.search(PLACEHOLDER_OF_NAME, value):
         return
     from render.model.apimachinery.go import quoted
 

@@ -7,7 +7,6 @@ vmpool-admitter.go, vmirs-admitter.go).
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
-from operator import attrgetter
 
 from render.admission.checks import Check, Subject
 from render.admission.selection import selection
@@ -117,6 +116,18 @@ def _concerns(scope: CheckScope) -> tuple[Concern, ...]:
             return tuple(concern for concern in CONCERNS if concern.again == "always")
 
 
+class _ApplicableChecks(NamedTuple):
+    """The *checks* that an object gives reason to ask, and the concerns *to_import* before they can be asked."""
+
+    checks: tuple[Check, ...]
+    to_import: frozenset[str]
+
+
+def _applicable_checks(checks: tuple[Check, ...]) -> _ApplicableChecks:
+    to_import = frozenset(check.name for check in checks if check.evaluate is _not_imported)
+    return _ApplicableChecks(checks, to_import)
+
+
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
     """What a concern that few VMs have is asked as long as none has it."""
     return ()
@@ -131,7 +142,7 @@ def _at_places(concern: Concern, check: Check) -> Check:
 @cache
 def _checks(
     kind: str, release: Version, scope: CheckScope, imported: frozenset[str]
-) -> Callable[[Tree], tuple[Check, ...]]:
+) -> Callable[[Tree], _ApplicableChecks]:
     """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec.
 
     Of a concern that few VMs have, and that is not *imported*, one check stands for all.
@@ -149,12 +160,11 @@ def _checks(
             _at_places(concern, check) if concern.places and not check.where else check
             for check in its
         )
-    return selection(checks)
+    return selection(checks, _applicable_checks)
 
 
-_EVALUATE = attrgetter("evaluate")
-#: Concerns that few VMs have, of which one was met.
-_imported: set[str] = set()
+#: Concerns that few VMs have, of which one was met: the last set is in force.
+_imported: list[frozenset[str]] = [frozenset()]
 
 
 MOST_CAUSES = 1_000
@@ -178,11 +188,11 @@ def _causes(subject: Subject, scope: CheckScope) -> Iterator[tuple[Check, Cause]
 def _applicable(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
     """The checks of *scope* that *subject* gives reason to ask; concerns that it is the first to have are imported."""
     while True:
-        select = _checks(subject.kind, subject.release, scope, frozenset(_imported))
-        checks = select(subject.spec)
-        if _not_imported not in map(_EVALUATE, checks):
+        select = _checks(subject.kind, subject.release, scope, _imported[-1])
+        checks, to_import = select(subject.spec)
+        if not to_import:
             return checks
-        _imported.update(check.name for check in checks if check.evaluate is _not_imported)
+        _imported.append(_imported[-1] | to_import)
 
 
 def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:

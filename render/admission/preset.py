@@ -35,6 +35,6 @@ def causes(domain: Tree, release: Version) -> Iterator[Cause]:
         holder_root=(),
     )
     checks = in_force((*disks.CHECKS, *firmware.CHECKS), release)
-    for check in selection(checks)(subject.spec):
+    for check in selection(checks, tuple)(subject.spec):
         if check.name != _EXEMPT:
             yield from map(check.named, check.evaluate(subject))

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from render.admission.checks import EACH, Check
-from render.model.hints import Any
+from render.model.hints import Any, TypeVar
 from render.model.tree import Tree
 
 #: Machines of one shape are asked the same; so many shapes are remembered.
 _SHAPES = 1024
+
+T = TypeVar("T")
 
 
 class _PlaceNode(dict[str, "_PlaceNode"]):
@@ -45,8 +47,13 @@ def _mask(node: _PlaceNode, value: Any) -> int:
     return mask
 
 
-def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
-    """A function from a VMI spec to those of *checks* that it gives reason to ask, in their order."""
+def selection(
+    checks: Iterable[Check], then: Callable[[tuple[Check, ...]], T]
+) -> Callable[[Tree], T]:
+    """A function from a VMI spec to what *then* makes of those of *checks* that it gives reason to ask, in their order.
+
+    That is worked out once a shape.
+    """
     known = tuple(checks)
     root = _PlaceNode()
     for index, check in enumerate(known):
@@ -57,7 +64,7 @@ def selection(checks: Iterable[Check]) -> Callable[[Tree], tuple[Check, ...]]:
             node.mask |= 1 << index
 
     @lru_cache(maxsize=_SHAPES)
-    def selected(mask: int) -> tuple[Check, ...]:
-        return tuple(check for index, check in enumerate(known) if mask >> index & 1)
+    def selected(mask: int) -> T:
+        return then(tuple(check for index, check in enumerate(known) if mask >> index & 1))
 
     return lambda spec: selected(_mask(root, spec))

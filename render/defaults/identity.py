@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
-from render.model.release import Items, Version, in_force, since, until
+from render.model.release import Rows, Version, rows, since, until
 
 PCI_TOPOLOGY = "kubevirt.io/pci-topology-version"
 
@@ -24,7 +24,7 @@ def fill_machine_type(draft: Draft, config: ClusterConfig) -> None:
 
 def annotate_pci_topology(draft: Draft, release: Version) -> None:
     """Mark a new PCIe machine with the current PCI topology version."""
-    for has_pcie in in_force(_HAS_PCIE, release):
+    for has_pcie in _HAS_PCIE(release):
         if has_pcie(draft) and PCI_TOPOLOGY not in (draft.get("metadata", "annotations") or {}):
             draft.put(("metadata", "annotations", PCI_TOPOLOGY), "v3")
 
@@ -48,7 +48,7 @@ def _by_machine_type(draft: Draft) -> bool:
 
 
 #: How a PCIe machine is told: each minor release learned it in three patches.
-_HAS_PCIE: "Items[Callable[[Draft], bool]]" = (
+_HAS_PCIE: Rows[Callable[[Draft], bool]] = rows(
     since("1.6.4", until("1.6.5", _any)),
     since("1.6.5", until("1.6.6", _by_architecture)),
     since("1.6.6", until("1.7", _by_machine_type)),

@@ -3,11 +3,13 @@
 Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
 """
 
+from collections.abc import Callable
+
 from render.defaults import devices, identity, network
 from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
-from render.model.release import Version, in_force, since, until
+from render.model.release import Rows, Version, rows, since, until
 
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
@@ -41,7 +43,7 @@ def _fill_requests(draft: Draft, config: ClusterConfig, release: Version) -> Non
     limit = _amount(draft, "limits", "cpu")
     if limit and not _amount(draft, "requests", "cpu"):
         draft.put(request, limit)
-    for request_memory in in_force(_MEMORY_REQUESTS, release):
+    for request_memory in _MEMORY_REQUESTS(release):
         request_memory(draft, config)
     # The default of the cluster means: write nothing.
     if quantity.compare(config.cpu_request, "100m") == 0 or draft.get(*request) is not None:
@@ -74,7 +76,7 @@ def _request_all_memory(draft: Draft, config: ClusterConfig) -> None:
 
 _FULL = 100
 #: Memory that a VMI asks for because of its guest: only the launcher pod asks for it today.
-_MEMORY_REQUESTS = (
+_MEMORY_REQUESTS: Rows[Callable[[Draft, ClusterConfig], None]] = rows(
     until("1.6.2", _request_memory),
     since("1.6.2", until("1.6.3", _request_all_memory)),
     since("1.6.3", until("1.6.4", _request_memory)),

@@ -10,7 +10,7 @@ from render.model import tree
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.hints import Final
-from render.model.release import Version, holds, in_force, since, until
+from render.model.release import Rows, Version, holds, rows, since, until
 from render.model.resource import text_at
 from render.model.tree import Tree
 
@@ -52,10 +52,10 @@ def fill_template(
     release: Version,
 ) -> None:
     """Architecture, machine type, firmware identity and PCI topology of a VM template."""
-    for fill in in_force(_PREFERRED, release):
+    for fill in _PREFERRED(release):
         fill(draft, preference or {})
     firmware = draft.get(*FIRMWARE) or {}
-    made_up = {key: RANDOM for key in in_force(_MADE_UP, release) if not firmware.get(key)}
+    made_up = {key: RANDOM for key in _MADE_UP(release) if not firmware.get(key)}
     if made_up:
         draft.put(FIRMWARE, {**firmware, **made_up})
     if not draft.get("spec", "architecture") and data_source_architecture:
@@ -77,9 +77,11 @@ def _fill_machine_type(draft: Draft, preference: Tree) -> None:
         draft.put(("spec", "domain", "machine", "type"), machine_type)
 
 
-_PREFERRED = (since("1.7", _fill_architecture), _fill_machine_type)
+_PREFERRED: Rows[Callable[[Draft, Tree], None]] = rows(
+    since("1.7", _fill_architecture), _fill_machine_type
+)
 #: What of the firmware the webhook makes up.
-_MADE_UP = (
+_MADE_UP: Rows[str] = rows(
     since("1.6", "uuid"),
     since("1.5.3", until("1.6", "serial")),
     since("1.6.1", "serial"),

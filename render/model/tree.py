@@ -41,7 +41,7 @@ def get(tree: Any, *path: str | int) -> Any:
     """The value at *path*, or None where any step is missing."""
     for step in path:
         # The first test is the quick one: this runs a hundred times a VM.
-        if tree.__class__ is dict or isinstance(tree, dict):
+        if type(tree) is dict or isinstance(tree, dict):
             tree = tree.get(step)
         elif isinstance(tree, list) and isinstance(step, int) and -len(tree) <= step < len(tree):
             tree = tree[step]

@@ -114,8 +114,22 @@ def _revision(
 def _live(
     kind_class: KindClass, matcher: Tree, namespace: str, catalogue: Catalogue
 ) -> Definition | Missing:
+    name, kind = matcher.get("name", ""), kind_class.kind_of(matcher.get("kind", ""))
+    if name and kind:
+        scope = namespace if kind == kind_class.namespaced else ""
+        definition = catalogue.definition(Key(kind, scope, name))
+        if definition is not None:
+            return definition
+        if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
+            return Definition(kind, name, catalogue.bundled[kind, name], None)
+    return _missing(kind_class, matcher, kind, namespace, catalogue)
+
+
+def _missing(
+    kind_class: KindClass, matcher: Tree, kind: str, namespace: str, catalogue: Catalogue
+) -> Missing:
+    """Why there is nothing of the *kind*, ``""`` where it is none, that *matcher* names."""
     name, written_kind = matcher.get("name", ""), matcher.get("kind", "")
-    kind = kind_class.kind_of(written_kind)
     if not kind:
         return Missing(
             UNEXPECTED_KIND,
@@ -136,11 +150,6 @@ def _live(
             lambda: "name an object",
         )
     scope = namespace if kind == kind_class.namespaced else ""
-    definition = catalogue.definition(Key(kind, scope, name))
-    if definition is not None:
-        return definition
-    if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
-        return Definition(kind, name, catalogue.bundled[kind, name], None)
     return Missing(
         NOT_FOUND[kind_class.word],
         f'{kind.lower()}s.{INSTANCETYPE_GROUP} "{name}" not found',

@@ -223,7 +223,7 @@ class _Rules(dict[str, _FieldReader]):
 @cache
 def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Convert:
     rules = _Rules(type_name, release, opaque=opaque)
-    required = {name for name, field in rules.fields.items() if field.required}
+    required = [(name, field.type) for name, field in rules.fields.items() if field.required]
     usual = _Usual(rules)
     defaults = _DEFAULTS.get(type_name)
 
@@ -244,17 +244,10 @@ def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Conver
                     del decoded[key]
                 else:
                     decoded[key] = new
-        if not required <= value.keys():
-            causes.extend(
-                refusals.missing(name, link, field.type)
-                for name, field in rules.fields.items()
-                if name in required and name not in value
-            )
-        if defaults is not None:
-            decoded = decoded | {
-                key: default for key, default in defaults.items() if key not in decoded
-            }
-        return decoded
+        for name, go_type in required:
+            if name not in value:
+                causes.append(refusals.missing(name, link, go_type))
+        return decoded if defaults is None else decoded | defaults | decoded
 
     return convert
 

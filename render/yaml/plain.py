@@ -261,7 +261,7 @@ class _LineReader:
         body: Tree = {}
         lines, known = self._lines, _LINES
         while True:
-            unfinished = value.__class__ in _UNFINISHED
+            unfinished = type(value) in _UNFINISHED
             body[key] = self._finished_value(value, indent, level) if unfinished else value
             line = (
                 known.get(lines[self._at]) or self._peek()
@@ -288,7 +288,7 @@ class _LineReader:
             self._at += 1
             if key is not None:
                 items.append(self._mapping(inner, key, value, level + 1))
-            elif value.__class__ in _UNFINISHED:
+            elif type(value) in _UNFINISHED:
                 items.append(self._finished_value(value, inner, level))
             else:
                 items.append(value)

@@ -55,31 +55,31 @@ def _mapping(lines: list[str], body: dict[str, Any], lead: str, indent: str) -> 
     """Write *body*; its first line begins with *lead*, the others with *indent*."""
     for key, value in body.items():
         try:
-            head = lead + _KEYS[key]
+            head = _KEYS[key]
         except KeyError:
-            head = lead + _key(key, indent)
-        lead = indent
-        kind = value.__class__
+            head = _key(key, indent)
+        kind = type(value)
         if kind is str:
             try:
-                lines.append(head + _QUOTED[value])
+                lines.append(f"{lead}{head}{_QUOTED[value]}")
             except KeyError:
-                lines.append(head + _string(value, indent + "  "))
+                lines.append(f"{lead}{head}{_string(value, indent + '  ')}")
         elif kind is dict and value:
-            lines.append(head[:-1])
+            lines.append(lead + head[:-1])
             _mapping(lines, value, indent + "  ", indent + "  ")
         elif kind is list and value:
-            lines.append(head[:-1])
+            lines.append(lead + head[:-1])
             _sequence(lines, value, indent + "- ", indent)
         else:
-            lines.append(head + _other(value))
+            lines.append(f"{lead}{head}{_other(value)}")
+        lead = indent
 
 
 def _sequence(lines: list[str], items: list[Any], lead: str, indent: str) -> None:
     """Write *items*, the dashes at *indent*; the first line begins with *lead*."""
     dash, inner = indent + "- ", indent + "  "
     for value in items:
-        kind = value.__class__
+        kind = type(value)
         if kind is str:
             lines.append(lead + (_QUOTED.get(value) or _string(value, inner)))
         elif kind is dict and value:

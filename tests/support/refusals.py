@@ -41,7 +41,9 @@ def refusals(checks: Rows, spec: Json, **more: Any) -> list[Refusal]:
     """What *checks* say of a VMI with that *spec*, in their order; *more* as for `subject_of`."""
     subject = subject_of(spec, **more)
     known = in_force(checks, subject.release)
-    requested = selection(check for check in known if not check.only or subject.kind in check.only)
+    requested = selection(
+        (check for check in known if not check.only or subject.kind in check.only), tuple
+    )
     return [
         Refusal(cause.check, fieldpath.text(cause.path), cause.message)
         for check in requested(subject.spec)

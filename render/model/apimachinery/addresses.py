@@ -82,7 +82,7 @@ def mac_octets(text: str) -> int:
     octets, odd = divmod(len(digits), _PAIR)
     if odd or octets not in _OCTETS or not _HEX.issuperset(digits):
         return 0
-    return octets if all(len(part) == size for part in parts) else 0
+    return octets if set(map(len, parts)) == {size} else 0
 
 
 def is_ipv4(text: str) -> bool:

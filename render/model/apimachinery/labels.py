@@ -48,6 +48,7 @@ def _key_faults(key: str) -> Iterator[str]:
         yield f"name part {_NAME_FAULT}"
 
 
+@lru_cache(maxsize=4096)
 def value_faults(value: str) -> tuple[str, ...]:
     """Why *value* is no value of a label, in Kubernetes' words; nothing if it is one."""
     faults = too_long(value, _LONGEST)
@@ -68,4 +69,4 @@ def as_key(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    return text != "" and _OF_NAME.issuperset(text) and not {text[0], text[-1]} & _INSIDE
+    return text != "" and _OF_NAME.issuperset(text) and _INSIDE.isdisjoint((text[0], text[-1]))

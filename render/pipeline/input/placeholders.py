@@ -117,7 +117,8 @@ def filled(
 def _places(resource: Resource) -> Iterator[tuple[FieldPath, str, str]]:
     """The texts that may hold a placeholder, and the pattern of those that count there: most objects have none."""
     for place in _METADATA:
-        for path, text in metadata.open_names(tree.get(resource.body, *place)):
+        standing = tree.get(resource.body, *place)
+        for path, text in metadata.open_names(standing) if standing else ():
             yield (*place, *path), text, metadata.PLACEHOLDER_OF_NAME
     if resource.may_hold_placeholders:
         for path, text in _texts(resource.body, ()):

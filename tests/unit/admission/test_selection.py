@@ -18,7 +18,8 @@ def test_only_what_stands_there_is_asked() -> None:
             check("deep", "domain", "cpu", "cores"),
             check("null", "dnsPolicy"),
             check("either", "dnsPolicy")._replace(also=(("volumes",), ("domain",))),
-        )
+        ),
+        tuple,
     )
     spec: Tree = {
         "volumes": [{"name": "a"}, {"secret": {}}],

@@ -107,18 +107,17 @@ def _ports(last: int, number: FieldPath, subject: Subject) -> Iterator[Cause]:
         yield from _port_names(subject, ports)
         for place, port in ports:
             value = port.get("port", 0)
-            path = subject.at(*place, *number)
             if value == 0:
                 yield Cause(
                     "network/port-number",
-                    path,
+                    subject.at(*place, *number),
                     "Port field is mandatory.",
                     "write the number of the port, from 1 to 65535",
                 )
             if value < 0 or value > last:
                 yield Cause(
                     "network/port-number",
-                    path,
+                    subject.at(*place, *number),
                     "Port field must be in range 0 < x < 65536.",
                     "write the number of the port, from 1 to 65535",
                 )

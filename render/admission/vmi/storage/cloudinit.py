@@ -88,8 +88,10 @@ def _sources(source: Tree, data: _Data) -> int:
     return sum(map(bool, (reference.get("name"), source.get(data.encoded), source.get(data.plain))))
 
 
-def _document(subject: Subject, place: FieldPath, source: Tree, data: _Data) -> Iterator[Cause]:
-    """What is wrong with one of the two documents."""
+def _document(
+    subject: Subject, place: FieldPath, source: Tree, data: _Data, sources: int
+) -> Iterator[Cause]:
+    """What is wrong with one of the two documents, which *source* has in so many ways."""
     encoded, plain = source.get(data.encoded), source.get(data.plain)
     size, is_whole = _decoded_size(encoded) if encoded else (0, True)
     if not is_whole:
@@ -100,7 +102,7 @@ def _document(subject: Subject, place: FieldPath, source: Tree, data: _Data) -> 
             f"{field}.{place[-1]}.{data.encoded} is not a valid base64 value.",
             f"encode it with `base64`, or write it as {data.plain}",
         )
-    if _sources(source, data) > 1:
+    if sources > 1:
         yield Cause(
             "cloud-init/one-source",
             subject.at(*place),
@@ -119,9 +121,10 @@ def _document(subject: Subject, place: FieldPath, source: Tree, data: _Data) -> 
 
 
 def _documents(subject: Subject, place: FieldPath, source: Tree) -> Iterator[Cause]:
-    for data in _DATA:
-        yield from _document(subject, place, source, data)
-    if not any(_sources(source, data) for data in _DATA):
+    every = [_sources(source, data) for data in _DATA]
+    for data, sources in zip(_DATA, every, strict=True):
+        yield from _document(subject, place, source, data, sources)
+    if not any(every):
         yield Cause(
             "cloud-init/no-source",
             subject.at(*place),

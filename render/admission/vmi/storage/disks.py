@@ -25,8 +25,8 @@ _LONGEST_SERIAL = 256
 _LEAST_BLOCK, _MOST_BLOCK = 512, 2097152
 _NAME_HELP = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _BLOCK_HELP = "use powers of two from 512 to 2097152, the logical size not above the physical one"
-#: Disks with no more than this, and a usual bus, have nothing but a name that could be wrong.
-_PLAIN = frozenset({"name", "disk"})
+#: Disks with no more than this, an order, and a usual bus, have nothing but a name that could be wrong.
+_PLAIN = frozenset({"name", "disk", "bootOrder"})
 
 
 def _disks(*, sectors: bool) -> Evaluate:
@@ -41,7 +41,8 @@ def _disks(*, sectors: bool) -> Evaluate:
                 for earlier in places[name]:
                     yield _same_name(list_place, index, earlier)
             places.setdefault(name, []).append(index)
-            plain = disk.keys() <= _PLAIN and _is_plain(disk.get("disk") or {})
+            plain = disk.keys() <= _PLAIN and disk.get("bootOrder") != 0
+            plain = plain and _is_plain(disk.get("disk") or {})
             if not plain:
                 yield from _targets(disk, (*list_place, index), list_place)
                 yield from _settings(disk, (*list_place, index), list_place)
@@ -71,12 +72,11 @@ def _same_name(disks: FieldPath, index: int, earlier: int) -> Cause:
 
 def _targets(disk: Tree, place: FieldPath, disks: FieldPath) -> Iterator[Cause]:
     targets = [target for target in _TARGETS if disk.get(target) is not None]
-    named = fieldpath.text(place)
     if len(targets) > 1:
         yield Cause(
             "disks/target",
             place,
-            f"{named} can only have a single target type defined",
+            f"{fieldpath.text(place)} can only have a single target type defined",
             "leave one of disk, lun and cdrom",
         )
     yield from _address(disk, place, disks)
