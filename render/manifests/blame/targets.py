@@ -11,7 +11,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
 from render.manifests.blame import origins, patches
-from render.manifests.kustomization import Reach
+from render.manifests.kustomization import KnownKustomizations, Reach
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
@@ -49,14 +49,24 @@ class _Object(NamedTuple):
     names: tuple[str, ...]
 
 
-def unmatched(built: Sequence[Document], reach: Reach, limits: Limits) -> Iterator[Diagnostic]:
+def unmatched(
+    built: Sequence[Document], reach: Reach, limits: Limits, known: KnownKustomizations
+) -> Iterator[Diagnostic]:
     """The targets of patches in *reach* that none of the objects *built* of it has, but for a slip.
+
+    What the kustomizations say is *known*.
 
     A patch may be meant for what is there in other environments alone: only a name that is nearly that of an object, or
     one that is there with another kind, group or version, is a mistake for certain. A component is for whoever has it.
     """
-    written = [*_written(reach, limits)]
-    if not written or reach.inflates or reach.remotes or reach.bare or _makes_more(reach, limits):
+    written = [*_written(reach, limits, known)]
+    if (
+        not written
+        or reach.inflates
+        or reach.remotes
+        or reach.bare
+        or _makes_more(reach, limits, known)
+    ):
         return
     objects = [*_objects(built, reach)]
     missed = [each for each in written if not any(_is_selected(each[1], it) for it in objects)]
@@ -76,10 +86,12 @@ def unmatched(built: Sequence[Document], reach: Reach, limits: Limits) -> Iterat
             )
 
 
-def _written(reach: Reach, limits: Limits) -> Iterator[tuple[Location, Tree]]:
+def _written(
+    reach: Reach, limits: Limits, known: KnownKustomizations
+) -> Iterator[tuple[Location, Tree]]:
     """The targets that name one object of KubeVirt's, each with its place."""
     for file in reach.kustomizations:
-        loaded = kustomization.load(file, limits)
+        loaded = known.load(file, limits)
         for document in loaded.documents:
             if kustomization.is_component(document.body):
                 continue
@@ -104,11 +116,11 @@ def _names_one(target: Tree) -> bool:
     return is_plain and any(kind in kinds for kinds in _ALIKE) and bool(re.fullmatch(_NAME, name))
 
 
-def _makes_more(reach: Reach, limits: Limits) -> bool:
+def _makes_more(reach: Reach, limits: Limits, known: KnownKustomizations) -> bool:
     bodies = (
         document.body
         for file in reach.kustomizations
-        for document in kustomization.load(file, limits).documents
+        for document in known.load(file, limits).documents
     )
     return bool(reach.patches) or any(
         str(key).casefold() in _MAKERS for body in bodies for key in body

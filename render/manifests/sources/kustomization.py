@@ -222,7 +222,9 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             for document, traced_document in zip(documents, traced, strict=True)
         )
         into.left_out += origins.left_out(traced, reached, intake.limits, intake.sources)
-        into.diagnostics += targets.unmatched(documents, reached, intake.limits)
+        into.diagnostics += targets.unmatched(
+            documents, reached, intake.limits, intake.kustomizations
+        )
         into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
         if use and use.variables:
             build = SubstitutedBuild(

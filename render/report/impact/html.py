@@ -11,7 +11,6 @@ from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
-    LACKING,
     MEANINGS,
     HolderEntry,
     ImpactText,
@@ -33,6 +32,7 @@ from render.report.impact.review import (
     is_shown,
     leaves,
     mentioned,
+    messages,
     new_warnings,
     not_counted,
     pinned,
@@ -195,9 +195,7 @@ def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
     """The errors for which VMs cannot be rendered, those of most VMs first."""
     found: dict[str, list[tuple[str, Place]]] = {}
     for entry in machines:
-        for text in texts(entry) if "after" in entry.machine.unrendered else ():
-            if text.ours == LACKING:
-                continue  # a cause by itself
+        for text in messages(entry) if "after" in entry.machine.unrendered else ():
             found.setdefault(text.quoted, []).append((str(entry.machine.resource), text.place))
     return [
         {

@@ -84,7 +84,7 @@ HOLDER_OUTCOMES = {
     "scaled": ("nothing changes but how many it makes", "none"),
 }  # fmt: skip
 #: What is said of a definition that a VM cannot do without.
-LACKING = "it asks for what is deleted:"
+_LACKING = "it asks for what is deleted:"
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
@@ -647,11 +647,11 @@ class ImpactText(NamedTuple):
 
 def texts(entry: MachineEntry) -> Iterator[ImpactText]:
     """What is to be said of a VM beside its changes."""
-    yield from _messages(entry)
+    yield from messages(entry)
     yield from _circumstances(entry)
 
 
-def _messages(entry: MachineEntry) -> Iterator[ImpactText]:
+def messages(entry: MachineEntry) -> Iterator[ImpactText]:
     """KubeVirt's texts about a VM; errors of one that cannot be rendered with their places."""
     part, machine = entry
     places = _fault_places(part, machine) if machine.unrendered else {}
@@ -667,7 +667,7 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
         words = " and ".join(machine.unpinned)
         yield ImpactText(f"no longer pinned: it has each edit of its {words} from now on")
     for source in machine.lacking:
-        yield ImpactText(LACKING, str(source.resource), part.locate(source))
+        yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     for source in machine.redefined:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(_REDEFINED, edited, part.locate(source))
@@ -827,7 +827,7 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
             part.title,
             machine.resource.kind,
             machine.effects,
-            [text[:2] for text in _messages(entry)],
+            [text[:2] for text in messages(entry)],
             [*_circumstances(entry), *sizes(machine)],
         )
         groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)

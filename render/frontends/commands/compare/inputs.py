@@ -107,7 +107,6 @@ class _InputComparison:
 
     def __init__(self, before: Side, after: Side, limits: Limits, other: Emit | None) -> None:
         self._sides = before, after
-        self._is_alone = {*before, *after} == {""}
         self._limits = limits
         self._unread = _unread(before), _unread(after)
         self._other_emit = other
@@ -127,7 +126,7 @@ class _InputComparison:
         old, new, unreadable = _but_for_files(old, new, self._unread)
         states = old, new
         is_read = old.fault is None and new.fault is None
-        title = "." if self._is_alone else name
+        title = name or "."
         if is_read:
             impact, unreadable = unreadable.told(_compared(old, new), new)
             impact = _let_go(impact, old, let_go)

@@ -60,6 +60,8 @@ _WORKING = "the working tree"
 _NO_REPOSITORY = "not a git repository"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
+#: What stands in a folder beside the kustomization or chart in it.
+_LOOSE = "loose files"
 #: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
 _REWRITTEN = "file whose bytes git may change at its checkout"
 
@@ -208,8 +210,13 @@ class _LoadedSide(NamedTuple):
             neighbours = Neighbours([*parts, *self.around], self.request.reading.layout.shared)
             for part in parts:
                 include(part, self.request, neighbours)
+            built = {each.folder for each in parts if each.is_one_root and not each.user}
             return {
-                _seen_from(self.path, part.folder, part.user): _state(self, part, cluster)
+                _seen_from(
+                    self.path,
+                    part.folder,
+                    _LOOSE if part.folder in built and not part.is_one_root else part.user,
+                ): _state(self, part, cluster)
                 for part in parts
             }
 
@@ -289,7 +296,7 @@ class _LoadedSide(NamedTuple):
 def _seen_from(path: str, folder: str, user: str) -> str:
     """What the input in *folder*, as *user* fills it in if one does, is called where *path* is compared."""
     name = _called(folder, path)
-    return f"{name} ({user})" if user else name
+    return f"{name} ({user})".lstrip() if user else name
 
 
 def _called(folder: str, path: str) -> str:
@@ -660,7 +667,8 @@ def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
         return
     if any(git.has(top, _id(top, revision), inside) for revision in revisions if revision):
         return
-    raise refused(codes.USAGE.at(Location(), f"neither state has {path}", help=_USAGE))
+    place = Location(file=path)
+    raise refused(codes.UNREADABLE.at(place, f"neither state has {path}", help=_USAGE))
 
 
 def _top(revisions: _Revisions) -> str:
