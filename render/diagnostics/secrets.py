@@ -19,11 +19,11 @@ _SPEAKING = pattern(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 _KEY = pattern(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
 #: A user and password before a host, up to the last ``@``: of a URL, of a whole value, of a word of a text.
 _CREDENTIALS = pattern(
-    r"""(?:(?<=//)[^/\s@]++|^[^/\s@:]++:[^/\s@]++|(?<![^\s"'`])[^/\s@:"'`]++:[^/\s@"'`]++)"""
+    r"""(?:(?<=//)[^/\s@]++|^[^/\s@:]++:[^/\s@]++|(?<![^\s"'`/])[^/\s@:"'`]++:[^/\s@"'`]++)"""
     r"""(?:@[^/\s@"'`]++)*(?=@(?!sha256:|sha512:))"""
 )
 _OF_GO_YAML = pattern(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
-_PARAMETER = pattern(r"""(?<=[?&])([\w.%-]++)=([^\s&#"'\[\]]++)""")
+_PARAMETER = pattern(r"""(?<=[?&#])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = pattern(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
 #: What is run, by probes and containers, with passwords among its words.
 _COMMANDS = frozenset({"command", "args"})
@@ -129,13 +129,13 @@ def without_credentials(text: str) -> str:
     """*text* with `MASK` for the user and password in its URLs, and for what signs them: ``?token=``."""
     if "@" in text:
         text = _CREDENTIALS.sub(MASK, text)
-    return _PARAMETER.sub(_unsigned, text) if "?" in text else text
+    return _PARAMETER.sub(_unsigned, text) if "?" in text or "#" in text else text
 
 
 def credentials(text: str) -> list[tuple[int, int]]:
     """Where `without_credentials` hides something of *text*."""
     spans = [match.span() for match in _CREDENTIALS.finditer(text)] if "@" in text else []
-    if "?" in text:
+    if "?" in text or "#" in text:
         spans += (match.span(2) for match in _PARAMETER.finditer(text) if _signs(match))
     return spans
 

@@ -50,6 +50,8 @@ def test_a_value_is_a_url_or_names_an_image() -> None:
 @pytest.mark.parametrize(
     ("url", "printed"),
     [
+        ("lstat c/user:CANARY@h.example: no such file", "lstat c/[redacted]@h.example: no such file"),
+        ("https://h/x#token=CANARY", "https://h/x#token=[redacted]"),
         ("htp://user:CANARY@h/x?token=CANARY", "htp://[redacted]@h/x?token=[redacted]"),
         ("ftp://h/x?a=1&X-Amz-Signature=CANARY#b", "ftp://h/x?a=1&X-Amz-Signature=[redacted]#b"),
         ("https://h/x?sp=r&sig=CANARY&sv=2", "https://h/x?sp=r&sig=[redacted]&sv=2"),
