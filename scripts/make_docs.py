@@ -7,7 +7,7 @@ import csv
 import json
 import textwrap
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from render.diagnostics.codes import CODES, page
 from render.diagnostics.diagnostic import Severity
@@ -20,6 +20,7 @@ from render.frontends.request import config
 from render.frontends.request.commands import COMMANDS, Command
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.launcher.memory import AFTER_RATIO, ROWS
+from render.model.hints import choices
 from render.model.provenance import Decider
 from render.model.release import VERSIONS, minor
 from render.pipeline.factor.answers import OUTCOMES, Home
@@ -974,7 +975,7 @@ def explain_schema() -> dict[str, Any]:
     }
     contender = {
         "value": {"description": "of a VirtualMachineInstance; (hidden) in the place of a secret"},
-        "decider": {"enum": list(get_args(Decider))},
+        "decider": {"enum": list(choices(Decider))},
         "pinned": {
             "type": "boolean",
             "description": "whether a lock has what counts of the source",
@@ -1023,7 +1024,7 @@ def factor_schema() -> dict[str, Any]:
     place = {"file": perhaps, "line": position, "column": position}
     resource = _closed(dict.fromkeys(("kind", "namespace", "name"), text))
     name = {
-        **_closed({"kind": text, "name": text, "home": {"enum": list(get_args(Home))}}),
+        **_closed({"kind": text, "name": text, "home": {"enum": list(choices(Home))}}),
         "type": ["object", "null"],
         "description": "null where the VM gets none",
     }

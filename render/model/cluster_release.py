@@ -14,17 +14,17 @@ from render.model.regex import pattern
 from render.model.resource import HYPERCONVERGED, KUBEVIRT, VIRT_OPERATOR, is_operator
 from render.model.tree import Tree
 
-_VERSION = pattern(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+].*)?\Z").match
-_PRODUCT = pattern(r"openshift-4\.(\d{1,3})(?:\.\d{1,3})?\Z").match
+_VERSION = pattern(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+].*)?\Z")
+_PRODUCT = pattern(r"openshift-4\.(\d{1,3})(?:\.\d{1,3})?\Z")
 
 #: KubeVirt 1.N comes with the operator 1.N+10, and with OpenShift Virtualization 4.N+14.
 _OPERATOR_AHEAD = 10
 PRODUCT_AHEAD = 14
 _OPERATOR, _PRODUCT_MAJOR = 1, 4
-_TAGGED = pattern(r".*/[^/]*virt-operator(?::([^:@]+))?(@.*)?").fullmatch
+_TAGGED = pattern(r".*/[^/]*virt-operator(?::([^:@]+))?(@.*)?")
 _DOWNLOAD = pattern(
     r"https?://github\.com/kubevirt/kubevirt/releases/download/(v[^/]+)/kubevirt-operator\.yaml"
-).fullmatch
+)
 #: Where virt-operator is told what its image is called, the first that is set; and of what version it is.
 _IMAGES, _BUILT = ("VIRT_OPERATOR_IMAGE", "OPERATOR_IMAGE"), "KUBEVIRT_VERSION"
 
@@ -42,7 +42,7 @@ def openshift(name: str) -> str | None:
 
     None for another text.
     """
-    match = _PRODUCT(name)
+    match = _PRODUCT.match(name)
     return None if match is None else _of_product(int(match[1]))
 
 
@@ -76,7 +76,7 @@ def operator_of(url: str) -> Tree | None:
 
     None for what is no manifest of a release of KubeVirt.
     """
-    match = _DOWNLOAD(url)
+    match = _DOWNLOAD.fullmatch(url)
     if match is None:
         return None
     container = {"name": VIRT_OPERATOR, "image": f"quay.io/kubevirt/{VIRT_OPERATOR}:{match[1]}"}
@@ -99,7 +99,7 @@ def _installed_by(deployment: Tree) -> ReleaseEvidence | None:
         variables = _variables(container, own)
         named = (variables[name] for name in _IMAGES if name in variables)
         image, place = next(named, (tree.get(container, "image"), (*own, "image")))
-        tagged = _TAGGED(image) if isinstance(image, str) else None
+        tagged = _TAGGED.fullmatch(image) if isinstance(image, str) else None
         stated: object = tagged[1] if tagged and not tagged[2] else None
         if not stated:
             stated, place = variables.get(_BUILT, (None, place))
@@ -120,7 +120,7 @@ def _variables(container: object, path: FieldPath) -> dict[object, tuple[str, Fi
 
 
 def _matched(text: object) -> re.Match[str] | None:
-    return _VERSION(text) if isinstance(text, str) else None
+    return _VERSION.match(text) if isinstance(text, str) else None
 
 
 def _of_operator(text: object) -> str | None:

@@ -32,7 +32,22 @@ else:
         __slots__ = ()
         __class_getitem__ = classmethod(GenericAlias)
 
-    Any = BinaryIO = Final = Generic = IO = Literal = NoReturn = Protocol = Self = Union = _Word
+    Any = BinaryIO = Final = Generic = IO = NoReturn = Protocol = Self = Union = _Word
+
+    class Literal:
+        """One of several values; no alias, of which `typing` would take the texts for the names of types."""
+
+        __slots__ = ("__args__",)
+
+        def __class_getitem__(cls, values: Any) -> "Literal":
+            made = cls()
+            made.__args__ = values if isinstance(values, tuple) else (values,)
+            return made
+
+        def __or__(self, other: object) -> GenericAlias:
+            return Union[self, other]
+
+        __ror__ = __or__
 
     class TypeVar:
         """A type that a generic one has open."""
@@ -57,6 +72,12 @@ else:
         return function
 
 
+def choices(literal: Any) -> tuple[Any, ...]:
+    """The values of a `Literal`."""
+    values: tuple[Any, ...] = literal.__args__
+    return values
+
+
 __all__ = [
     "IO",
     "TYPE_CHECKING",
@@ -71,5 +92,6 @@ __all__ = [
     "TypeVar",
     "Union",
     "cast",
+    "choices",
     "overload",
 ]

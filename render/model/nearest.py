@@ -8,6 +8,8 @@ _NEAR = 0.65
 """Of the letters of both words, how many must agree: two of three do, three of five do not."""
 _LONGEST = 64
 _SHORTEST = 3
+_SHORTEST_OTHER = 5
+"""Letters of the word in which a slip counts: fewer are as often told apart by one letter on purpose (east, west)."""
 _FEW = 4
 _SOME = 200
 
@@ -56,19 +58,36 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def is_slip(name: str, other: str) -> bool:
-    """Whether both are one but for a letter too many, two in the wrong order, or dashes: web-1 and web-2 are two."""
-    if name.replace("-", "") == other.replace("-", ""):
-        return True
-    short, long = sorted((name, other), key=len)
-    if len(long) == len(short):
-        return any(
-            short[:at] + short[at + 1 : at + 2] + short[at : at + 1] + short[at + 2 :] == long
-            for at in range(len(short) - 1)
-            if short[at : at + 2].isalpha()
-        )
-    return len(long) == len(short) + 1 and any(
-        long[:at] + long[at + 1 :] == short for at in range(len(long)) if long[at].isalpha()
-    )
+    """Whether one of two names is the other with a slip: a letter too much, too few, another one, or two in turn.
+
+    Numbers are no slips, nor are single letters that count what is alike (``disk-a``, ``disk-b``).
+    """
+    begin = 0
+    while begin < min(len(name), len(other)) and name[begin] == other[begin]:
+        begin += 1
+    end = 0
+    while end < min(len(name), len(other)) - begin and name[-1 - end] == other[-1 - end]:
+        end += 1
+    first, two = name[begin : len(name) - end], other[begin : len(other) - end]
+    if any(character.isdigit() for character in first + two) or first == two:
+        return False
+    is_turned = len(first) == len(two) == 2 and first == two[::-1]  # noqa: PLR2004 - two letters
+    if not is_turned and max(len(first), len(two)) > 1:
+        return False
+    if "-" in first + two or "." in first + two:
+        return min(len(name), len(other)) > _SHORTEST_OTHER
+    words = (_word(name, begin, len(first)), _word(other, begin, len(two)))
+    is_other_letter = len(first) == len(two) == 1
+    return min(map(len, words)) >= (_SHORTEST_OTHER if is_other_letter else _SHORTEST)
+
+
+def _word(name: str, begin: int, length: int) -> str:
+    """The word of *name* in which *length* characters from *begin* on stand."""
+    start = max(name.rfind("-", 0, begin), name.rfind(".", 0, begin)) + 1
+    ends = [
+        at for at in (name.find("-", begin + length), name.find(".", begin + length)) if at >= 0
+    ]
+    return name[start : min(ends, default=len(name))]
 
 
 @lru_cache(maxsize=32)

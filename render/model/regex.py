@@ -14,6 +14,9 @@ else:
         def __init__(self, text: str | bytes, flags: int = 0) -> None:
             self._arguments = text, flags
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return re.compile, self._arguments
+
         def __getattr__(self, name: str) -> Any:
             """Of the compiled pattern, which `re` remembers; each is looked up once."""
             attribute = self.__dict__[name] = getattr(re.compile(*self._arguments), name)

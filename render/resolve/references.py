@@ -12,6 +12,7 @@ from functools import cached_property
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import is_slip
 from render.model.resource import CDI, KUBEVIRT, Resource, former
 from render.model.tree import Tree
 
@@ -296,44 +297,6 @@ _HASH = r"-[bcdfghkm2456789t]{10}"
 
 def _is_hashed(other: str, name: str) -> bool:
     return other.startswith(name) and re.fullmatch(_HASH, other[len(name) :]) is not None
-
-
-_SHORTEST = 3
-_SHORTEST_OTHER = 5
-"""Letters of the word in which a slip counts: fewer are as often told apart by one letter on purpose (east, west)."""
-
-
-def is_slip(name: str, other: str) -> bool:
-    """Whether one of two names is the other with a slip: a letter too much, too few, another one, or two in turn.
-
-    Numbers are no slips, nor are single letters that count what is alike (``disk-a``, ``disk-b``).
-    """
-    begin = 0
-    while begin < min(len(name), len(other)) and name[begin] == other[begin]:
-        begin += 1
-    end = 0
-    while end < min(len(name), len(other)) - begin and name[-1 - end] == other[-1 - end]:
-        end += 1
-    first, two = name[begin : len(name) - end], other[begin : len(other) - end]
-    if any(character.isdigit() for character in first + two) or first == two:
-        return False
-    is_turned = len(first) == len(two) == 2 and first == two[::-1]  # noqa: PLR2004 - two letters
-    if not is_turned and max(len(first), len(two)) > 1:
-        return False
-    if "-" in first + two or "." in first + two:
-        return min(len(name), len(other)) > _SHORTEST_OTHER
-    words = (_word(name, begin, len(first)), _word(other, begin, len(two)))
-    is_other_letter = len(first) == len(two) == 1
-    return min(map(len, words)) >= (_SHORTEST_OTHER if is_other_letter else _SHORTEST)
-
-
-def _word(name: str, begin: int, length: int) -> str:
-    """The word of *name* in which *length* characters from *begin* on stand."""
-    start = max(name.rfind("-", 0, begin), name.rfind(".", 0, begin)) + 1
-    ends = [
-        at for at in (name.find("-", begin + length), name.find(".", begin + length)) if at >= 0
-    ]
-    return name[start : min(ends, default=len(name))]
 
 
 def _parts(name: str) -> Iterator[str]:

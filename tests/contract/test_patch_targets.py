@@ -19,8 +19,8 @@ DELETED = (
 )
 #: Targets, and the help where one is missed by a slip.
 TARGETS = {
-    "kind: VirtualMachine, name: ap": "did you mean app?",
-    "kind: VirtualMachine, name: web1": "did you mean web-1?",
+    "kind: VirtualMachine, name: databse": "did you mean database?",
+    "kind: VirtualMachine, name: webdata": "did you mean web-data?",
     "kind: VirtualMachine, name: x-wbe": "did you mean x-web?",
     "kind: VirtualMachineInstance, name: app": "app is a VirtualMachine of kubevirt.io/v1",
     "version: v1alpha3, kind: VirtualMachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
@@ -30,6 +30,8 @@ TARGETS = {
     "group: kubevirt.*, version: v1|v2, kind: VirtualMachine, name: app": "",
     "kind: VirtualMachine, name: web-2": "",
     "kind: VirtualMachine, name: db": "",
+    "kind: VirtualMachine, name: ap": "",
+    "kind: VirtualMachine, name: web1": "",
     "kind: VirtualMachine, name: ap.*": "",
     "kind: VirtualMachine, labelSelector: a=b": "",
     "kind: VirtualMachine, name: ap, labelSelector: a=b": "",
@@ -42,7 +44,7 @@ TARGETS = {
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     put(tmp_path / "base/kustomization.yaml", "resources: [vms.yaml]\nnamePrefix: x-\n")
-    names = ("app", "web-1", "web", "gone", "gones")
+    names = ("app", "web-1", "web", "gone", "gones", "database", "web-data")
     put(tmp_path / "base/vms.yaml", "---\n".join(vm(name, memory="1Gi") for name in names))
     return tmp_path
 

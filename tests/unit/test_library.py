@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 import re
+import typing
 from collections.abc import Iterable
 from typing import Any
 
@@ -147,3 +148,8 @@ def test_nobody_decided_a_field_that_is_left_out(emit: Any) -> None:
     (vm,) = (body for body in rendered.resources if body["kind"] == VM["kind"])
     decided = [item.field for item in rendered.provenance if item.decider]
     assert [field for field in decided if tree.get(vm, *field) is None] == []
+
+
+def test_settings_say_of_which_types_they_are() -> None:
+    """Libraries that make forms or checks of a class ask it so."""
+    assert typing.get_type_hints(Settings).keys() == set(Settings._fields)

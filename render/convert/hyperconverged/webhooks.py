@@ -309,12 +309,12 @@ def _requirement(path: str, requirement: Tree) -> Iterator[str]:
     elif operator in ("Gt", "Lt"):
         if len(values) != 1:
             yield f"{wrong} for 'Gt', 'Lt' operators, exactly one value is required"
-        elif not _INTEGER(values[0]):
+        elif not _INTEGER.fullmatch(values[0]):
             text = "for 'Gt', 'Lt' operators, the value must be an integer"
             yield f'{path}.values[0]: Invalid value: "{values[0]}": {text}'
 
 
-_INTEGER = pattern(r"[+-]?\d{1,19}").fullmatch
+_INTEGER = pattern(r"[+-]?\d{1,19}")
 
 Check = Callable[[Desired], Iterator[Cause | str]]
 _BOTH: tuple[Check | Windowed[Check], ...] = (

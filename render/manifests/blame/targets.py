@@ -4,7 +4,7 @@ Upstream: kustomize's api/types/selector.go, api/internal/builtins/PatchTransfor
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from render.diagnostics import codes
@@ -36,6 +36,8 @@ _ALIKE = (_MACHINES, INSTANCETYPES, PREFERENCES)
 _NAME = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SELECTORS = ("labelSelector", "annotationSelector")
 _LISTS = ("patches", "patchesJson6902")
+#: Of so many targets that nothing has is said what they were meant for: each is compared with all objects.
+_MOST = 100
 #: What makes or renames objects in ways that nobody follows here.
 _MAKERS = ("generators", "transformers", "replacements", "helmcharts", "vars")
 
@@ -69,12 +71,13 @@ def unmatched(
     ):
         return
     objects = [*_objects(built, reach)]
-    missed = [each for each in written if not any(_is_selected(each[1], it) for it in objects)]
+    known_objects = _by_name(objects)
+    missed = [each for each in written if not _is_selected(each[1], known_objects)]
     if not missed:
         return
-    sources = [*_sources(reach, limits)]
-    for place, target in missed:
-        if any(_is_selected(target, source) for source in sources):
+    sources = _by_name(_sources(reach, limits))
+    for place, target in missed[:_MOST]:
+        if _is_selected(target, sources):
             continue  # it is deleted on the way
         cure = _meant(target, objects)
         if cure:
@@ -150,12 +153,20 @@ def _sources(reach: Reach, limits: Limits) -> Iterator[_Object]:
                 yield _Object(resource.group, resource.version, resource.kind, (resource.name,))
 
 
-def _is_selected(target: Tree, known: _Object) -> bool:
-    return (
-        text_at(target, "kind") == known.kind
-        and text_at(target, "name") in known.names
-        and patches.selects(text_at(target, "group"), (known.group,))
-        and patches.selects(text_at(target, "version"), (known.version,))
+def _by_name(objects: Iterable[_Object]) -> Mapping[tuple[str, str], list[_Object]]:
+    """*objects* by kind and each of their names."""
+    found: dict[tuple[str, str], list[_Object]] = {}
+    for known in objects:
+        for name in known.names:
+            found.setdefault((known.kind, name), []).append(known)
+    return found
+
+
+def _is_selected(target: Tree, known: Mapping[tuple[str, str], list[_Object]]) -> bool:
+    return any(
+        patches.selects(text_at(target, "group"), (each.group,))
+        and patches.selects(text_at(target, "version"), (each.version,))
+        for each in known.get((text_at(target, "kind"), text_at(target, "name")), ())
     )
 
 

@@ -102,7 +102,7 @@ def may_hold_settings(tree: Any) -> bool:
     """Whether an object with the cluster's settings may stand in the values *tree*, or in a text in it."""
     kinds = {kind for _, kind in SETTINGS_HOLDERS}
     stated = tree if isinstance(tree, dict) else {}
-    return any(re.search(_SETTINGS, text) or text in kinds for text in leaves(stated)) and (
+    return any(_SETTINGS.search(text) or text in kinds for text in leaves(stated)) and (
         relevance.may_hold(_as_texts(stated))
     )
 

@@ -48,9 +48,13 @@ def _key_faults(key: str) -> Iterator[str]:
         yield f"name part {_NAME_FAULT}"
 
 
-@lru_cache(maxsize=4096)
 def value_faults(value: str) -> tuple[str, ...]:
     """Why *value* is no value of a label, in Kubernetes' words; nothing if it is one."""
+    return _value_faults(value) if len(value) <= _LONGEST else _value_faults.__wrapped__(value)
+
+
+@lru_cache(maxsize=4096)
+def _value_faults(value: str) -> tuple[str, ...]:
     faults = too_long(value, _LONGEST)
     return faults if not value or _is_name(value) else (*faults, _VALUE_FAULT)
 

@@ -1,12 +1,13 @@
 """Machines and definitions of every time: what each mode makes of them, and what is said."""
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from render import Rendered, Settings, render
 from render.legacy.machines import modernise
+from render.model.hints import choices
 from render.model.resource import from_body
 from render.pipeline import outcomes, pinning
 from render.pipeline.lock_roles import TRACES, LockRole
@@ -15,7 +16,7 @@ from render.revisions import lockfile
 from render.settings import Emit
 from render.yaml.reader import read
 
-MODES: tuple[Any, ...] = get_args(Emit)
+MODES: tuple[Any, ...] = choices(Emit)
 BIG = """\
 apiVersion: flavor.kubevirt.io/v1alpha1
 kind: VirtualMachineFlavor

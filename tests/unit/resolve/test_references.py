@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from render import Diagnostic, Settings, render
-from render.resolve.references import is_slip
 
 Json = dict[str, Any]
 CLAIM = "PersistentVolumeClaim"
@@ -225,44 +224,6 @@ def test_an_annotation_silences_it() -> None:
         "virt-render.dev/ignore.VR455.slip": "there in the cluster"
     }
     assert checks(machine, thing("Secret", "web-innit")) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("cloudinit", "cloudinitt"),
-        ("web-init", "web-int"),
-        ("web-init", "wbe-init"),
-        ("web-cloudinit", "web-cloudlnit"),
-        ("cloud-init-web", "cloudinit-web"),
-        ("web-disk", "web-disks"),
-    ],
-)
-def test_slips(name: str, other: str) -> None:
-    assert is_slip(name, other)
-    assert is_slip(other, name)
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("web", "web"),
-        ("disk-1", "disk-2"),
-        ("disk1", "disk"),
-        ("disk-a", "disk-b"),
-        ("disk-a", "disk-ab"),
-        ("data-east", "data-west"),
-        ("db", "dbs"),
-        ("test", "text"),
-        ("web-10", "web-01"),
-        ("web-init", "web-inn"),
-        ("web", "database"),
-        ("a-b", "ab"),
-    ],
-)
-def test_no_slips(name: str, other: str) -> None:
-    assert not is_slip(name, other)
-    assert not is_slip(other, name)
 
 
 def test_many_names_are_compared_in_time() -> None:

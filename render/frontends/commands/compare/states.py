@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -210,15 +211,23 @@ class _LoadedSide(NamedTuple):
             neighbours = Neighbours([*parts, *self.around], self.request.reading.layout.shared)
             for part in parts:
                 include(part, self.request, neighbours)
-            built = {each.folder for each in parts if each.is_one_root and not each.user}
-            return {
-                _seen_from(
-                    self.path,
-                    part.folder,
-                    _LOOSE if part.folder in built and not part.is_one_root else part.user,
-                ): _state(self, part, cluster)
-                for part in parts
-            }
+            return self._states(parts, cluster)
+
+    def _states(self, parts: Iterable[Documents], cluster: "ClusterOption") -> Side:
+        """The states of *parts*; loose files beside a kustomization are one for themselves, if there are any."""
+        states: Side = {}
+        for part in sorted(parts, key=lambda part: not part.is_one_root):
+            name = _seen_from(self.path, part.folder, part.user)
+            state = _state(self, part, cluster)
+            built = states.get(name)
+            if built is None:
+                states[name] = state
+            elif state.objects or state.fault:
+                states[_seen_from(self.path, part.folder, _LOOSE)] = state
+            else:
+                unseen = Counter(built.unseen) + Counter(state.unseen)
+                states[name] = built._replace(unseen=unseen)
+        return states
 
     def files(self) -> set[str]:
         """The files of all objects, seen from the path."""
