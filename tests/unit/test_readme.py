@@ -90,3 +90,18 @@ def test_the_five_mistakes_are_said_as_shown(messages: Answer) -> None:
     for line in lines:
         start, _, end = line.partition("... ")
         assert any(item.startswith(start) and item.endswith(end) for item in found), line
+
+
+def test_the_settings_that_are_shown_say_how_vms_are_synced_and_which_release_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (settings,) = [block for block in blocks("## Sixty seconds") if "kind: RenderConfig" in block]
+    (tmp_path / ".virt-render.yaml").write_text(settings, encoding="utf-8")
+    (tmp_path / "vm.yaml").write_text(
+        f"{ABOVE}      domain: {{devices: {{}}, memory: {{guest: 1Gi}}}}\n{BELOW}", encoding="utf-8"
+    )
+    monkeypatch.chdir(tmp_path)
+    execute(Call("diff", (".", "."), {}), {})
+    told = capfd.readouterr().out
+    assert "synced with --emit vm" in told
+    assert "nothing says which" not in told
