@@ -1309,3 +1309,33 @@ def test_vms_that_a_remote_base_has_now_are_not_gone(
     assert "not compared: sub" in reviewed.text
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
     assert "1 kustomization of a remote base without VMs" in repository.run("check", ".").stderr
+
+
+@pytest.mark.parametrize(
+    ("field", "what"),
+    [
+        ("helmCharts: [{name: web, releaseName: web}]", "helmCharts kustomization"),
+        ("generators: [policy.yaml]", "kustomization with plugins of others"),
+    ],
+)
+def test_vms_of_what_wants_a_program_now_are_not_gone(
+    repository: Repository, diff: Run, field: str, what: str
+) -> None:
+    """An overlay that kustomize no longer builds here is not compared: where it is applied its VMs may well stay."""
+    policy = "apiVersion: policy.open-cluster-management.io/v1\nkind: PolicyGenerator\n"
+    repository.write("over/policy.yaml", f"{policy}metadata: {{name: x}}\n")
+    repository.write("over/kustomization.yaml", "resources: [../base]\n")
+    repository.write("base/kustomization.yaml", "resources: [db.yaml]\n")
+    repository.write("base/db.yaml", vm("db"))
+    repository.write("web.yaml", vm())
+    repository.commit("Two VMs")
+    repository.write("over/kustomization.yaml", f"resources: [settings.yaml]\n{field}\n")
+    settings = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
+    repository.write("over/settings.yaml", settings)
+    repository.write("base/db.yaml", vm("db").replace("kind: VirtualMachine", "kind: Other"))
+    repository.commit("What the overlay makes nobody knows")
+    reviewed = diff()
+    assert reviewed.status == 1
+    assert "not compared: over (VR116)" in reviewed.text
+    assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
+    assert f"1 {what}" in repository.run("check", ".").stderr
