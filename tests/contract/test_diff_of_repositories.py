@@ -1308,7 +1308,7 @@ def test_vms_that_a_remote_base_has_now_are_not_gone(
     assert reviewed.status == 1
     assert "not compared: sub" in reviewed.text
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
-    assert "1 kustomization of a remote base without VMs" in repository.run("check", ".").stderr
+    assert "1 kustomization with a remote base" in repository.run("check", ".").stderr
 
 
 @pytest.mark.parametrize(
