@@ -90,10 +90,22 @@ class DefinitionWithoutEffect(NamedTuple):
 
 
 class ChangedDefinition(NamedTuple):
-    """A definition that was edited, came or went; *is_used*: whether a VM of either state asks for one of its name."""
+    """A definition that was edited, came or went; *is_used*: whether a VM of either state asks for one of its name.
+
+    *before* and *after* are what it says in either state, None where it is not.
+    """
 
     resource: ResourceRef
     is_used: bool
+    before: Tree | None = None
+    after: Tree | None = None
+
+    @property
+    def became(self) -> str:
+        """What became of it: ``new``, ``deleted`` or ``changed``."""
+        if self.before is None:
+            return "new"
+        return "deleted" if self.after is None else "changed"
 
 
 class MachineImpact(NamedTuple):

@@ -768,6 +768,31 @@ def test_what_was_not_looked_at_is_named(repository: Repository) -> None:
     assert "; not looked at: 1 Helm chart" in text[1]
 
 
+def test_a_vm_that_helm_prints_without_its_name_is_not_gone(repository: Repository) -> None:
+    """Whoever fills in the chart may name it: `check` counts the chart, and says nothing of what it holds."""
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: win\nversion: 1.0.0\n")
+    machine = manifests.vm("win", memory="1Gi").replace("name: win", "name: {{ .Values.name }}")
+    repository.write("chart/templates/vm.yaml", machine)
+    repository.write("chart/values.yaml", "name: win\n")
+    repository.commit("A chart")
+    repository.write("chart/values.yaml", "cores: 1\n")
+    done = repository.run("diff", "HEAD", "--helm", "auto")
+    assert done.returncode == Exit.FINDINGS
+    title, about = done.stdout.splitlines()[:2]
+    assert title == "3 VMs: 1 unrenderable, 2 same"
+    assert "not compared: chart (VR127); not looked at: 1 chart that cannot be filled in" in about
+    done = repository.run("check", "--helm", "auto", "--verbose", ".")
+    assert done.returncode == Exit.OK, done.stdout
+    assert "not looked at: 1 chart that cannot be filled in (-v)" in done.stderr
+    assert "chart: info VR118" in done.stdout
+    assert "metadata.name of VirtualMachine is missing" in done.stdout
+    repository.write("chart/templates/other.yaml", manifests.vm("other", memory="1Gi"))
+    done = repository.run("check", "--helm", "auto", ".")
+    assert done.returncode == Exit.OK, done.stdout
+    assert done.stderr.startswith("3 VMs in ")
+    assert "not looked at: 1 chart that cannot be filled in (-v)" in done.stderr
+
+
 def test_a_data_volume_is_no_vm(repository: Repository) -> None:
     volume = """\
 apiVersion: cdi.kubevirt.io/v1beta1

@@ -179,7 +179,7 @@ def test_a_remote_base_without_vms_is_none_however_it_is_applied(repository: Rep
     repository.commit("All")
     done = repository.run("check", ".")
     assert done.returncode == 0, done.stdout
-    assert "1 kustomization of a remote base without VMs" in done.stderr
+    assert "1 kustomization with a remote base" in done.stderr
 
 
 def test_what_could_not_be_looked_at_and_is_deleted_is_counted(repository: Repository) -> None:

@@ -885,6 +885,44 @@ def test_vms_that_others_make_are_checked(
     assert [(error["code"], error["line"]) for error in errors] == [("VR420", line)]
 
 
+def test_definitions_that_nobody_touched_are_no_changed_ones(
+    repository: Repository, diff: Run
+) -> None:
+    """An overlay that is called otherwise has taken them along; one that is new, or gone, is called so."""
+    for name in ("east", "west"):
+        repository.write(f"{name}/kustomization.yaml", f"namespace: {name}\nresources: [../base]\n")
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml, size.yaml, old.yaml]\n")
+    repository.write("base/vm.yaml", vm())
+    repository.write("base/size.yaml", manifests.instancetype("size", cpus=1))
+    repository.write("base/old.yaml", manifests.instancetype("old", cpus=1))
+    repository.commit("Two overlays")
+    repository.git("mv", "west", "north")
+    repository.write("north/kustomization.yaml", "namespace: west\nresources: [../base]\n")
+    repository.commit("One is called otherwise")
+    assert "definition" not in diff().text
+    assert diff("--format", "json").json["definitions"] == []
+    repository.git("rm", "-q", "-r", "north")
+    repository.commit("And is gone")
+    assert "definition" not in diff().text
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml, size.yaml, new.yaml]\n")
+    repository.write("base/size.yaml", manifests.instancetype("size", cpus=2))
+    repository.write("base/new.yaml", manifests.instancetype("new", cpus=1))
+    repository.git("rm", "-q", "base/old.yaml")
+    repository.commit("One changed, one new, one deleted")
+    assert diff().text.count("\n1 definition") == 1
+    assert (
+        "1 definition changed, used by no VM here: VirtualMachineClusterInstancetype size;"
+        " 1 definition new, used by no VM here: VirtualMachineClusterInstancetype new;"
+        " 1 definition deleted, used by no VM here: VirtualMachineClusterInstancetype old\n"
+    ) in diff().text
+    repository.git("mv", "east", "south")
+    repository.write("base/size.yaml", manifests.instancetype("size", cpus=4))
+    repository.commit("Called otherwise, with an edit")
+    words = "1 definition changed, used by no VM here: VirtualMachineClusterInstancetype size"
+    assert words in diff().text
+    assert "definition new" not in diff().text
+
+
 def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run) -> None:
     """E8: a repository of instancetypes has no VM, and its changes are no silence."""
     for cpus in (2, 4):
@@ -1308,4 +1346,34 @@ def test_vms_that_a_remote_base_has_now_are_not_gone(
     assert reviewed.status == 1
     assert "not compared: sub" in reviewed.text
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
-    assert "1 kustomization of a remote base without VMs" in repository.run("check", ".").stderr
+    assert "1 kustomization with a remote base" in repository.run("check", ".").stderr
+
+
+@pytest.mark.parametrize(
+    ("field", "what"),
+    [
+        ("helmCharts: [{name: web, releaseName: web}]", "helmCharts kustomization"),
+        ("generators: [policy.yaml]", "kustomization with plugins of others"),
+    ],
+)
+def test_vms_of_what_wants_a_program_now_are_not_gone(
+    repository: Repository, diff: Run, field: str, what: str
+) -> None:
+    """An overlay that kustomize no longer builds here is not compared: where it is applied its VMs may well stay."""
+    policy = "apiVersion: policy.open-cluster-management.io/v1\nkind: PolicyGenerator\n"
+    repository.write("over/policy.yaml", f"{policy}metadata: {{name: x}}\n")
+    repository.write("over/kustomization.yaml", "resources: [../base]\n")
+    repository.write("base/kustomization.yaml", "resources: [db.yaml]\n")
+    repository.write("base/db.yaml", vm("db"))
+    repository.write("web.yaml", vm())
+    repository.commit("Two VMs")
+    repository.write("over/kustomization.yaml", f"resources: [settings.yaml]\n{field}\n")
+    settings = "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt}\n"
+    repository.write("over/settings.yaml", settings)
+    repository.write("base/db.yaml", vm("db").replace("kind: VirtualMachine", "kind: Other"))
+    repository.commit("What the overlay makes nobody knows")
+    reviewed = diff()
+    assert reviewed.status == 1
+    assert "not compared: over (VR116)" in reviewed.text
+    assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
+    assert f"1 {what}" in repository.run("check", ".").stderr

@@ -585,7 +585,7 @@ def test_pin_passes_over_a_remote_base_without_vms(repository: Path) -> None:
     put(repository / "infra/kubevirt.yaml", "apiVersion: kubevirt.io/v1\nkind: KubeVirt\n")
     done = run(repository, "pin", ".")
     assert done.returncode == Exit.OK
-    assert "1 kustomization of a remote base without VMs" in done.stderr
+    assert "1 kustomization with a remote base" in done.stderr
     put(repository / "infra" / LOCK, "")
     done = run(repository, "pin", ".")
     assert done.returncode == Exit.FINDINGS
@@ -613,10 +613,26 @@ def test_settings_beside_a_remote_base_count(repository: Path, more: str, *, is_
     done = run(repository, "check", ".")
     assert done.returncode == Exit.OK
     assert ("VR431" in done.stdout) is not is_read
-    assert "1 kustomization of a remote base without VMs" in done.stderr
+    assert "1 kustomization with a remote base" in done.stderr
     put(repository / "infra/cr.yaml", f"{cluster}  {gates % 'Snapshot'}\n")
     refused = run(repository, "check", ".")
     assert (refused.returncode == Exit.FINDINGS) is is_read
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [("VirtualMachine", Exit.FINDINGS), ("VirtualMachinePool", Exit.FINDINGS), ("CDI", Exit.OK)],
+)
+def test_a_patch_for_vms_of_a_remote_base_is_seen(tmp_path: Path, kind: str, named: Exit) -> None:
+    """Who names the folder hears what `build` says; without a word of VMs it is another project's."""
+    patch = f"patches: [{{target: {{kind: {kind}, name: web}}, path: patch.yaml}}]\n"
+    put(tmp_path / "over/kustomization.yaml", f"{REMOTE.replace(', vm.yaml', '')}{patch}")
+    put(tmp_path / "over/patch.yaml", "- {op: replace, path: /spec/replicas, value: 1}\n")
+    done = run(tmp_path, "check", "over")
+    assert (done.returncode, "error VR122" in done.stdout) == (named, named != Exit.OK)
+    done = run(tmp_path, "check", ".")
+    assert done.returncode == Exit.OK
+    assert "1 kustomization with a remote base" in done.stderr
 
 
 def test_definitions_beside_a_remote_base_are_found(repository: Path) -> None:

@@ -60,6 +60,7 @@ def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOut
 
 
 _WITHOUT_MACHINES = "Helm chart without a VM by default"
+_UNFILLED = "chart that cannot be filled in"
 _ABSENT = (
     "correct the path, or have files that are missing ignored (ignoreMissingValueFiles of Argo CD)"
 )
@@ -106,7 +107,7 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         for fault in into.unbuilt
     ]
     into.unbuilt = []
-    into.unseen.add("chart that cannot be filled in", use.folder, use.document.origin.file)
+    into.unseen.add(_UNFILLED, use.folder, use.document.origin.file)
 
 
 def _unreadable_values(
@@ -204,9 +205,23 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
         if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
             into.diagnostics = [skipped(folder, fault.message) for fault in into.unbuilt]
             into.unbuilt = []
-        # An object that helm leaves without its name, say, may only want for a value too.
-        printed = _Installation(folder, intake.reading.chart).printed
-        into.diagnostics = [fault for fault in into.diagnostics if fault.location.file != printed]
-    if not into.documents and not into.unbuilt:
+        _pass_over_printed(intake, folder, into)
+    if not into.documents and not into.unbuilt and _UNFILLED not in into.unseen.counts():
         is_rendered = intake.reading.helm != "never" and not into.diagnostics
         into.unseen.add(_WITHOUT_MACHINES if is_rendered else "Helm chart", folder)
+
+
+def _pass_over_printed(intake: SourceIntake, folder: str, into: Documents) -> None:
+    """Make notes in *into* of what is wrong with what helm printed of the chart in *folder*, which nobody has named.
+
+    An object that helm leaves without its name, say, may only want for a value too.
+    """
+    printed = _Installation(folder, intake.reading.chart).printed
+    wanting = [fault for fault in into.diagnostics if fault.location.file == printed]
+    if wanting:
+        into.unseen.add(_UNFILLED, folder)
+    into.diagnostics = [fault for fault in into.diagnostics if fault not in wanting]
+    into.diagnostics += (
+        skipped(folder, f"what helm prints by its own values cannot be read: {fault.message}")
+        for fault in wanting
+    )

@@ -227,16 +227,16 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
         if not tried.documents:
             loose.unfilled[tried.folder, ""] = [note]
         return bool(tried.documents)
-    if built.is_for_helm(intake, tried):
-        loose.unseen.add("helmCharts kustomization", tried.folder)
-        why = "kustomize would have to run helm for it"
-        loose.diagnostics.append(skipped(tried.folder, why))
-        return False
-    if built.is_for_plugin(intake, tried):
-        loose.unseen.add("kustomization with plugins of others", tried.folder)
-        why = "kustomize would have to run a plugin for it"
-        loose.diagnostics.append(skipped(tried.folder, why))
-        return False
+    for is_meant, what, program in (
+        (built.is_for_helm, "helmCharts kustomization", "helm"),
+        (built.is_for_plugin, "kustomization with plugins of others", "a plugin"),
+    ):
+        if is_meant(intake, tried):
+            note = skipped(tried.folder, f"kustomize would have to run {program} for it")
+            loose.unseen.add(what, tried.folder)
+            loose.diagnostics.append(note)
+            loose.unfilled[tried.folder, ""] = [note]
+            return False
     return True
 
 

@@ -27,7 +27,7 @@ from render.yaml.reader import Document
 #: Where the unfilled inputs have why files cannot be read in which objects may stand that fill in others.
 UNREAD_USERS = ("", "")
 #: What is counted that only wants for what is elsewhere.
-OF_ELSEWHERE = "kustomization of a remote base without VMs"
+OF_ELSEWHERE = "kustomization with a remote base"
 #: How a file begins that stands for one in Git LFS.
 _LFS = b"version https://git-lfs.github.com/spec/"
 
@@ -540,6 +540,7 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
         closed
         or _is_of_kubevirt(intake, top, reach, missing, walked)
         or (is_named and (missing or unopened or _is_refused(intake, top)))
+        or (is_named and _edits_machines_of_elsewhere(intake, reach))
     ):
         return True
     if reach.inflates:
@@ -577,6 +578,12 @@ def _is_of_kubevirt(
         or (bool(missing) and intended.is_unlisted_beside(intake, reach, missing, walked))
         or intended.is_beside_missing(intake, missing)
     )
+
+
+def _edits_machines_of_elsewhere(intake: SourceIntake, reach: kustomization.Reach) -> bool:
+    """Whether kustomizations of a *reach* to what is elsewhere have a patch for a VM, say: then one may stand there."""
+    edits = (*reach.kustomizations, *reach.others)
+    return bool(reach.remotes) and intake.texts.any_of_machines(edits)
 
 
 def _is_opened(file: str) -> bool:

@@ -56,7 +56,7 @@ def redefined(
     )
     before, after = specs
     return [
-        ChangedDefinition(ref, ref.name in used)
+        ChangedDefinition(ref, ref.name in used, before.get(ref), after.get(ref))
         for ref in sorted({**before, **after})
         if before.get(ref) != after.get(ref)
     ]

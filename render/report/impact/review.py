@@ -497,17 +497,30 @@ def redefined(review: Review) -> dict[ResourceRef, bool | None]:
 
 def unused(review: Review) -> str:
     """How many definitions changed that no VM asks for, in words and by name; nothing without any."""
-    names = [str(ref) for ref, is_used in redefined(review).items() if is_used is False]
-    number = counted(len(names), "definition")
-    return f"{number} changed, used by no VM here: {_first(names)}" if names else ""
+    refs = [ref for ref, is_used in redefined(review).items() if is_used is False]
+    return _of_definitions(review, refs, "used by no VM here")
 
 
 def mentioned(review: Review) -> str:
     """How many definitions changed that something mentions which is not compared, as `unused`."""
-    names = [*map(str, sorted(review.mentioned))]
-    number = counted(len(names), "definition")
-    reason = f"{number} changed, mentioned in what is not compared"
-    return f"{reason}: {_first(names)}" if names else ""
+    return _of_definitions(review, sorted(review.mentioned), "mentioned in what is not compared")
+
+
+def _of_definitions(review: Review, refs: Iterable[ResourceRef], reason: str) -> str:
+    """How many of the definitions *refs* changed, are new or deleted, in words, each with the *reason* to say so."""
+    outcomes: dict[ResourceRef, set[str]] = {}
+    for part in review.parts:
+        for definition in part.impact.redefined:
+            outcomes.setdefault(definition.resource, set()).add(definition.became)
+    names: dict[str, list[str]] = {"changed": [], "new": [], "deleted": []}
+    for ref in refs:
+        became = outcomes.get(ref, set())
+        names[next(iter(became)) if len(became) == 1 else "changed"].append(str(ref))
+    return "; ".join(
+        f"{counted(len(some), 'definition')} {became}, {reason}: {_first(some)}"
+        for became, some in names.items()
+        if some
+    )
 
 
 def repeated(parts: Iterable[ReviewPart]) -> str:

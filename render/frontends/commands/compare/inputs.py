@@ -166,6 +166,7 @@ class _InputComparison:
             for each, states in zip(self._inputs, self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
+        parts = _without_untouched(parts, self._sides)
         changed = {each.resource for part in parts for each in part.impact.redefined}
         return ComparedSides(
             parts,
@@ -189,6 +190,50 @@ class _InputComparison:
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
         return ReviewPart(name, noted, locate, (old.places, new.places))
+
+
+def _without_untouched(parts: Sequence[ReviewPart], sides: tuple[Side, Side]) -> list[ReviewPart]:
+    """*parts* without the definitions that came to one input, or went from it, and are in others as they were.
+
+    One that others have otherwise was changed, and is neither new nor deleted.
+    """
+    came_or_went = {
+        definition.resource
+        for part in parts
+        for definition in part.impact.redefined
+        if definition.became != "changed"
+    }
+    if not came_or_went:
+        return [*parts]
+    before, after = (_definitions(side, came_or_went) for side in sides)
+    kept: list[ReviewPart] = []
+    for part in parts:
+        found = []
+        for definition in part.impact.redefined:
+            ref = definition.resource
+            if definition.before is None and ref in before:
+                if definition.after in before[ref]:
+                    continue
+                found.append(definition._replace(before=before[ref][0]))
+            elif definition.after is None and ref in after:
+                if definition.before in after[ref]:
+                    continue
+                found.append(definition._replace(after=after[ref][0]))
+            else:
+                found.append(definition)
+        kept.append(part._replace(impact=part.impact._replace(redefined=tuple(found))))
+    return kept
+
+
+def _definitions(side: Side, refs: Collection[ResourceRef]) -> dict[ResourceRef, list[Tree]]:
+    """What the definitions *refs* say in the inputs of *side*, as they are written; not those in none."""
+    specs: dict[ResourceRef, list[Tree]] = {}
+    for state in side.values():
+        for body in state.objects:
+            resource = from_body(body, 0)
+            if resource.ref in refs and definitions.is_definition(resource):
+                specs.setdefault(resource.ref, []).append(resource.spec)
+    return specs
 
 
 class _UnreadFile(NamedTuple):
