@@ -106,7 +106,8 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         for fault in into.unbuilt
     ]
     into.unbuilt = []
-    into.unseen.add("chart that cannot be filled in", use.folder, use.document.origin.file)
+    places = use.folder, use.document.origin.file
+    into.unseen.add("chart that cannot be filled in", *places, which=use.title)
 
 
 def _unreadable_values(
