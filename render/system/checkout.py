@@ -333,23 +333,24 @@ def _taken_along(top: str, tree: str, most: Most) -> list[tuple[bytes, bytes]]:
             elif os.path.isfile(source):
                 _copy(source, path, most)
         except OSError as error:
-            raise _unwritable(os.fsdecode(name), error) from error
+            raise _unwritable(os.fsdecode(name), error, "working tree") from error
     return links
 
 
 def _copy(source: bytes, path: bytes, most: Most) -> None:
-    """Copy a file; one that may not be read is the same one, which whoever reads it is told."""
+    """Copy a file; one that may not be read is one there, too, which whoever reads it is told."""
     size = os.path.getsize(source)
     if size > most.file_bytes:
         _write_size(path, size)
     elif os.access(source, os.R_OK):
         shutil.copyfile(source, path)
     else:
-        os.link(source, path)
+        _write_size(path, size)
+        os.chmod(path, 0)
 
 
-def _unwritable(name: str, error: OSError) -> GitError:
-    return GitError(f"a file of the commit cannot be written: {name}: {error.strerror or error}")
+def _unwritable(name: str, error: OSError, state: str = "commit") -> GitError:
+    return GitError(f"a file of the {state} cannot be written: {name}: {error.strerror or error}")
 
 
 def _is_named(entry: _TreeEntry, name: bytes) -> bool:
