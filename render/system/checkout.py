@@ -1,7 +1,7 @@
 """The files of a commit in a folder of their own, within what that may cost."""
 
 import os
-import shutil
+import stat
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +12,11 @@ from render.system import git, processes
 from render.system.files import repository
 from render.system.git import GitError
 
-_LINK, _EXECUTABLE = b"120000", b"100755"
+_LINK, _EXECUTABLE, _REGULAR = b"120000", b"100755", b"100644"
+_CLOSED = b"100000"
+"""The mode of a file of the work tree that may not be read."""
+_HERE = b"-"
+"""Stands for the object of a file that is read in the work tree."""
 _LISTING, _REMOTES, _WORDS, _ABSENT = "listing", "remotes", "words", "absent"
 _CHANGED = "changed"
 _NO_SIZE = -1
@@ -92,11 +96,7 @@ def checkout(
         entries, missing = _but_for_missing(entries, named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:
             names.write(b"\0".join(entry.name for entry in missing if entry.is_text))
-        links = _taken_along(top, tree, most) if revision == WORK_TREE else []
         words = _lay_out(top, entries, tree, most, scope.other, named)
-        for target, path in links:
-            if not os.path.lexists(path):
-                os.symlink(target, path)
         with open(os.path.join(folder, _WORDS), "xb") as known:
             known.write(b"\n".join(words))
         with open(os.path.join(folder, _CHANGED), "xb") as names:
@@ -163,6 +163,11 @@ class _TreeEntry(NamedTuple):
     name: bytes
 
     @property
+    def state(self) -> str:
+        """Of what it is a file, in words."""
+        return "working tree" if self.id == _HERE else "commit"
+
+    @property
     def is_text(self) -> bool:
         """Whether an object may stand in it, by its name."""
         return self.name.lower().endswith(_TEXTS)
@@ -175,22 +180,52 @@ class _TreeEntry(NamedTuple):
 
 
 def _listed(top: str, revision: str) -> bytes:
-    """What git lists of *revision*, or of what the work tree has not. Raises GitError, also where that is too much."""
+    """What git lists of *revision*, or the like of the work tree. Raises GitError, also where that is too much."""
     if revision == WORK_TREE:
-        found = git.skipped(top)
-        sizes = git.sizes(top, [id_ for _, id_, _ in found])
-        return b"".join(
-            b"%s blob %s %s\t%s\0" % (mode, id_, size, name)
-            for (mode, id_, name), size in zip(found, sizes, strict=True)
-        )
-    words = ("ls-tree", "-r", "-z", "--full-tree", "-l", revision)
-    listed = git.run(top, *words, most=MOST_FILES * _LINE)
+        state, listed = "working tree", _listed_here(top)
+    else:
+        words = ("ls-tree", "-r", "-z", "--full-tree", "-l", revision)
+        state, listed = "commit", git.run(top, *words, most=MOST_FILES * _LINE)
     if listed.count(b"\0") > MOST_FILES or len(listed) > MOST_FILES * _LINE:
         raise GitError(
-            f"the commit has more than {MOST_FILES:,} files; check out both states (git worktree add), and name the"
+            f"the {state} has more than {MOST_FILES:,} files; check out both states (git worktree add), and name the"
             " two folders"
         )
     return listed
+
+
+def _listed_here(top: str) -> bytes:
+    """The files of the work tree as git lists those of a commit; what is not here is as the index has it.
+
+    Raises GitError.
+    """
+    found = git.skipped(top)
+    sizes = git.sizes(top, [id_ for _, id_, _ in found])
+    lines = [
+        b"%s blob %s %s\t%s\0" % (mode, id_, size, name)
+        for (mode, id_, name), size in zip(found, sizes, strict=True)
+    ]
+    for name in git.files_of(top, MOST_FILES * _LINE):
+        with suppress(OSError):  # removed, or in a closed folder: git has no such file here either
+            mode, size = _looked_up(os.path.join(os.fsencode(top), name))
+            if mode:
+                lines.append(b"%s blob %s %d\t%s\0" % (mode, _HERE, size, name.rstrip(b"/")))
+    return b"".join(lines)
+
+
+def _looked_up(path: bytes) -> tuple[bytes, int]:
+    """The mode of what is at *path*, as git has it, and its size; no mode of what git does not read. Raises OSError."""
+    status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode):
+        return _LINK, status.st_size
+    if stat.S_ISDIR(status.st_mode):
+        names = os.listdir(path)
+        return (git.SUBMODULE if not names or ".git" in map(os.fsdecode, names) else b""), 0
+    if not stat.S_ISREG(status.st_mode):
+        return b"", 0
+    if not os.access(path, os.R_OK):
+        return _CLOSED, status.st_size
+    return (_EXECUTABLE if status.st_mode & stat.S_IXUSR else _REGULAR), status.st_size
 
 
 def _entries(listed: bytes) -> Iterator[_TreeEntry]:
@@ -266,7 +301,11 @@ def _changed(top: str, entries: Sequence[_TreeEntry], tree: str) -> list[bytes]:
     """
     if not any(_is_named(entry, _ATTRIBUTES) for entry in entries):
         return []
-    texts = [entry.name for entry in entries if entry.is_text and entry.mode != _LINK]
+    texts = [
+        entry.name
+        for entry in entries
+        if entry.is_text and entry.mode != _LINK and entry.id != _HERE
+    ]
     try:
         listed = git.attributes(top, tree, (_ENCODING, _FILTER, _IDENT), texts, seconds=_PATIENCE)
     except subprocess.TimeoutExpired:
@@ -316,40 +355,8 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
     return words
 
 
-def _taken_along(top: str, tree: str, most: Most) -> list[tuple[bytes, bytes]]:
-    """Copy the files of the work tree *top* to *tree*; the answer is its links, which are written last.
-
-    Of what is larger than *most* says, only the size is true. Raises GitError.
-    """
-    links = []
-    for name in git.files_of(top):
-        source, path = (os.path.join(os.fsencode(folder), name) for folder in (top, tree))
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            if os.path.islink(source):
-                links.append((os.readlink(source), path))
-            elif os.path.isdir(source):
-                os.makedirs(path, exist_ok=True)
-            elif os.path.isfile(source):
-                _copy(source, path, most)
-        except OSError as error:
-            raise _unwritable(os.fsdecode(name), error) from error
-    return links
-
-
-def _copy(source: bytes, path: bytes, most: Most) -> None:
-    """Copy a file; one that may not be read is the same one, which whoever reads it is told."""
-    size = os.path.getsize(source)
-    if size > most.file_bytes:
-        _write_size(path, size)
-    elif os.access(source, os.R_OK):
-        shutil.copyfile(source, path)
-    else:
-        os.link(source, path)
-
-
 def _unwritable(name: str, error: OSError) -> GitError:
-    return GitError(f"a file of the commit cannot be written: {name}: {error.strerror or error}")
+    return GitError(f"a copy of a file cannot be written: {name}: {error.strerror or error}")
 
 
 def _is_named(entry: _TreeEntry, name: bytes) -> bool:
@@ -403,6 +410,8 @@ class _Writing:
         for entry in self._unread(left):
             unread.add(entry.name)
             _write_size(os.path.join(self._below, entry.name), entry.size)
+            if entry.mode == _CLOSED:  # as whoever reads it is told
+                os.chmod(os.path.join(self._below, entry.name), 0)
         words = set(self._words)
         for batch in _batches([entry for entry in left if entry.name not in unread]):
             for entry, data in zip(batch, _blobs(self._top, batch), strict=True):
@@ -419,7 +428,8 @@ class _Writing:
     def link(self) -> None:
         """Write the links, last, so that nothing is written through one."""
         for target, path in self._links:
-            os.symlink(target, path)
+            if not os.path.lexists(path):  # of the work tree, where the index has a folder
+                os.symlink(target, path)
 
     def _is_linked(self, entry: _TreeEntry) -> bool:
         """Whether *entry* could be linked to the other checkout's: not every file system can."""
@@ -437,13 +447,14 @@ class _Writing:
             largest = self._most.file_bytes
             if not entry.is_text:
                 largest = min(largest, _LARGE)
-            if entry.size > (_LONGEST_LINK if entry.mode == _LINK else largest):
+            is_large = entry.size > (_LONGEST_LINK if entry.mode == _LINK else largest)
+            if is_large or entry.mode == _CLOSED:
                 yield entry
             elif self._total + entry.size <= self._most.total_bytes:
                 self._total += entry.size
             elif entry.is_text:
                 raise GitError(
-                    f"the YAML and JSON of the commit is larger than {self._most.total_bytes:,} bytes: raise"
+                    f"the YAML and JSON of the {entry.state} is larger than {self._most.total_bytes:,} bytes: raise"
                     " --max-total-bytes if all of it is meant to be read"
                 )
             else:
@@ -465,10 +476,27 @@ def _batches(entries: Sequence[_TreeEntry]) -> Iterator[list[_TreeEntry]]:
 
 
 def _blobs(top: str, entries: Sequence[_TreeEntry]) -> Iterator[bytes]:
-    for entry, data in zip(entries, git.objects(top, [entry.id for entry in entries]), strict=True):
+    """What each of *entries* says. Raises GitError."""
+    stored = git.objects(top, [entry.id for entry in entries if entry.id != _HERE])
+    for entry in entries:
+        data = _read_here(top, entry) if entry.id == _HERE else next(stored)
         if data is None:
             raise GitError(f"{os.fsdecode(entry.name)} is missing in the repository")
         yield data
+
+
+def _read_here(top: str, entry: _TreeEntry) -> bytes:
+    """What a file of the work tree says, as far as it was when it was listed. Raises GitError."""
+    path = os.path.join(os.fsencode(top), entry.name)
+    try:
+        if entry.mode == _LINK:
+            return os.readlink(path)
+        with open(path, "rb") as file:
+            return file.read(entry.size)
+    except OSError as error:
+        name = os.fsdecode(entry.name)
+        message = f"a file of the working tree cannot be read: {name}: {error.strerror or error}"
+        raise GitError(message) from error
 
 
 def _write(path: bytes, mode: bytes, data: bytes) -> None:

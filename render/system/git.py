@@ -523,10 +523,16 @@ def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:
     return [line if line.isdigit() else b"-" for line in printed.splitlines()]
 
 
-def files_of(top: str) -> list[bytes]:
-    """The files of the work tree that git knows, or would take. Raises GitError."""
+def files_of(top: str, most: int) -> list[bytes]:
+    """The files of the work tree that git knows, or would take: names of *most* bytes. Raises GitError."""
     words = ("-z", "--cached", "--others", "--exclude-standard")
-    return sorted({*run(top, "ls-files", *words).split(b"\0")} - {b""})
+    listed = run(top, "ls-files", *words, most=most)
+    if len(listed) > most:
+        raise GitError(
+            f"the names of the files of the working tree take more than {most:,} bytes",
+            "check out both states (git worktree add), and name the two folders",
+        )
+    return sorted({*listed.split(b"\0")} - {b""})
 
 
 def is_submodule(folder: str) -> bool:

@@ -86,6 +86,24 @@ def test_what_a_sparse_checkout_leaves_out_is_no_removal(repository: Repository,
     assert "1 gone" in repository.fine("diff", "HEAD")
 
 
+def test_a_closed_file_in_a_sparse_checkout_is_one_in_its_copy(repository: Repository) -> None:
+    """The temporary folder is on another file system here, where no file can be linked."""
+    repository.vm("far", folder="others")
+    repository.vm("closed", folder="others")
+    repository.commit("VMs elsewhere")
+    repository.git("sparse-checkout", "set", "others")
+    closed = repository.folder / "others/closed.yaml"
+    closed.chmod(0)
+    where = repository.folder
+    done = process.run(
+        "diff", "HEAD", cwd=where, TMPDIR="/dev/shm", VIRT_RENDER_TESTS_HELD_BACK="1"
+    )
+    closed.chmod(0o600)
+    assert "cannot be written" not in done.stdout + done.stderr
+    assert "cannot read others/closed.yaml: Permission denied" in done.stdout + done.stderr
+    assert done.stdout.startswith("4 VMs: ")
+
+
 def test_a_sparse_checkout_of_a_partial_clone_compares_what_it_has(repository: Repository) -> None:
     """What neither state has here is alike in both."""
     repository.write("others/far.yaml", manifests.vm("far", memory="1Gi"))

@@ -1216,6 +1216,31 @@ def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
     assert ("1 kustomization with missing resources" in done.stderr) != is_error
 
 
+def test_what_lists_something_in_a_closed_folder_is_counted(overlays: Path) -> None:
+    """Nobody knows what stands there; all else is read."""
+    put(overlays / "more/kustomization.yaml", "resources: [../closed/bsae]\n")
+    put(overlays / "closed/base/vm.yaml", vm(name="web", memory="1Gi"))
+    (overlays / "closed").chmod(0)
+    try:
+        done = process.run("check", ".", cwd=overlays, VIRT_RENDER_TESTS_HELD_BACK="1")
+    finally:
+        (overlays / "closed").chmod(0o700)
+    assert "VR901" not in done.stderr
+    assert "1 kustomization with missing resources" in done.stderr
+    assert done.returncode == Exit.UNREADABLE  # for the closed folder itself
+
+
+def test_a_folder_outside_of_the_repository_is_not_asked_for_near_names(tmp_path: Path) -> None:
+    """A repository that others wrote says by no status what folders are around it."""
+    put(tmp_path / "around/base/vm.yaml", vm(name="web", memory="1Gi"))
+    put((made := tmp_path / "made") / "vm.yaml", vm(name="db", memory="1Gi"))
+    git(made, "init", "--quiet")
+    put(made / "more/kustomization.yaml", "resources: [../../around/bsae]\n")
+    done = run(made, "check", ".")
+    assert done.returncode == Exit.OK, done.stdout
+    assert "1 kustomization with missing resources" in done.stderr
+
+
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     """It is there, under an apiVersion that no release serves: no near name is offered for it."""
     put(tmp_path / "size.yaml", instancetype("u1.smal").replace("v1beta1", "v1"))

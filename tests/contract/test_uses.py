@@ -674,6 +674,9 @@ def test_a_secret_is_no_value(helm: str) -> None:
     inputs = read(helm)
     assert machines(inputs) == {}
     assert unseen(inputs)["chart that cannot be filled in"] == 1
+    web = flux("{kind: Secret, name: sizes}")
+    put("flux/web.yaml", f"{web}---\n{web.replace('name: web', 'name: db')}")
+    assert unseen(read(helm))["chart that cannot be filled in"] == 2
     done = virt_render(helm, "check", "-v", ".")
     assert done.returncode == 0
     assert "3Gi" not in done.stdout + done.stderr
@@ -1591,6 +1594,14 @@ LEFT_OUT = {
     "a patch makes another kind of it": "patches: [{target: {kind: VirtualMachine}, patch:"
     """ '[{"op": "replace", "path": "/kind", "value": "Other"}]'}]""",
 }
+
+
+def test_vms_of_one_file_that_kustomizations_leave_out_are_all_counted(helm: str) -> None:
+    put("app/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("app/vm.yaml", f"{PLAIN}---\n{PLAIN.replace('name: vm', 'name: db')}")
+    put("over/kustomization.yaml", f"resources: [../app]\n{next(iter(LEFT_OUT.values()))}\n")
+    done = virt_render(helm, "check", ".")
+    assert "2 VMs that kustomizations leave out (-v)" in done.stderr
 
 
 @pytest.mark.parametrize("edit", LEFT_OUT.values(), ids=LEFT_OUT)

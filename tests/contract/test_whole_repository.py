@@ -423,6 +423,16 @@ def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> N
     assert process.run("check", ".", cwd=tmp_path).stderr.startswith("1 VM")
 
 
+def test_rendered_vms_of_one_file_are_all_counted(tmp_path: Path) -> None:
+    for name in ("web", "db", "mail"):
+        manifests.put(tmp_path / f"{name}.yaml", vm(name, namespace="prod", instancetype="small"))
+    manifests.put(tmp_path / "small.yaml", instancetype())
+    rendered = process.run("build", ".", cwd=tmp_path).stdout
+    manifests.put(tmp_path / "out/all.yaml", rendered)
+    done = process.run("check", ".", cwd=tmp_path)
+    assert "not looked at: 3 rendered VMs whose source is read too (-v)" in done.stderr
+
+
 def test_what_was_printed_with_a_rendered_vm_is_left_out_in_its_folder(tmp_path: Path) -> None:
     """A file each, of which only those of VMs carry a stamp."""
     manifests.put(tmp_path / "web.yaml", vm("web", namespace="prod", instancetype="small"))

@@ -107,7 +107,8 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         for fault in into.unbuilt
     ]
     into.unbuilt = []
-    into.unseen.add(_UNFILLED, use.folder, use.document.origin.file)
+    places = use.folder, use.document.origin.file
+    into.unseen.add(_UNFILLED, *places, which=use.title)
 
 
 def _unreadable_values(

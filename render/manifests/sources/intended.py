@@ -3,9 +3,10 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 
 from render.manifests import kustomization
-from render.manifests.discover import Discovery, boundary, inside, is_led_out
+from render.manifests.discover import Discovery, boundary, inside
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.model.nearest import is_slip
@@ -117,15 +118,26 @@ def is_unlisted_beside(
     return intake.texts.any(file for file, real in beside if real not in listed)
 
 
-def is_beside_missing(intake: SourceIntake, missing: Iterable[str]) -> bool:
-    """Whether an object of KubeVirt's may stand in a folder that is called as something *missing*, but for a slip."""
+def is_beside_missing(intake: SourceIntake, top: str, missing: Iterable[str]) -> bool:
+    """Whether an object of KubeVirt's may stand in a folder that is called as something *missing*, but for a slip.
+
+    What the kustomization in *top* lists outside of its repository is nobody's to look at.
+    """
+    bounds = (boundary(intake.kustomizations.resolve(top)) or "/",)
     for path in missing:
         folder, name = os.path.split(path)
-        names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+        names: list[str] = []
+        if inside(os.path.realpath(folder), bounds):
+            with suppress(OSError):  # it is not there either, or closed
+                names = os.listdir(folder or ".")
         for other in sorted(names):
             target = os.path.join(folder, other)
-            is_near = os.path.isdir(target) and is_slip(name, other) and not is_led_out(target)
-            if is_near and intake.texts.anywhere(target):
+            is_near = os.path.isdir(target) and is_slip(name, other)
+            if (
+                is_near
+                and inside(os.path.realpath(target), bounds)
+                and intake.texts.anywhere(target)
+            ):
                 return True
     return False
 

@@ -277,7 +277,8 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                     else codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
                 )
                 what = "kustomization that cannot be filled in"
-                into.unseen.add(what, use.folder, use.document.origin.file)
+                places = use.folder, use.document.origin.file
+                into.unseen.add(what, *places, which=use.title)
                 return None
         pieces.append(piece)
         most -= len(piece)

@@ -158,7 +158,7 @@ def _name_left_out(inputs: Sequence[Documents]) -> None:
         for origin in dict.fromkeys(into.left_out):
             if origin not in made:
                 made.add(origin)
-                into.unseen.add("VM that kustomizations leave out", origin.file)
+                into.unseen.add("VM that kustomizations leave out", origin.file, which=origin)
                 into.diagnostics.append(
                     codes.FILE_SKIPPED.at(
                         Location(file=origin.file, line=origin.line),

@@ -12,6 +12,7 @@ from render.model import fieldpath
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
+from render.schemas import refusals
 
 _TYPE = "core.PersistentVolumeClaimSpec"
 _FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
@@ -30,6 +31,11 @@ def check(resource: Resource) -> Iterator[Diagnostic]:
             )
     spec = resource.body.get("spec")
     if spec is None:
+        return
+    if not isinstance(spec, dict):
+        yield from schemas.located(
+            resource, [refusals.mistyped(spec, "object", refusals.link_to(("spec",)))]
+        )
         return
     _, causes = schemas.decode(spec, _TYPE, NEWEST)
     kept = (cause for cause in causes if cause.check != CONTENT_DROPPED.slug)

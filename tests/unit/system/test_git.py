@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from render.system import git, processes
-from render.system.checkout import CheckoutScope, Most, checkout
+from render.system.checkout import WORK_TREE, CheckoutScope, Most, checkout
 from tests.support.manifests import put
 from tests.support.repository import Repository
 
@@ -146,6 +146,54 @@ def test_of_what_is_too_large_the_size_is_true(tmp_path: Path) -> None:
         git.GitError, match="YAML and JSON of the commit is larger than 1,500 bytes"
     )
     with refused, checkout(str(repository.folder), commit, Most(1500, 1500)):
+        pass
+
+
+def sparse(folder: Path) -> Repository:
+    """A repository of which the folder ``left`` is not checked out."""
+    repository = Repository(folder)
+    repository.write("left/vm.yaml", "file: named\n")
+    repository.write("here/vm.yaml", "a: 1\n")
+    repository.commit("One")
+    repository.git("sparse-checkout", "set", "here")
+    return repository
+
+
+def test_of_a_sparse_work_tree_is_copied_what_may_be_read(tmp_path: Path) -> None:
+    """Whatever git does not ignore may stand beside: builds, images, links to nothing."""
+    repository = sparse(tmp_path / "repository")
+    repository.write("here/vm.yaml", "a: 2\nb: run\n")
+    for name in ("here/named", "here/run", "here/image", "here/large.yaml"):
+        repository.write(name, "x" * (3000 if "large" in name else 10))
+    (repository.folder / "here/run").chmod(0o755)
+    os.symlink("nowhere", repository.folder / "here/link")
+    os.symlink("n" * 255, repository.folder / "left")
+    os.mkfifo(repository.folder / "here/pipe.yaml")
+    with checkout(str(repository.folder), WORK_TREE, Most(2000, 4000)) as tree:
+        found = (path for path in Path(tree).rglob("*") if not path.is_dir())
+        assert {str(path.relative_to(tree)) for path in found} == {
+            "left/vm.yaml", "here/vm.yaml", "here/named", "here/run", "here/link", "here/large.yaml"
+        }  # fmt: skip
+        assert (Path(tree) / "here/vm.yaml").read_text() == "a: 2\nb: run\n"
+        assert (Path(tree) / "here/large.yaml").read_bytes() == bytes(3000)
+        assert os.access(Path(tree) / "here/run", os.X_OK)
+        assert not os.access(Path(tree) / "here/named", os.X_OK)
+
+
+def test_a_sparse_work_tree_has_the_limits_of_a_commit(tmp_path: Path) -> None:
+    repository = sparse(tmp_path / "repository")
+    top = str(repository.folder)
+    for name in ("a", "b"):
+        repository.write(f"here/{name}.yaml", "x" * 1000)
+    refused = pytest.raises(git.GitError, match="JSON of the working tree is larger than 1,500")
+    with refused, checkout(top, WORK_TREE, Most(1500, 1500)):
+        pass
+    names = [f"many/{number}\n" for number in range(100_001)]
+    listed = "".join(f"100644 {BLOB_OF_A} 0\t{name}" for name in names)
+    repository.git("update-index", "--index-info", stdin=listed)
+    repository.git("update-index", "--skip-worktree", "--stdin", stdin="".join(names))
+    refused = pytest.raises(git.GitError, match="the working tree has more than 100,000 files")
+    with refused, checkout(top, WORK_TREE, MOST):
         pass
 
 
