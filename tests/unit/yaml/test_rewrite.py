@@ -121,10 +121,28 @@ def test_what_is_moved_takes_its_own_comments_and_no_others(ending: str) -> None
             "a:\n  b: 'it\n  # no comment'\nd:\n    e:\n      f: 1\n      c: 1\n",
             id="below-a-text-with-a-hash",
         ),
+        pytest.param(
+            "a:\n  # of b\n  b: 1\n  # of d\n  d: # all\n  - |\n    x\n  e: 3\nf: 1\n",
+            Move(("a", "d"), ("g", "h", "d")),
+            "a:\n  # of b\n  b: 1\n  e: 3\nf: 1\ng:\n  h:\n    # of d\n    d: # all\n    - |\n      x\n",
+            id="to-a-new-mapping",
+        ),
+        pytest.param(
+            "f:\n- a:\n    b: 1\n    # of d\n    d: 1\n- 2\n",
+            Move(("f", 0, "a", "d"), ("f", 0, "g", "e")),
+            "f:\n- a:\n    b: 1\n  g:\n    # of d\n    e: 1\n- 2\n",
+            id="to-a-new-mapping-of-an-item",
+        ),
     ],
 )
 def test_lines_are_moved_as_they_are(text: str, change: Operation, after: str) -> None:
     assert edit(text, change) == after
+
+
+def test_a_new_mapping_is_made_once_for_all_that_is_moved_into_it() -> None:
+    text = "a:\n  b: 1\n  c: 2\n  d: 3\n"
+    moves = [Move(("a", name), ("e", name)) for name in ("b", "c")]
+    assert edit(text, *moves) == "a:\n  d: 3\ne:\n  b: 1\n  c: 2\n"
 
 
 def test_comments_in_what_is_removed_stay_in_its_place() -> None:
