@@ -27,12 +27,20 @@ class TextEdit(NamedTuple):
 
 
 def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | None:
-    """The document *text* with *edits* (pairs of the way to an object and an edit of it), None if that takes more."""
+    """The document *text* with *edits* (pairs of the way to an object and an edit of it), None if that takes more.
+
+    Raises YAMLError.
+    """
     from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False  # kubectl takes them too
-    root = yaml.compose(text)
+    try:
+        root = yaml.compose(text)
+    except ValueError as error:  # nothing is made a value here but the escapes of a tag, twice
+        message = "a tag with a % in it is no URI"
+        raise YAMLError(message) from error
     if _is_shared(root):
         return None
     changes: list[TextEdit] = []

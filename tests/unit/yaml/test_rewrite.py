@@ -264,6 +264,21 @@ def test_what_ruamel_does_not_read_has_no_new_text(text: str) -> None:
     assert rewrite(before, {1: [((), Put(("c", "d"), 1))]}) == Unwritten(why)
 
 
+def test_what_ruamel_writes_wrong_is_told_as_its_own() -> None:
+    """The line of that was called one of the file."""
+    text = "x:\n  # about d\n  d: 2\nz:\n  y: 1\n"
+    why = "ruamel.yaml, which keeps the comments, would make no YAML of it: edit it by hand"
+    for change in (Move(("x", "d"), ("z", "d")), Remove(("x", "d"))):
+        assert rewrite(text, {0: [((), change)]}) == Unwritten(why)
+
+
+def test_a_value_that_ruamel_cannot_write_is_no_tag() -> None:
+    made = rewrite("a: 1\n", {0: [((), Put(("b", "c"), 10**5000))]})
+    assert isinstance(made, Unwritten)
+    assert "cannot read it: Exceeds the limit" in made.why
+    assert "tag" not in made.why
+
+
 def test_an_anchor_that_stands_twice_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:
     text = "a: &x 1\nb: &x 2\nc: *x\n"
     assert edit(text, Put(("d",), 1)) == f"{text}d: 1\n"
