@@ -387,6 +387,28 @@ def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, .
         assert "new/vms/001.yaml" in answer.out
 
 
+def test_what_moves_is_the_same_as_seen_from_a_subfolder(ask: Ask, tmp_path: Path) -> None:
+    """The message has the folder as seen from there, and so it differs: `kustomize build old/web`."""
+    put("sub/old/web/vm.yaml", vm("web"))
+    put("sub/old/web/kustomization.yaml", "resource: [vm.yaml]\n")
+    git("init", "--quiet", "--initial-branch=main")
+    os.chdir(tmp_path / "sub")
+
+    def found(*words: str) -> tuple[str, str]:
+        answer = ask("check", "--json-file", "report.json", "--format", "sarif", *words)
+        (result,) = json.loads(answer.out)["runs"][0]["results"]
+        return result["message"]["text"], result["partialFingerprints"]["virtRenderAnywhere/v1"]
+
+    before, known = found()
+    assert "kustomize build old/web" in before
+    os.rename("old", "new")
+    answer = ask("check", "--baseline", "report.json")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    after, same = found()
+    assert after == before.replace("old/web", "new/web")
+    assert same == known
+
+
 def test_what_a_commit_could_not_read_is_not_called_new(ask: Ask) -> None:
     """An overlay, and a file, of which nobody knows what was wrong; what cannot be read now has the status of it."""
     sound = "namespace: prod\nresources: [../vms]\n"
