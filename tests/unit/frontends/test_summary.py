@@ -387,6 +387,21 @@ def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, .
         assert "new/vms/001.yaml" in answer.out
 
 
+def test_a_broken_file_that_moves_is_not_called_new(ask: Ask, tmp_path: Path) -> None:
+    """Its old name is no change of it; what is edited, too, is told again."""
+    put("vms/vm.yaml", f"{vm('web')}a: [\n")
+    git("init", "--quiet", "--initial-branch=main")
+    commit("broken")
+    (tmp_path / "new").mkdir()
+    git("mv", "vms/vm.yaml", "new/vm.yaml")
+    answer = ask("check", "--changed-since", "HEAD")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    put("new/vm.yaml", f"# TODO\n{vm('web')}a: [\n")
+    answer = ask("check", "--changed-since", "HEAD")
+    assert answer.exit == Exit.FINDINGS
+    assert "new/vm.yaml" in answer.out
+
+
 def test_what_moves_is_the_same_as_seen_from_a_subfolder(ask: Ask, tmp_path: Path) -> None:
     """The message has the folder as seen from there, and so it differs: `kustomize build old/web`."""
     put("sub/old/web/vm.yaml", vm("web"))
