@@ -9,6 +9,7 @@ import pytest
 
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
+from render.frontends.commands.check import _moved_into
 from render.model.counting import counted
 from render.model.release import NEWEST, minor
 from render.report import formats, summary
@@ -385,6 +386,23 @@ def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, .
         answer = ask("check", *words, *paths)
         assert answer.out.count(": error VR") == 1
         assert "new/vms/001.yaml" in answer.out
+
+
+def test_what_moves_from_several_folders_is_read_from_each(ask: Ask, tmp_path: Path) -> None:
+    """All of the repository was read at the commit, which is the folder that they have in common."""
+    files = {"a/1.yaml": vm("one"), "a/b/2.yaml": vm("two"), "c/3.yaml": vm("three")}
+    ask("rule", "VR201", files={**files, "other/4.yaml": vm("four"), "top.yaml": vm("five")})
+    git("init", "--quiet", "--initial-branch=main")
+    commit("first")
+    (tmp_path / "new").mkdir()
+    for number, name in enumerate(files):
+        git("mv", name, f"new/{number}.yaml")
+    top = str(tmp_path)
+    assert [*_moved_into(["new"], top, "HEAD")] == ["a", "c"]
+    answer = ask("check", "--changed-since", "HEAD", "new")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    git("mv", "top.yaml", "new/top.yaml")
+    assert [*_moved_into(["new"], top, "HEAD")] == ["."]
 
 
 def test_a_broken_file_that_moves_is_not_called_new(ask: Ask, tmp_path: Path) -> None:
