@@ -217,12 +217,12 @@ def walk(
     walk.discovery.files.sort()
     walk.discovery.owned.sort()
     walk.discovery.kustomizations.sort()
-    walk.discovery.charts[:] = _outermost(walk.discovery.charts)
+    walk.discovery.charts[:] = outermost(walk.discovery.charts)
     return walk.discovery
 
 
-def _outermost(folders: Iterable[str]) -> list[str]:
-    """*folders* that are below no other one, sorted."""
+def outermost(folders: Iterable[str]) -> list[str]:
+    """Of the resolved *folders* those that are below no other one, sorted."""
     outermost: list[str] = []
     for folder in sorted(folders):
         if not inside(folder, outermost):

@@ -236,13 +236,17 @@ def identified(findings: Iterable[Finding], seen_from: Callable[[str], str]) -> 
         names = diagnostic.resource or ("", "", "")
         texts = map(without_positions, (diagnostic.field, _told(code, diagnostic.message)))
         fingerprint = digest((code, *names, file, *texts))
-        anywhere = digest(("", *about(code, names, file, diagnostic.field, diagnostic.message)))
+        says = about(code, names, finding.place.file, diagnostic.field, diagnostic.message)
+        anywhere = digest(("", *says))
         numbered.append(finding._replace(fingerprint=fingerprint, anywhere=anywhere))
     return numbered
 
 
 def about(code: str, names: Sequence[str], file: str, field: str, message: str) -> tuple[str, ...]:
-    """What a finding says, wherever its *file* is: of the object *names*; of none, of files that are called alike."""
+    """What a finding says, wherever its *file* is: of the object *names*; of none, of files that are called alike.
+
+    *file* is what the *message* calls it, as seen from the working directory.
+    """
     place = "" if any(names) else os.path.basename(file)
     text = without_place(_told(code, message), file)
     return (code, *names, place, without_positions(field), without_positions(text))

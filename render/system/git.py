@@ -407,10 +407,24 @@ def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
     return [*zip(listed[1::3], listed[2::3], strict=False)]
 
 
+_MOVED_AS_IT_WAS = "R100"
+
+
 def changed_since(top: str, commit_id: str) -> list[str]:
-    """The files that git knows and that may be others than at the commit, from *top*. Raises GitError."""
-    listed = run(top, "diff-index", "-z", "--name-only", commit_id)
-    return os.fsdecode(listed).split("\0")[:-1]
+    """The files that git knows and that may be others than at the commit, from *top*. Raises GitError.
+
+    Of one that moved as it was, that is its name of today alone.
+    """
+    listed = os.fsdecode(run(top, "diff-index", "-z", "--find-renames", "--name-status", commit_id))
+    words = iter(listed.split("\0")[:-1])
+    names: list[str] = []
+    for status in words:
+        old = next(words)
+        if status != _MOVED_AS_IT_WAS:
+            names.append(old)
+        if status.startswith("R"):
+            names.append(next(words))
+    return names
 
 
 def _commits(folder: str, *words: str) -> list[Commit]:

@@ -156,8 +156,6 @@ def _unread(error: Exception, chunk: Chunk) -> str:
     where = f"line {chunk.position(mark.line, mark.column)[0]}" if mark else "it"
     if isinstance(error, RecursionError):
         problem = "it is nested too deep"
-    elif isinstance(error, ValueError):
-        problem = "a tag with a % in it is no URI"
     else:
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
     return f"ruamel.yaml, which keeps the comments, cannot read {where}: {problem}"
@@ -170,6 +168,7 @@ def is_yaml(text: str) -> bool:
 
 def _document(text: str, edits: Sequence[tuple[FieldPath, Operation]]) -> str | Unwritten:
     from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     small = spans.replace(text, edits)
     if small is not None and not any(_lost_comments(text, small)):
@@ -194,8 +193,16 @@ def _document(text: str, edits: Sequence[tuple[FieldPath, Operation]]) -> str | 
     rewritten = (
         "".join(f"{line}\n" for line in lost.elements()) + written.getvalue().rstrip("\n") + "\n"
     )
-    for comment in _lost_comments(plain, rewritten):
-        return Unwritten(f"the comment {comment} would be lost: let it stand on a line above a key")
+    try:
+        lost_comment = next(_lost_comments(plain, rewritten), None)
+    except YAMLError:  # `{}` below a comment, of a mapping whose only entry has gone
+        return Unwritten(
+            "ruamel.yaml, which keeps the comments, would make no YAML of it: edit it by hand"
+        )
+    if lost_comment:
+        return Unwritten(
+            f"the comment {lost_comment} would be lost: let it stand on a line above a key"
+        )
     return rewritten if plain == text else rewritten.replace("\n", "\r\n")
 
 

@@ -12,6 +12,8 @@ from render.yaml import scalars, writer
 
 _BLOCKS = ("|", ">")
 _COMMENT = pattern(r"#[^\n]*")
+_STEP = 2
+"""How much further in the entries of a new mapping are."""
 _AMOUNT = pattern(r"[0-9.]+[A-Za-z]+")
 """What the writer of whole documents puts in quotes, and nobody who writes manifests does."""
 
@@ -25,17 +27,26 @@ class TextEdit(NamedTuple):
 
 
 def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | None:
-    """The document *text* with *edits* (pairs of the way to an object and an edit of it), None if that takes more."""
+    """The document *text* with *edits* (pairs of the way to an object and an edit of it), None if that takes more.
+
+    Raises YAMLError.
+    """
     from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False  # kubectl takes them too
-    root = yaml.compose(text)
+    try:
+        root = yaml.compose(text)
+    except ValueError as error:  # nothing is made a value here but the escapes of a tag, twice
+        message = "a tag with a % in it is no URI"
+        raise YAMLError(message) from error
     if _is_shared(root):
         return None
     changes: list[TextEdit] = []
+    parents: set[FieldPath] = set()
     for prefix, edit in edits:
-        made = _moved(text, root, prefix, edit) or [_change(text, root, prefix, edit)]
+        made = _moved(text, root, prefix, edit, parents) or [_change(text, root, prefix, edit)]
         changes += filter(None, made)
         if None in made:
             return None
@@ -66,17 +77,23 @@ def _is_shared(root: Any) -> bool:
     return False
 
 
-def _moved(text: str, root: Any, prefix: FieldPath, edit: Operation) -> list[TextEdit | None]:
-    """What takes the lines of an entry of a mapping, with the comment above, to the end of another; nothing if more."""
+def _moved(
+    text: str, root: Any, prefix: FieldPath, edit: Operation, parents: set[FieldPath]
+) -> list[TextEdit | None]:
+    """What takes the lines of an entry of a mapping, with the comment above, to the end of another; nothing if more.
+
+    That is made where it is not there, once: *parents* are those of the edits before, and this one's.
+    """
     if not isinstance(edit, Move) or edit.path[:-1] == edit.to[:-1]:
         return []
-    parent, target = (_at(root, (*prefix, *path[:-1])) for path in (edit.path, edit.to))
-    if not _is_of_lines(parent) or not _is_of_lines(target) or _pair(target, edit.to[-1]):
+    parent = _at(root, (*prefix, *edit.path[:-1]))
+    target, steps = _deepest(root, (*prefix, *edit.to))
+    if not _is_of_lines(parent) or not _is_of_lines(target) or _pair(target, steps[0]):
         return []
     gone = _removed(text, parent, edit.path[-1])
-    pair, spelled = _pair(parent, edit.path[-1]), _spelled(str(edit.to[-1]))
+    pair, names = _pair(parent, edit.path[-1]), [_spelled(str(step)) for step in steps]
     place = _below(text, _end(text, *target.value[-1]))
-    if gone is None or pair is None or place is None or spelled is None or not _is_plain(pair[0]):
+    if gone is None or pair is None or place is None or None in names or not _is_plain(pair[0]):
         return []
     key, depth = pair[0], pair[0].start_mark.column
     line = text.rfind("\n", 0, key.start_mark.index) + 1
@@ -84,10 +101,28 @@ def _moved(text: str, root: Any, prefix: FieldPath, edit: Operation) -> list[Tex
         return []
     start = _above(text, line, depth, _before(text, parent, pair))
     end = _inside(text, gone.end, depth)
-    lines = f"{text[start : key.start_mark.index]}{spelled}{text[key.end_mark.index : end]}"
+    lines = f"{text[start : key.start_mark.index]}{names[-1]}{text[key.end_mark.index : end]}"
     column = target.value[0][0].start_mark.column
-    new, place = _indented(lines, column - depth), _inside(text, place, column)
-    return [] if new is None else [TextEdit(start, end, ""), TextEdit(place, place, new)]
+    head = _opened(names[:-1], column, "\r\n" if lines.endswith("\r\n") else "\n")
+    new = _indented(lines, column + _STEP * len(steps[1:]) - depth)
+    place, way = _inside(text, place, column), (*prefix, *edit.to[: 1 - len(steps)])
+    if new is None or (head and way in parents):
+        return []
+    parents.add(way)
+    return [TextEdit(start, end, ""), TextEdit(place, place, f"{head}{new}")]
+
+
+def _deepest(root: Any, path: FieldPath) -> tuple[Any, FieldPath]:
+    """What is there of all that the last of *path* stands in, the innermost, and the rest of the way."""
+    count = next(n for n in range(len(path) - 1, -1, -1) if not n or _at(root, path[:n]))
+    return _at(root, path[:count]), path[count:]
+
+
+def _opened(names: Iterable[str | None], column: int, ending: str) -> str:
+    """The lines of mappings of these *names*, each in the one before it, from *column* on."""
+    return "".join(
+        f"{' ' * (column + _STEP * nth)}{name}:{ending}" for nth, name in enumerate(names)
+    )
 
 
 def _is_of_lines(node: Any) -> bool:

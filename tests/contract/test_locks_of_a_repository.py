@@ -119,17 +119,34 @@ def test_what_an_upgrade_would_change(repository: Repository) -> None:
     assert repository.fine("pin", "--dry-run") == "nothing moved\n"
 
 
+def half_merged(lock: Path) -> None:
+    head, pins, rest = lock.read_text(encoding="utf-8").partition("pins:\n")
+    lock.write_text(f"{head}{pins}<<<<<<< a\n{rest}=======\n{rest}>>>>>>> b\n", encoding="utf-8")
+
+
 def test_half_merged_locks_below_are_all_resolved(repository: Repository) -> None:
     repository.fine("pin")
     for folder in ("overlays/prod", "overlays/test"):
-        lock = repository.folder / folder / LOCK
-        head, pins, rest = lock.read_text(encoding="utf-8").partition("pins:\n")
-        lock.write_text(
-            f"{head}{pins}<<<<<<< a\n{rest}=======\n{rest}>>>>>>> b\n", encoding="utf-8"
-        )
+        half_merged(repository.folder / folder / LOCK)
     assert repository.run("check").returncode == Exit.FINDINGS
     repository.fine("pin", "--resolve")
     assert repository.fine("pin", "--check") == ""
+
+
+@pytest.mark.parametrize("at_the_top", [False, True])
+def test_half_merged_locks_below_a_lock_are_all_resolved(
+    repository: Repository, *, at_the_top: bool
+) -> None:
+    """The top has a lock for loose VMs: it has no conflict, which was all that was said, or was resolved alone."""
+    repository.write("loose.yaml", CHART_VM)
+    repository.fine("pin")
+    for folder in ("overlays/prod", "overlays/test", *(["."] if at_the_top else [])):
+        half_merged(repository.folder / folder / LOCK)
+    repository.fine("pin", "--resolve", ".")
+    assert repository.fine("pin", "--check") == ""
+    done = repository.run("pin", "--resolve", ".")
+    assert f"{LOCK} has no conflict, and git knows of none" in done.stderr
+    assert done.returncode == Exit.USAGE
 
 
 CHART_VM = """\

@@ -324,4 +324,5 @@ def test_factor_tries_presets_of_the_same_machines_within_a_budget(
     assert [preset.reason.partition(" more ")[0] for preset in found[3:]] == [
         "not tried: it would take"
     ]
+    assert found[3].reason.endswith("steps in this input; name fewer folders")
     assert not any("not tried" in preset.reason for preset in found[:3])

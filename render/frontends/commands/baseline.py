@@ -100,15 +100,16 @@ def as_known(findings: Sequence[Finding]) -> tuple[KnownFinding, ...]:
             finding.fingerprint,
             finding.diagnostic.resource,
             seen_from(finding.place.file),
-            _says(finding, seen_from(finding.place.file)),
+            _says(finding),
         )
         for finding in with_fingerprints(findings)
     )
 
 
-def _says(finding: Finding, file: str) -> tuple[str, ...]:
+def _says(finding: Finding) -> tuple[str, ...]:
     diagnostic = finding.diagnostic
     names = diagnostic.resource or ("", "", "")
+    file = finding.place.file
     return about(diagnostic.code, names, file, diagnostic.field, diagnostic.message)
 
 
@@ -144,7 +145,7 @@ def _unmoved(
     new = []
     for finding in findings:
         file = seen_from(finding.place.file)
-        others = known_by.get(_says(finding, file), [])
+        others = known_by.get(_says(finding), [])
         # At the same place it is another fingerprint where that of a code was made otherwise before.
         same = next((each for each in others if each.file == file), None)
         found = same or next(filter(is_gone, others), None)
@@ -199,6 +200,5 @@ def _accepted(diagnostic: dict[str, Any], seen_from: Callable[[str], str]) -> Kn
     code, field, message, file = (
         str(diagnostic.get(key) or "") for key in ("code", "field", "message", "file")
     )
-    file = seen_from(file)
     says = about(code, resource or ("", "", ""), file, field, message)
-    return KnownFinding(str(diagnostic["fingerprint"]), resource, file, says)
+    return KnownFinding(str(diagnostic["fingerprint"]), resource, seen_from(file), says)

@@ -23,7 +23,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import copies, fleet, read_roots, render_part
-from render.manifests.discover import inside
+from render.manifests.discover import inside, outermost
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
@@ -284,7 +284,8 @@ def _at(revision: str, request: Request, work: Work) -> Before:
 def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:
     """What of the repository *top* was elsewhere at *commit* and is among *paths* now.
 
-    Those are files, and where a folder is named the folder: that is read by itself, a file with all that is around it.
+    Those are files, and where a folder is named their folders: these are read by themselves, a file with all that is
+    around it.
     """
     moved = git.moved_since(top, commit) if paths else ()
     for path in paths:
@@ -295,7 +296,8 @@ def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:
             if inside(os.path.join(top, new), below) and not inside(os.path.join(top, old), below)
         ]
         if olds and os.path.isdir(path):
-            yield os.path.commonpath([os.path.dirname(old) for old in olds]) or os.curdir
+            folders = outermost(os.path.join(top, os.path.dirname(old)) for old in olds)
+            yield from (os.path.relpath(folder, top) for folder in folders)
         else:
             yield from olds
 

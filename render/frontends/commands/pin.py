@@ -542,17 +542,15 @@ def _is_written(target: str, text: str, request: Request) -> bool:
 
 
 def _resolve_all(request: Request) -> Answer:
-    """Finish the merge of each lock below the path that git left half-merged, else of the one of the path itself."""
+    """Finish the merge of each lock at and below the path that git left half-merged, else of the one of the path."""
     target = _target(request)
     folder = os.path.dirname(target) or "."
-    below = (
-        []
-        if request.reading.lock or os.path.lexists(target)
-        else walk.torn_locks(folder, request.reading.limits)
-    )
+    torn = [] if request.reading.lock else walk.torn_locks(folder, request.reading.limits)
+    if torn and target not in torn and os.path.lexists(target) and _is_torn(target, request):
+        torn.insert(0, target)
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []
-    for file in below or [target]:
+    for file in torn or [target]:
         resolved = _resolve(file, request)
         if isinstance(resolved, Pinned):
             merged.append((file, resolved))

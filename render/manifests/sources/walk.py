@@ -73,13 +73,13 @@ def patch_files(path: str, limits: Limits) -> list[str]:
 
 
 def locks(path: str) -> list[str]:
-    """The locks below the folder *path*, sorted."""
+    """The locks in and below the folder *path*, sorted."""
     discovered = discover.walk(path, (os.path.realpath(path),), plain=True)
     return [file for file, _ in discovered.files if os.path.basename(file) == LOCK]
 
 
 def torn_locks(path: str, limits: Limits) -> list[str]:
-    """The locks below the folder *path* that have git's conflict markers, sorted."""
+    """The locks in and below the folder *path* that have git's conflict markers, sorted."""
     names = locks(path)
     texts = ((name, files.read(name, name, limits.file_bytes)) for name in names)
     return [

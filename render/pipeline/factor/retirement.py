@@ -144,7 +144,10 @@ class _Retiring:
     def _try(self, tried: Sequence[tuple[Resource, Sequence[Resource]]]) -> dict[int, str]:
         """Let go those of *tried* without which their users start the same; why the others stay, by index."""
         if self._steps > MOST_TRIAL_STEPS:
-            why = f"not tried: it would take more than {MOST_TRIAL_STEPS:,} steps in this input"
+            why = (
+                f"not tried: it would take more than {MOST_TRIAL_STEPS:,} steps in this input;"
+                " name fewer folders"
+            )
             return {preset.index: why for preset, _ in tried}
         without = [*self._gone, *(preset.index for preset, _ in tried)]
         after = self._trial(without, {user.index for _, users in tried for user in users})

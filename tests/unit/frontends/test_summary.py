@@ -9,6 +9,7 @@ import pytest
 
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
+from render.frontends.commands.check import _moved_into
 from render.model.counting import counted
 from render.model.release import NEWEST, minor
 from render.report import formats, summary
@@ -385,6 +386,60 @@ def test_what_moves_brings_nothing(ask: Ask, tmp_path: Path, paths: tuple[str, .
         answer = ask("check", *words, *paths)
         assert answer.out.count(": error VR") == 1
         assert "new/vms/001.yaml" in answer.out
+
+
+def test_what_moves_from_several_folders_is_read_from_each(ask: Ask, tmp_path: Path) -> None:
+    """All of the repository was read at the commit, which is the folder that they have in common."""
+    files = {"a/1.yaml": vm("one"), "a/b/2.yaml": vm("two"), "c/3.yaml": vm("three")}
+    ask("rule", "VR201", files={**files, "other/4.yaml": vm("four"), "top.yaml": vm("five")})
+    git("init", "--quiet", "--initial-branch=main")
+    commit("first")
+    (tmp_path / "new").mkdir()
+    for number, name in enumerate(files):
+        git("mv", name, f"new/{number}.yaml")
+    top = str(tmp_path)
+    assert [*_moved_into(["new"], top, "HEAD")] == ["a", "c"]
+    answer = ask("check", "--changed-since", "HEAD", "new")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    git("mv", "top.yaml", "new/top.yaml")
+    assert [*_moved_into(["new"], top, "HEAD")] == ["."]
+
+
+def test_a_broken_file_that_moves_is_not_called_new(ask: Ask, tmp_path: Path) -> None:
+    """Its old name is no change of it; what is edited, too, is told again."""
+    put("vms/vm.yaml", f"{vm('web')}a: [\n")
+    git("init", "--quiet", "--initial-branch=main")
+    commit("broken")
+    (tmp_path / "new").mkdir()
+    git("mv", "vms/vm.yaml", "new/vm.yaml")
+    answer = ask("check", "--changed-since", "HEAD")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    put("new/vm.yaml", f"# TODO\n{vm('web')}a: [\n")
+    answer = ask("check", "--changed-since", "HEAD")
+    assert answer.exit == Exit.FINDINGS
+    assert "new/vm.yaml" in answer.out
+
+
+def test_what_moves_is_the_same_as_seen_from_a_subfolder(ask: Ask, tmp_path: Path) -> None:
+    """The message has the folder as seen from there, and so it differs: `kustomize build old/web`."""
+    put("sub/old/web/vm.yaml", vm("web"))
+    put("sub/old/web/kustomization.yaml", "resource: [vm.yaml]\n")
+    git("init", "--quiet", "--initial-branch=main")
+    os.chdir(tmp_path / "sub")
+
+    def found(*words: str) -> tuple[str, str]:
+        answer = ask("check", "--json-file", "report.json", "--format", "sarif", *words)
+        (result,) = json.loads(answer.out)["runs"][0]["results"]
+        return result["message"]["text"], result["partialFingerprints"]["virtRenderAnywhere/v1"]
+
+    before, known = found()
+    assert "kustomize build old/web" in before
+    os.rename("old", "new")
+    answer = ask("check", "--baseline", "report.json")
+    assert (answer.exit, answer.out) == (Exit.OK, "")
+    after, same = found()
+    assert after == before.replace("old/web", "new/web")
+    assert same == known
 
 
 def test_what_a_commit_could_not_read_is_not_called_new(ask: Ask) -> None:

@@ -121,10 +121,28 @@ def test_what_is_moved_takes_its_own_comments_and_no_others(ending: str) -> None
             "a:\n  b: 'it\n  # no comment'\nd:\n    e:\n      f: 1\n      c: 1\n",
             id="below-a-text-with-a-hash",
         ),
+        pytest.param(
+            "a:\n  # of b\n  b: 1\n  # of d\n  d: # all\n  - |\n    x\n  e: 3\nf: 1\n",
+            Move(("a", "d"), ("g", "h", "d")),
+            "a:\n  # of b\n  b: 1\n  e: 3\nf: 1\ng:\n  h:\n    # of d\n    d: # all\n    - |\n      x\n",
+            id="to-a-new-mapping",
+        ),
+        pytest.param(
+            "f:\n- a:\n    b: 1\n    # of d\n    d: 1\n- 2\n",
+            Move(("f", 0, "a", "d"), ("f", 0, "g", "e")),
+            "f:\n- a:\n    b: 1\n  g:\n    # of d\n    e: 1\n- 2\n",
+            id="to-a-new-mapping-of-an-item",
+        ),
     ],
 )
 def test_lines_are_moved_as_they_are(text: str, change: Operation, after: str) -> None:
     assert edit(text, change) == after
+
+
+def test_a_new_mapping_is_made_once_for_all_that_is_moved_into_it() -> None:
+    text = "a:\n  b: 1\n  c: 2\n  d: 3\n"
+    moves = [Move(("a", name), ("e", name)) for name in ("b", "c")]
+    assert edit(text, *moves) == "a:\n  d: 3\ne:\n  b: 1\n  c: 2\n"
 
 
 def test_comments_in_what_is_removed_stay_in_its_place() -> None:
@@ -244,6 +262,21 @@ def test_what_ruamel_does_not_read_has_no_new_text(text: str) -> None:
     assert not read(before.encode(), "before", Limits(depth=DEEPEST)).diagnostics
     why = f"ruamel.yaml, which keeps the comments, cannot read {UNREAD[text]}"
     assert rewrite(before, {1: [((), Put(("c", "d"), 1))]}) == Unwritten(why)
+
+
+def test_what_ruamel_writes_wrong_is_told_as_its_own() -> None:
+    """The line of that was called one of the file."""
+    text = "x:\n  # about d\n  d: 2\nz:\n  y: 1\n"
+    why = "ruamel.yaml, which keeps the comments, would make no YAML of it: edit it by hand"
+    for change in (Move(("x", "d"), ("z", "d")), Remove(("x", "d"))):
+        assert rewrite(text, {0: [((), change)]}) == Unwritten(why)
+
+
+def test_a_value_that_ruamel_cannot_write_is_no_tag() -> None:
+    made = rewrite("a: 1\n", {0: [((), Put(("b", "c"), 10**5000))]})
+    assert isinstance(made, Unwritten)
+    assert "cannot read it: Exceeds the limit" in made.why
+    assert "tag" not in made.why
 
 
 def test_an_anchor_that_stands_twice_is_no_warning(recwarn: pytest.WarningsRecorder) -> None:

@@ -110,7 +110,7 @@ def test_other_edits_take_more() -> None:
     assert edited(text, Put(("b", "new"), "x")) is None
     assert edited(text, Put(("e",), "x")) is None
     assert edited(text, Remove(("b", "c"))) is None
-    assert edited(text, Move(("a",), ("d", "a"))) is None
+    assert edited(text, Move(("a",), ("b", "a"))) is None
 
 
 def test_hunks_are_the_lines_that_differ() -> None:
