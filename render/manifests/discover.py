@@ -74,8 +74,8 @@ class Discovery:
     that are no part of another one; *settings*: the folders below the first that have settings of their own;
     *expectations*: the files with these, as *files*; *hidden*: the files and folders with a dot in front, without
     links and git's own; *jsonnet*: files named like those of Jsonnet, where no kustomization lists what counts;
-    *led_out*: the links that lead out of what may be read; *misnamed*: files that may be meant for the kustomization of
-    their folder, which has none;
+    *led_out*: the links that lead out of what may be read; *misencoded*: the files whose names are not UTF-8, by what
+    is shown of these; *misnamed*: files that may be meant for the kustomization of their folder, which has none;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 
@@ -88,6 +88,7 @@ class Discovery:
         "jsonnet",
         "kustomizations",
         "led_out",
+        "misencoded",
         "misnamed",
         "owned",
         "settings",
@@ -103,6 +104,7 @@ class Discovery:
         self.hidden: list[str] = []
         self.jsonnet: list[str] = []
         self.led_out: list[str] = []
+        self.misencoded: dict[str, str] = {}
         self.misnamed: list[str] = []
         self.diagnostics: list[Diagnostic] = []
 
@@ -402,6 +404,7 @@ class _FolderWalk:
         elif not is_regular:
             self.discovery.diagnostics.append(files.special(printable(file.display_name)))
         elif printable(file.display_name) != file.display_name:
+            self.discovery.misencoded[printable(file.display_name)] = file.real
             self.discovery.diagnostics.append(
                 codes.UNREADABLE.at(
                     Location(file=printable(file.display_name)),

@@ -1,5 +1,6 @@
 """VMs of which no file has a word that says so: what makes them is built, or counted, all the same."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,15 @@ def test_jsonnet_is_counted(tmp_path: Path) -> None:
     put(tmp_path / "apps/d.jsonnet", "{apiVersion: 'v1', kind: 'ConfigMap'}\n")
     put(tmp_path / "k/kustomization.yaml", "resources: []\n")
     assert "2 VM files in Jsonnet" in run("check", ".", cwd=tmp_path).stderr
+
+
+def test_a_vm_in_a_file_whose_name_is_no_text_is_an_error(tmp_path: Path) -> None:
+    """kubectl and Argo CD read it."""
+    put(tmp_path / "good.yaml", MACHINE)
+    hidden = os.fsencode(tmp_path) + b"/a\xe9.yaml"
+    Path(os.fsdecode(hidden)).write_text(MACHINE, encoding="utf-8")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/b\xe9.yaml")).write_text("a: b\n", encoding="utf-8")
+    done = run("check", ".", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.count(" error VR110 ") == 1
+    assert "a\\xe9.yaml: its name is not UTF-8" in done.stdout

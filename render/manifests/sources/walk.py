@@ -218,7 +218,9 @@ def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into:
     """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
     named = discover.printable(folder)
     met = [
-        found if found.location.file == named else intake.met(found)
+        found
+        if found.location.file == named or _is_misencoded(intake, discovered, found.location.file)
+        else intake.met(found)
         for found in discovered.diagnostics
     ]
     into.diagnostics += met
@@ -235,6 +237,12 @@ def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into:
             is_led_out = file in led_out
             what = "link out of the folder" if is_led_out else "path that cannot be read"
             into.unseen.add(what, file)
+
+
+def _is_misencoded(intake: SourceIntake, discovered: Discovery, file: str) -> bool:
+    """Whether *file* has a VM and a name that is not UTF-8, which kubectl and Argo CD take all the same."""
+    real = discovered.misencoded.get(file)
+    return real is not None and intake.demands_closed and intake.texts.is_of_machines(real)
 
 
 def _name_passed(folder: str, loose: int, kustomizations: int, into: Documents) -> None:
