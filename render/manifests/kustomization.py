@@ -10,7 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.resource import Origin, text_at
+from render.model.resource import OWN, Origin, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
@@ -26,6 +26,9 @@ LOCK = "virt-render.lock.yaml"
 """The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 _RESOURCES = ("resources", "bases", "components")
 _CHARTS = ("helmCharts", "helmChartInflationGenerator")
+#: The group of the configurations of kustomize's own plugins, and the one of them that runs helm.
+_BUILT_IN = "builtin"
+_INFLATOR = "HelmChartInflationGenerator"
 _PLUGINS = ("generators", "transformers", "validators")
 _FILE_LISTS = ("crds", "configurations", "patchesStrategicMerge", *_PLUGINS)
 _IN_ITEMS = {
@@ -80,14 +83,15 @@ class Reach:
 
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
-    helm fill in charts. *remotes*: the resources that it would fetch from elsewhere. *bare*: folders that it lists, and
+    helm fill in charts. *extended*: it would run plugins that are neither kustomize's nor ours. *remotes*: the
+    resources that it would fetch from elsewhere; *fetches*: these, or anything else. *bare*: folders that it lists, and
     in which there is no kustomization: kustomize refuses these (its api/internal/target/kusttarget.go). *edited* is the
     kustomization of the folder as others edit it, *patches* those of them that they add.
     """
 
     __slots__ = (
-        "bare", "diagnostics", "edited", "folders", "inflates", "kustomizations", "others", "patches", "prefixes",
-        "remotes", "resources", "suffixes",
+        "bare", "diagnostics", "edited", "extended", "fetches", "folders", "inflates", "kustomizations", "others",
+        "patches", "prefixes", "remotes", "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -100,6 +104,8 @@ class Reach:
         self.suffixes: list[str] = []
         self.diagnostics: list[Diagnostic] = []
         self.inflates = False
+        self.extended = False
+        self.fetches = False
         self.remotes: list[str] = []
         self.edited: Tree | None = None
         self.patches: list[AddedPatch] = []
@@ -477,6 +483,7 @@ class _KustomizationWalk:
     def _refer(self, here: "_Here", reference: Reference) -> None:
         """Keep in mind what *reference* leads to."""
         if is_remote(reference.entry):
+            self.reach.fetches = True
             if reference.is_resource:
                 self.reach.remotes.append(reference.entry)
             if not self.allow_remote:
@@ -556,10 +563,15 @@ class _KustomizationWalk:
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
+        for body in (document.body for document in documents):
+            group = text_at(body, "apiVersion").partition("/")[0]
+            self.reach.inflates |= group == _BUILT_IN and text_at(body, "kind") == _INFLATOR
+            self.reach.extended |= group not in {_BUILT_IN, OWN}
         for text in (
             text for document in documents for text in _loaded(document.body) if "\0" not in text
         ):
             if re.match(_URL, text):
+                self.reach.fetches = True
                 if self.allow_remote:
                     continue
                 reference = Reference(path, text, is_resource=False)

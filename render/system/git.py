@@ -58,6 +58,7 @@ _FIRST = "make the first one: git add . && git commit"
 #: How git tags what is not compared with the work tree: what a sparse checkout leaves out.
 _SKIPPED = b"S "
 _IGNORE_FILE = ".gitignore"
+_SUBMODULES_FILE = ".gitmodules"
 _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
 _IGNORING = 20
@@ -554,6 +555,16 @@ def is_submodule(folder: str) -> bool:
     above, name = os.path.split(folder)
     words = ("--stage", "-z", "--", f":(literal){name}")
     return run(above, "ls-files", *words, without=_OF_A_HOOK).startswith(SUBMODULE)
+
+
+def absent_submodules(folder: str) -> list[str]:
+    """The submodules below the resolved *folder* that nobody has checked out, sorted. Raises GitError."""
+    if not os.path.lexists(os.path.join(files.repository(folder), _SUBMODULES_FILE)):
+        return []
+    listed = run(folder, "ls-files", "--stage", "-z", without=_OF_A_HOOK).split(b"\0")
+    names = (line.partition(b"\t")[2] for line in listed if line.startswith(SUBMODULE))
+    paths = (os.path.join(folder, os.fsdecode(name)) for name in names)
+    return [path for path in paths if not os.path.lexists(os.path.join(path, ".git"))]
 
 
 def is_shallow(folder: str) -> bool:

@@ -162,6 +162,31 @@ def test_submodules_are_compared_in_no_state(
     assert invoke(["check", "."]) == 0
 
 
+def test_a_submodule_that_is_not_checked_out_is_counted(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """A clone has an empty folder for it, unless somebody asks for more; Argo CD does."""
+    module = Repository(tmp_path / "module")
+    module.write("vm.yaml", vm("inner"))
+    module.commit("A VM")
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(module.folder))
+    repository.git(*add, "infra/sub")
+    repository.commit("A submodule")
+    repository.git("clone", "--quiet", ".", str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    for words in (("check", "."), ("check", "infra"), ("diff", "HEAD~1"), ("diff", "HEAD~1..")):
+        done = clone.run(*words)
+        assert done.returncode == 0
+        assert "not looked at: 1 submodule" in done.stdout + done.stderr
+    clone.write(
+        ".virt-render.yaml",
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {exclude: [infra/sub]}\n",
+    )
+    assert "submodule" not in clone.run("check", ".").stderr
+
+
 def test_a_kustomization_that_comes_or_goes_changes_no_vm(
     repository: Repository, diff: Run
 ) -> None:

@@ -635,6 +635,81 @@ def test_a_patch_for_vms_of_a_remote_base_is_seen(tmp_path: Path, kind: str, nam
     assert "1 kustomization with a remote base" in done.stderr
 
 
+_CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+_PATCHER = "{apiVersion: builtin, kind: PatchTransformer, metadata: {name: a}, path: 'https://example.invalid/a'}"
+_FUNCTION = (
+    "apiVersion: example.com/v1\nkind: A\nmetadata:\n  name: a\n  annotations:\n"
+    "    config.kubernetes.io/function: 'container: {image: a}'\n"
+)
+_INFLATOR = "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: a}\nname: a\n"
+_REMOTE_PART = "1 kustomization with a remote patch or plugin"
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    """A repository with a VM, which has no finding."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    commit(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("more", "plugin", "counted"),
+    [
+        *(
+            (f"{key}: ['https://example.invalid/a.yaml']\n", "", _REMOTE_PART)
+            for key in ("transformers", "generators", "validators", "patchesStrategicMerge")
+        ),
+        (
+            "patches: [{path: 'https://example.invalid/a.yaml', target: {kind: ConfigMap}}]\n",
+            "",
+            _REMOTE_PART,
+        ),
+        ("replacements: [{path: 'https://example.invalid/a.yaml'}]\n", "", _REMOTE_PART),
+        (f'transformers: ["{_PATCHER}"]\n', "", _REMOTE_PART),
+        ("helmCharts: [{name: a, repo: 'https://example.invalid'}]\n", "", "1 helmCharts"),
+        ("helmChartInflationGenerator: [{chartName: a}]\n", "", "1 helmCharts"),
+        ("generators: [plugin.yaml]\n", _INFLATOR, "1 helmCharts"),
+        ("generators: [plugin.yaml]\n", _FUNCTION, "1 kustomization with plugins of others"),
+        ("transformers: [plugin.yaml]\n", _FUNCTION, "1 kustomization with plugins of others"),
+        ("transformers: [plugin.yaml]\n", _PATCHER.replace("path: 'https:", "patch: 'a:"), ""),
+        ("namePrefix: a-\n", "", ""),
+    ],
+)
+def test_what_a_kustomization_without_vms_has_others_make_is_counted(
+    sound: Path, more: str, plugin: str, counted: str
+) -> None:
+    """Whoever may make VMs of a ConfigMap, or beside it, is no news of "no findings"."""
+    put(sound / "other/kustomization.yaml", f"resources: [a.yaml]\n{more}")
+    put(sound / "other/a.yaml", _CONFIG_MAP)
+    if plugin:
+        put(sound / "other/plugin.yaml", plugin)
+    for words in (("check", "."), ("check", "other"), ("diff", "HEAD")):
+        done = run(sound, *words)
+        assert done.returncode == Exit.OK
+        told = done.stdout + done.stderr
+        assert (f"not looked at: {counted}" in told) if counted else "not looked at" not in told
+
+
+@pytest.mark.parametrize("is_vendored", [False, True])
+def test_a_chart_without_vms_that_wants_others_is_counted(
+    sound: Path, *, is_vendored: bool
+) -> None:
+    """Argo CD fetches what a chart depends on, and that may be anything."""
+    wanted = "dependencies: [{name: b, version: 1.0.0, repository: 'https://example.invalid'}]\n"
+    put(sound / "other/Chart.yaml", f"apiVersion: v2\nname: a\nversion: 1.0.0\n{wanted}")
+    put(sound / "other/templates/a.yaml", _CONFIG_MAP)
+    if is_vendored:
+        chart = "apiVersion: v2\nname: b\nversion: 1.0.0\n"
+        put(sound / "other/charts/b/Chart.yaml", chart)
+    for words in (("check", "."), ("diff", "HEAD")):
+        done = run(sound, *words)
+        assert done.returncode == Exit.OK
+        is_counted = "1 Helm chart with dependencies of elsewhere" in done.stdout + done.stderr
+        assert is_counted is not is_vendored
+
+
 def test_definitions_beside_a_remote_base_are_found(repository: Path) -> None:
     remote = "https://example.invalid/cdi-cr.yaml"
     put(repository / "infra/kustomization.yaml", f"resources: [it.yaml, '{remote}']\n")

@@ -44,6 +44,16 @@ def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dep
     return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
 
 
+def of_elsewhere(folder: str, limits: Limits, charts: Iterable[str]) -> list[str]:
+    """The names of the charts that the one in *folder* wants, and that neither it has, nor the repository."""
+    listed = get(_chart(folder, limits), "dependencies")
+    if not isinstance(listed, list):
+        return []
+    found = {each.name for each in dependencies(folder, limits, charts) if each.folder}
+    names = filter(None, (text_at(entry, "name") for entry in listed))
+    return [name for name in names if name not in found and not _is_vendored(folder, name)]
+
+
 def _wanted(  # noqa: PLR0913, PLR0917 - a way down
     folder: str,
     below: str,

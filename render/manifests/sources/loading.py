@@ -227,9 +227,9 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
         if not tried.documents:
             loose.unfilled[tried.folder, ""] = [note]
         return bool(tried.documents)
-    for is_meant, what, program in (
-        (built.is_for_helm, "helmCharts kustomization", "helm"),
-        (built.is_for_plugin, "kustomization with plugins of others", "a plugin"),
+    for is_meant, (what, program) in (
+        (built.is_for_helm, walk.OF_HELM),
+        (built.is_for_plugin, walk.OF_PLUGINS),
     ):
         if is_meant(intake, tried):
             note = skipped(tried.folder, f"kustomize would have to run {program} for it")

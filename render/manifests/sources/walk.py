@@ -3,7 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, filterfalse
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -28,6 +28,9 @@ from render.yaml.reader import Document
 UNREAD_USERS = ("", "")
 #: What is counted that only wants for what is elsewhere.
 OF_ELSEWHERE = "kustomization with a remote base"
+#: What is counted that only wants for programs which we do not let kustomize run, with these.
+OF_HELM = "helmCharts kustomization", "helm"
+OF_PLUGINS = "kustomization with plugins of others", "a plugin"
 #: How a file begins that stands for one in Git LFS.
 _LFS = b"version https://git-lfs.github.com/spec/"
 
@@ -90,7 +93,7 @@ def torn_locks(path: str, limits: Limits) -> list[str]:
 class _Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes.
 
-    *submodules* are those of these that have been left out.
+    *submodules* are those of these that have been left out, or that nobody has checked out.
     """
 
     __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics", "submodules")
@@ -108,6 +111,7 @@ class _Omitted:
         try:
             if files.repository(top):
                 self._ignored = git.ignored(top)
+                self.submodules += filterfalse(self.path, git.absent_submodules(top))
         except git.StuckError as error:
             self.diagnostics.append(files.special(os.path.relpath(error.file)))
         except git.ExhaustedError as error:
@@ -148,11 +152,9 @@ class _Omitted:
 
 def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
     plain = intake.reading.kustomize == "never"
-    omitted = (
-        _Omitted(os.path.realpath(folder), intake.scope, asks_git=GIT in intake.reading.programs)
-        if intake.scope
-        else None
-    )
+    asks_git = GIT in intake.reading.programs
+    real = os.path.realpath(folder)
+    omitted = _Omitted(real, intake.scope, asks_git=asks_git) if intake.scope else None
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
@@ -161,6 +163,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         _name_omitted(omitted, into)
     _name_settings(discovered, into)
     _name_misnamed(intake, discovered, into)
+    _name_incomplete(intake, discovered.charts, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
     intake.charts = discovered.charts
@@ -392,6 +395,20 @@ def _manifests_below(path: str) -> Iterator[str]:
                 yield file
 
 
+def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
+    """Count in *into* the *charts* without a word of KubeVirt's that want another one of elsewhere."""
+    unread = [chart for chart in charts if not intake.texts.in_chart(chart)]
+    if not unread or intake.reading.helm == "never":
+        return
+    from render.manifests.charts import layout
+
+    for chart in unread:
+        missing = layout.of_elsewhere(chart, intake.limits, charts)
+        if missing:
+            into.unseen.add("Helm chart with dependencies of elsewhere", chart)
+            into.diagnostics.append(skipped(chart, f"it wants the charts {', '.join(missing)}"))
+
+
 def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:
     """Say in *into* which VMs stand in the folder *chart* where helm makes nothing of them."""
     from render.manifests.charts import layout
@@ -551,19 +568,34 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
         or (is_named and _edits_machines_of_elsewhere(intake, reach))
     ):
         return True
-    if reach.inflates:
-        into.diagnostics.append(
-            skipped(top, "no word of KubeVirt's but in its helmCharts, perhaps")
-        )
     faults = [f"{', '.join(gone)}, which is not there"] if gone else []
     faults += [f"{folder}, which has no kustomization" for folder in reach.bare]
     faults += [f"{', '.join(unopened)}, which cannot be read"] if unopened else []
-    if faults or top in into.remotes:
-        into.unseen.add("kustomization with missing resources" if faults else OF_ELSEWHERE, top)
-        faults = faults or ["what is elsewhere"]
-        into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
+    what, why = _unknown(reach, faults, allows_remote=intake.reading.allow_remote)
+    if what:
+        into.unseen.add(what, top)
+        into.unfilled[top, ""] = [skipped(top, why)]
         into.diagnostics += into.unfilled[top, ""]
     return False
+
+
+def _unknown(
+    reach: kustomization.Reach, faults: Sequence[str], *, allows_remote: bool
+) -> tuple[str, str]:
+    """What a kustomization is called, and why, of which nobody knows here what it makes; ``""`` twice if it is known.
+
+    It lists what has *faults*, or has the *reach* to what is elsewhere, or to programs that may make anything.
+    """
+    if faults:
+        return "kustomization with missing resources", f"it lists {', and '.join(faults)}"
+    if reach.remotes and not allows_remote:
+        return OF_ELSEWHERE, "it lists what is elsewhere"
+    if reach.fetches and not allows_remote:
+        return "kustomization with a remote patch or plugin", "it reads what is elsewhere"
+    for is_meant, (what, program) in ((reach.inflates, OF_HELM), (reach.extended, OF_PLUGINS)):
+        if is_meant:
+            return what, f"kustomize would have to run {program} for it"
+    return "", ""
 
 
 def _is_of_kubevirt(
