@@ -17,6 +17,7 @@ from render.yaml.reader import Document
 
 if TYPE_CHECKING:
     from render.yaml.rewrite import Edits, LineChange, Unwritten
+    from render.yaml.stream import Chunk
 
 
 class FileEdit(NamedTuple):
@@ -131,26 +132,45 @@ class FileTexts:
         return texts
 
 
+_REWRITES, _SMALL = 8, 1 << 16
+"""How often the characters of a file are written anew for its fixes, and how many more: each fix takes its document."""
+
+
 class LineChanges:
     """The lines that fixes of one input change; none of a line with a secret is told."""
 
     def __init__(self, loaded: Documents, limits: Limits) -> None:
         self._loaded = loaded
         self._limits = limits
+        self._chunks: dict[str, list[Chunk]] = {}
+        self._left: dict[str, int] = {}
         self._private: dict[str, frozenset[int]] = {}
 
     def of(self, fix: FileFix) -> FileFix:
-        """*fix* with the lines that it changes, if all of them may be shown."""
+        """*fix* with the lines that it changes, if all of them may be shown, and that is not too much by now."""
         from render.yaml import rewrite
 
         changes: list[LineChange] = []
         for file, edits in by_file(fix.edits).items():
             data = self._loaded.data[file]
-            found = rewrite.changed_lines(data, file, edits, self._limits)
+            chunks = self._chunks_of(file, data)
+            size = sum(len(chunks[number].text) for number in edits if number < len(chunks))
+            self._left[file] -= size
+            if self._left[file] < 0:
+                return fix
+            found = rewrite.changed_lines(chunks, file, edits, self._limits)
             if isinstance(found, rewrite.Unwritten) or self._is_private(file, data, found):
                 return fix
             changes += found
         return fix._replace(changes=tuple(changes))
+
+    def _chunks_of(self, file: str, data: bytes) -> list["Chunk"]:
+        if file not in self._chunks:
+            from render.yaml import positions
+
+            self._chunks[file] = positions.chunks(data)
+            self._left[file] = _REWRITES * len(data) + _SMALL
+        return self._chunks[file]
 
     def _is_private(self, file: str, data: bytes, changes: Iterable["LineChange"]) -> bool:
         if file not in self._private:

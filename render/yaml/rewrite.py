@@ -14,7 +14,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.yaml import positions, reader, spans, stream
+from render.yaml import reader, spans, stream
 from render.yaml.budget import Limits
 from render.yaml.stream import Chunk
 
@@ -100,10 +100,9 @@ class LineChange(NamedTuple):
 
 
 def changed_lines(
-    data: bytes, file: str, edits: Edits, limits: Limits
+    chunks: Sequence[Chunk], file: str, edits: Edits, limits: Limits
 ) -> tuple[LineChange, ...] | Unwritten:
-    """The lines that *edits* change in *file*, which says *data*; documents without any are not read."""
-    chunks = positions.chunks(data)
+    """The lines that *edits* change in *file*, whose documents are *chunks*; those without any are not read."""
     changes: list[LineChange] = []
     for number, own in sorted(edits.items()):
         if number >= len(chunks):

@@ -202,6 +202,26 @@ def test_sarif_has_the_lines_of_a_fix(repository: Path, capfd: pytest.CaptureFix
     assert fix["properties"] == {"safe": True}
 
 
+def test_sarif_has_a_file_eight_times_at_most(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Each fix of a document on one line takes all of it, and with as many of them the report would be its square."""
+    labels = ", ".join(f'"{"a" * 70}{number}": {"b" * 70}' for number in range(300))
+    put(repository, {"vm.yaml": vm().replace("spec:", f"  labels: {{{labels}}}\nspec:", 1)})
+    invoke(["check", "--format", "sarif", "."])
+    results = json.loads(capfd.readouterr().out)["runs"][0]["results"]
+    texts = [
+        replacement["insertedContent"]["text"]
+        for result in results
+        for fix in result.get("fixes", ())
+        for change in fix["artifactChanges"]
+        for replacement in change["replacements"]
+    ]
+    assert len(results) > 300
+    assert 1 < len(texts) < len(results) // 2
+    assert sum(map(len, texts)) < 8 * (repository / "vm.yaml").stat().st_size + (64 << 10)
+
+
 def test_github_is_told_what_to_write(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
     put(repository, {"vm.yaml": vm()})
     invoke(["check", "--format", "github", "."])
