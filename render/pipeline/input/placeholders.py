@@ -68,6 +68,8 @@ def emptied(resource: Resource, paths: Iterable[FieldPath]) -> Resource | None:
         return resource
     body = tree.copy(resource.body)
     for path in paths:
+        if not path:  # it stands for more mistakes than are told
+            return None
         if not _FREE_TEXT.isdisjoint(map(str, path)) or tree.get(body, *path) is None:
             return None
         tree.put(body, path, _ANY)

@@ -132,3 +132,14 @@ def test_it_hides_nothing_else(path: FieldPath, value: object, code: str) -> Non
     diagnostics = found(body)
     assert code in {item for item, _ in diagnostics}
     assert {"VR418", "VR420", "VR421"} <= {item for item, _ in diagnostics}, diagnostics
+
+
+def test_more_mistakes_than_are_told_are_no_place() -> None:
+    """Of those beyond the first 1,000 nobody knows where they are: then the rest is not looked at."""
+    machine = tree.copy(SOUND)
+    (template,) = machine["spec"]["dataVolumeTemplates"]
+    tree.put(template, ("spec", "storage", "resources", "requests", "storage"), "1x")
+    machine["spec"]["dataVolumeTemplates"] = [template] * 1001
+    found = render([machine], Settings()).diagnostics
+    assert {diagnostic.code for diagnostic in found} == {"VR108"}
+    assert sum("and 1 more mistake" in diagnostic.message for diagnostic in found) == 1
