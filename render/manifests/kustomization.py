@@ -489,8 +489,18 @@ class _KustomizationWalk:
         elif os.path.isdir(target):
             self.pending.append(target)
             self.below.setdefault(here.real, []).append(target)
-        else:
+        elif self._is_fit(here, reference.path, target):
             (self.reach.resources if reference.is_resource else self.reach.others).append(target)
+
+    def _is_fit(self, here: "_Here", path: FieldPath, target: str) -> bool:
+        """Whether kustomize may open *target*, which the entry at *path* names: for a pipe it would wait for ever.
+
+        What is not there is fit: kustomize says so.
+        """
+        fault = files.unfit(target, self.limits.file_bytes)
+        if fault:
+            self.reach.diagnostics.append(fault._replace(location=here.at(path)))
+        return fault is None
 
     def _look_at_plugins(self, here: "_Here") -> None:
         """What generators and transformers load, kustomize's own, which run without any flag.
@@ -567,9 +577,11 @@ class _KustomizationWalk:
                 continue
             # kustomize itself refuses those outside of the folder; a path of a field is no file.
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
-                if os.path.isfile(target) and self._is_inside(target):
-                    self.reach.others.append(target)
-                elif os.path.isfile(target) and is_of_git(target):
+                is_file = os.path.exists(target) and not os.path.isdir(target)
+                if is_file and self._is_inside(target):
+                    if self._is_fit(here, path, target):
+                        self.reach.others.append(target)
+                elif is_file and is_of_git(target):
                     self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
 
 
