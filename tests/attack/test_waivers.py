@@ -71,6 +71,21 @@ def test_the_json_report_has_it(repository: Repository) -> None:
         assert "ignored by annotations" not in done.stderr
 
 
+def test_what_is_cut_of_the_line_is_counted(repository: Repository) -> None:
+    names = ["doc" * 100, *(f"docs{number}" for number in range(400)), "vms"]
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{', '.join(names)}]\n")
+    done = repository.run("check", ".", "--format", "json")
+    first = ("doc" * 100)[:60]
+    assert f"waived: exclude {first}... and 401 more by .virt-render.yaml\n" in done.stderr
+    assert json.loads(done.stdout)["summary"]["waived"][0]["value"] == names
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{', '.join(names[-8:])}]\n")
+    done = repository.run("check", "-q", ".")
+    shown = ", ".join(names[-8:-2])
+    assert done.stderr == f"waived: exclude {shown} and 2 more by .virt-render.yaml\n"
+    compared = repository.run("diff", "HEAD").stdout
+    assert f".virt-render.yaml changed: exclude none -> {shown} and 2 more" in compared
+
+
 #: Each setting of a repository that leaves out or turns down something, in the words of the line.
 WAIVED = {
     "emit: expand": "emit expand",
