@@ -82,10 +82,11 @@ class Option(NamedTuple):
     """A row of the table.
 
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
-    also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is; an ``assignment`` is a ``NAME=VALUE``. *needs* names
-    the option and value without which this one means nothing; *least* is the smallest number and *most* the largest, 0
-    for any; *many*: it may be repeated, and its value is a tuple. *waives*: the values by which less is checked.
-    *listing* is the command that lists the choices, where a message has no room for them.
+    also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is; an
+    ``assignment`` is a ``NAME=VALUE``. *needs* names the option and value without which this one means nothing; *least*
+    is the smallest number and *most* the largest, 0 for any; *many*: it may be repeated, and its value is a tuple.
+    *waives*: the values by which less is checked. *listing* is the command that lists the choices, where a message has
+    no room for them.
     """
 
     name: str

@@ -33,9 +33,8 @@ def in_words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return _listed([*map(in_words, value)])
     if value is None or isinstance(value, bool):
-        text = {None: "none", True: "on", False: "off"}[value]
-    else:
-        text = str(value)
+        return {None: "none", True: "on", False: "off"}[value]
+    text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 

@@ -80,10 +80,10 @@ def test_what_is_cut_of_the_line_is_counted(repository: Repository) -> None:
     assert json.loads(done.stdout)["summary"]["waived"][0]["value"] == names
     repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{', '.join(names[-8:])}]\n")
     done = repository.run("check", "-q", ".")
-    shown = ", ".join(names[-8:-2])
-    assert done.stderr == f"waived: exclude {shown} and 2 more by .virt-render.yaml\n"
+    listing = ", ".join(names[-8:-2])
+    assert done.stderr == f"waived: exclude {listing} and 2 more by .virt-render.yaml\n"
     compared = repository.run("diff", "HEAD").stdout
-    assert f".virt-render.yaml changed: exclude none -> {shown} and 2 more" in compared
+    assert f".virt-render.yaml changed: exclude none -> {listing} and 2 more" in compared
 
 
 #: Each setting of a repository that leaves out or turns down something, in the words of the line.
