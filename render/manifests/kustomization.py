@@ -489,18 +489,15 @@ class _KustomizationWalk:
         elif os.path.isdir(target):
             self.pending.append(target)
             self.below.setdefault(here.real, []).append(target)
-        elif self._is_fit(here, reference.path, target):
-            (self.reach.resources if reference.is_resource else self.reach.others).append(target)
+        else:
+            self._add(here, reference.path, target, is_resource=reference.is_resource)
 
-    def _is_fit(self, here: "_Here", path: FieldPath, target: str) -> bool:
-        """Whether kustomize may open *target*, which the entry at *path* names: for a pipe it would wait for ever.
-
-        What is not there is fit: kustomize says so.
-        """
+    def _add(self, here: "_Here", path: FieldPath, target: str, *, is_resource: bool) -> None:
+        """Keep in mind the file *target*, which the entry at *path* names: for a pipe kustomize would wait for ever."""
         fault = files.unfit(target, self.limits.file_bytes)
         if fault:
             self.reach.diagnostics.append(fault._replace(location=here.at(path)))
-        return fault is None
+        (self.reach.resources if is_resource else self.reach.others).append(target)
 
     def _look_at_plugins(self, here: "_Here") -> None:
         """What generators and transformers load, kustomize's own, which run without any flag.
@@ -579,8 +576,7 @@ class _KustomizationWalk:
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
                 is_file = os.path.exists(target) and not os.path.isdir(target)
                 if is_file and self._is_inside(target):
-                    if self._is_fit(here, path, target):
-                        self.reach.others.append(target)
+                    self._add(here, path, target, is_resource=False)
                 elif is_file and is_of_git(target):
                     self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
 
