@@ -313,6 +313,71 @@ def test_many_patterns_cost_nothing(repository: Repository) -> None:
         assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin < 10
 
 
+CHART = "apiVersion: v2\nname: c\nversion: 0.1.0\n"
+#: How a change takes a VM out of sight: the files that it writes in the place of ``vms/web.yaml``, and what is said.
+OUT_OF_SIGHT = {
+    "a hidden file": ({"vms/.web.yaml": REFUSED}, "1 hidden VM file"),
+    "a hidden folder": ({".vms/web.yaml": REFUSED}, "1 hidden VM file"),
+    "the name of a test": (
+        {"vms/web.virt-test.yaml": REFUSED},
+        "1 VM file with the name of a test",
+    ),
+    "a kustomization with charts": (
+        {
+            "vms/web.yaml": REFUSED,
+            "vms/kustomization.yaml": "resources: [web.yaml]\nhelmCharts: [{name: x}]\n",
+        },
+        "1 helmCharts kustomization",
+    ),
+    "a chart around it": (
+        {
+            "vms/web.yaml": REFUSED,
+            "vms/Chart.yaml": CHART,
+            "vms/templates/a.yaml": "# kubevirt.io\n",
+        },
+        "1 Helm chart without a VM by default, 1 VM file beside the templates of a chart",
+    ),
+    "a chart that wants for values": (
+        {
+            "vms/Chart.yaml": CHART,
+            "vms/templates/web.yaml": '{{ required "x" .Values.x }}\n' + REFUSED,
+        },
+        "1 Helm chart",
+    ),
+    "a chart that is off": (
+        {
+            "vms/Chart.yaml": CHART,
+            "vms/templates/web.yaml": "{{ if .Values.on }}\n" + REFUSED + "{{ end }}\n",
+        },
+        "1 Helm chart without a VM by default",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "words"), OUT_OF_SIGHT.values(), ids=OUT_OF_SIGHT)
+@pytest.mark.usefixtures("helm", "kustomize")
+def test_what_is_out_of_sight_is_said_in_every_format(
+    repository: Repository, files: dict[str, str], words: str
+) -> None:
+    repository.write("good.yaml", vm("good", memory="1Gi"))
+    repository.commit("another VM")
+    (repository.folder / "vms/web.yaml").unlink()
+    for name, text in files.items():
+        repository.write(name, text)
+    for form in FORMATS:
+        done = repository.run("check", ".", "--format", form)
+        assert done.returncode == 0
+        assert f"; not looked at: {words} (-v)\n" in done.stderr, form
+        if form == "json":
+            unseen = json.loads(done.stdout)["summary"]["unseen"]
+            assert sorted(unseen) == [part.partition(" ")[2] for part in words.split(", ")]
+        quiet = repository.run("check", "-q", ".", "--format", form)
+        assert quiet.stderr == f"not looked at: {words} (-v)\n", form
+    compared = repository.run("diff", "HEAD").stdout
+    assert compared.startswith("2 VMs: 1 gone, 1 same\n")
+    assert f"not looked at: {words}\n" in compared
+
+
 def test_a_chart_hides_no_vm_beside_its_templates(repository: Repository, helm: str) -> None:
     repository.write("Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
     repository.write("templates/a.yaml", "# kubevirt.io\n")
