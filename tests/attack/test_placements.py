@@ -14,7 +14,8 @@ import pytest
 
 from render.report.formats import FLEET_FORMATS, FORMATS, IMPACT_FORMATS
 from tests.property.test_canary import told
-from tests.support.manifests import vm
+from tests.support.editor import driven, opened
+from tests.support.manifests import put, vm
 from tests.support.repository import Repository
 
 CLOUD_CONFIG = {
@@ -322,3 +323,26 @@ def test_no_format_shows_a_secret(
     output = told(places.folder, command)
     assert "VR901" not in output
     assert [placements.leaks(output) for placements in places.states] == [[], []]
+
+
+def test_no_editor_shows_a_secret(tmp_path: Path) -> None:
+    """Neither what it underlines, nor the hovers of the lines of a few words."""
+    put(tmp_path / "bad.yaml", vm())
+    placements = Placements("hunter2canary", has_mistakes=True)
+    texts = {name: text for name, text in files(placements) if name.startswith(("vms", "objects"))}
+
+    async def work() -> None:
+        async with opened(tmp_path) as editor:
+            editor.open("bad.yaml")
+            for name, text in texts.items():
+                editor.type("bad.yaml", text)
+                answers = [
+                    await editor.hover("bad.yaml", word)
+                    for word in ("name", "oops", "hunter2canary", "bus")
+                    if word in text
+                ]
+                answers += [finding.message for finding in editor.diagnostics["bad.yaml"]]
+                assert placements.leaks("\n".join(answers)) == [], name
+            assert editor.logged == []
+
+    driven(work)
