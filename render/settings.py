@@ -75,17 +75,18 @@ class Source(Enum):
     FILE = "configuration key"
 
 
-Kind = Literal["choice", "text", "label", "flag", "path", "number", "release"]
+Kind = Literal["choice", "text", "label", "flag", "path", "number", "release", "assignment"]
 
 
 class Option(NamedTuple):
     """A row of the table.
 
     *choices* are all values of a ``choice``; of a ``path`` they are the words that are not paths; a ``release`` may
-    also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is. *needs* names
-    the option and value without which this one means nothing; *least* is the smallest number and *most* the largest, 0
-    for any; *many*: it may be repeated, and its value is a tuple. *waives*: the values by which less is checked.
-    *listing* is the command that lists the choices, where a message has no room for them.
+    also have a ``v`` and a patch (``v1.8.4``); a ``label`` is one of DNS, as the name of a namespace is; an
+    ``assignment`` is a ``NAME=VALUE``. *needs* names the option and value without which this one means nothing; *least*
+    is the smallest number and *most* the largest, 0 for any; *many*: it may be repeated, and its value is a tuple.
+    *waives*: the values by which less is checked. *listing* is the command that lists the choices, where a message has
+    no room for them.
     """
 
     name: str
@@ -151,7 +152,7 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FILE", many=True,
     ),
     Option(
-        "file-parameters", "text", "",
+        "file-parameters", "assignment", "",
         "a value of that chart that is the text of a file, which is named as seen from the chart; may be repeated;"
         " NAME is keys of letters, digits, _ and - with dots between them",
         metavar="NAME=FILE", many=True,
@@ -297,6 +298,8 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return "", f"{_quoted(raw)} cannot be the name of a file"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
+    if option.kind == "assignment" and not all(raw.partition("=")):
+        return "", f"{_quoted(raw)} is no {option.metavar}"
     return raw, ""
 
 

@@ -17,11 +17,24 @@ _SECRET_KEY = pattern(f"(?:{_WORDS})$", re.IGNORECASE)
 _SPEAKING = pattern(f"{_WORDS}|secret|ignition", re.IGNORECASE)
 # Possessive, and from the beginning of a word only: a line may have millions of characters.
 _KEY = pattern(r"""["']?(?<![\w./-])([\w./-]++)["']?\s*+:(?=\s|$|["'{\[])""")
-#: A user and password before a host, up to the last ``@``: of a URL, of a whole value, of a word of a text.
-_CREDENTIALS = pattern(
+#: Of a URL whose password nobody has escaped: slashes are part of it, and no character of %s. Digits alone are a port.
+_UNESCAPED = r"""(?<=://)[^/\s@:"'`\[]*+:(?!\d++(?:[/?#\s"'`]|\Z))(?:(?!://)[^%s"'`])*"""
+#: Of a URL, of a whole value, of a word of a text.
+_ESCAPED = (
     r"""(?:(?<=//)[^/\s@]++|^[^/\s@:]++:[^/\s@]++|(?<![^\s"'`/])[^/\s@:"'`]++:[^/\s@"'`]++)"""
-    r"""(?:@[^/\s@"'`]++)*(?=@(?!sha256:|sha512:))"""
+    r"""(?:@[^/\s@"'`]++)*"""
 )
+
+
+def _before_host(line_end: str) -> str:
+    """A pattern for the user and password before a host; no character of the class *line_end* is in the password."""
+    alternatives = "|".join((_UNESCAPED % r"\s", _ESCAPED, _UNESCAPED % line_end))
+    return f"(?:{alternatives})(?=@(?!sha256:|sha512:))"
+
+
+#: A user and password before a host, up to the last ``@``: in a value or a message, and in lines of many of these.
+_CREDENTIALS = pattern(_before_host(""))
+_CREDENTIALS_IN_LINES = pattern(_before_host(r"\n"))
 _OF_GO_YAML = pattern(r"(unknown anchor) '[^'\n]*+'|(!!?[\w./:-]++) `[^`\n]*+`")
 _PARAMETER = pattern(r"""(?<=[?&#])([\w.%-]++)=([^\s&#"'\[\]]++)""")
 _SIGNING = pattern(r"token|sig|credential|key|passw|secret|auth", re.IGNORECASE)
@@ -133,8 +146,8 @@ def without_credentials(text: str) -> str:
 
 
 def credentials(text: str) -> list[tuple[int, int]]:
-    """Where `without_credentials` hides something of *text*."""
-    spans = [match.span() for match in _CREDENTIALS.finditer(text)] if "@" in text else []
+    """Where `without_credentials` hides something of *text*, which has lines with values: none goes over their ends."""
+    spans = [match.span() for match in _CREDENTIALS_IN_LINES.finditer(text)] if "@" in text else []
     if "?" in text or "#" in text:
         spans += (match.span(2) for match in _PARAMETER.finditer(text) if _signs(match))
     return spans

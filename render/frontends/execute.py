@@ -175,17 +175,19 @@ def _figures(answer: Answer, work: Work) -> "Tally | None":
 
 
 def _summarize(tally: "Tally | None", request: Request, work: Work) -> None:
-    """Print what was waived, and the last line of a command that read manifests.
+    """Print what was waived, and the last line of a command that read manifests; quietly what was not looked at.
 
     The last line not where standard error is a document of another format.
     """
     waived.tell(request, work.loaded(), tally)
     how = request.reporting
-    if tally is None or how.quiet or (how.format != "text" and how.stream == STDERR):
+    if tally is None or (how.format != "text" and how.stream == STDERR):
         return
 
-    text = f"{summary.line(tally, colour=terminal.is_coloured(STDERR))}\n"
-    emit(terminal.fold(text, terminal.width(STDERR)), STDERR)
+    colour = terminal.is_coloured(STDERR)
+    text = summary.unseen(tally) if how.quiet else summary.line(tally, colour=colour)
+    if text:
+        emit(terminal.fold(f"{text}\n", terminal.width(STDERR)), STDERR)
 
 
 def _saved(files: Files | None, work: Work) -> Diagnostic | None:

@@ -497,7 +497,14 @@ class _KustomizationWalk:
             self.pending.append(target)
             self.below.setdefault(here.real, []).append(target)
         else:
-            (self.reach.resources if reference.is_resource else self.reach.others).append(target)
+            self._add(here, reference.path, target, is_resource=reference.is_resource)
+
+    def _add(self, here: "_Here", path: FieldPath, target: str, *, is_resource: bool) -> None:
+        """Keep in mind the file *target*, which the entry at *path* names: for a pipe kustomize would wait for ever."""
+        fault = files.unfit(target, self.limits.file_bytes)
+        if fault:
+            self.reach.diagnostics.append(fault._replace(location=here.at(path)))
+        (self.reach.resources if is_resource else self.reach.others).append(target)
 
     def _look_at_plugins(self, here: "_Here") -> None:
         """What generators and transformers load, kustomize's own, which run without any flag.
@@ -579,9 +586,10 @@ class _KustomizationWalk:
                 continue
             # kustomize itself refuses those outside of the folder; a path of a field is no file.
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
-                if os.path.isfile(target) and self._is_inside(target):
-                    self.reach.others.append(target)
-                elif os.path.isfile(target) and is_of_git(target):
+                is_file = os.path.exists(target) and not os.path.isdir(target)
+                if is_file and self._is_inside(target):
+                    self._add(here, path, target, is_resource=False)
+                elif is_file and is_of_git(target):
                     self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
 
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -209,10 +210,14 @@ class Scope(NamedTuple):
     repository: str = ""
 
 
-def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Diagnostic], int]:
+def of_kubevirt(
+    diagnostics: Sequence[Diagnostic], data: bytes, *, is_applied: bool = False
+) -> tuple[list[Diagnostic], int]:
     """Of the *diagnostics* about the text *data* those in documents that may hold an object of KubeVirt's.
 
-    What is a template and not yet YAML is a note: nobody can apply it as it is; the second answer counts those.
+    Where it *is_applied*, since it has such an object, what is no YAML counts in its other documents too: who applies
+    the file is refused. What is a template and not yet YAML is a note: nobody can apply it as it is; the second answer
+    counts those.
     """
     if not diagnostics:
         return [], 0
@@ -221,33 +226,42 @@ def of_kubevirt(diagnostics: Sequence[Diagnostic], data: bytes) -> tuple[list[Di
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line) + 1)
-    concerning = list(_of_kubevirt(diagnostics, data, starts, lines, offsets))
+    documents = [data[start:end] for start, end in pairwise(starts)]
+    concerning = list(
+        _of_kubevirt(diagnostics, documents, starts, lines, offsets, is_applied=is_applied)
+    )
     return concerning, sum(
         diagnostic.code == codes.FILE_SKIPPED.number for diagnostic in concerning
     )
 
 
-def _of_kubevirt(
+def _of_kubevirt(  # noqa: PLR0913 - the text, taken apart
     diagnostics: Iterable[Diagnostic],
-    data: bytes,
+    documents: Sequence[bytes],
     starts: Sequence[int],
     lines: Sequence[bytes],
     offsets: Sequence[int],
+    *,
+    is_applied: bool,
 ) -> Iterator[Diagnostic]:
     from bisect import bisect_right
 
+    known: dict[int, bool] = {}  # many a document has a thousand mistakes
     for diagnostic in diagnostics:
         line = diagnostic.location.line
         if not diagnostic.is_error or not line or line > len(lines):
             yield diagnostic
             continue
-        index = bisect_right(starts, offsets[line - 1], hi=len(starts) - 1)
-        document = data[starts[index - 1] : starts[index]]
-        if not may_hold(document):
-            continue
-        if diagnostic.code == codes.YAML_SYNTAX.number and is_template(lines, line):
+        index = bisect_right(starts, offsets[line - 1], hi=len(starts) - 1) - 1
+        if index not in known:
+            known[index] = may_hold(documents[index])
+        is_no_yaml = diagnostic.code == codes.YAML_SYNTAX.number
+        is_no_template = not is_no_yaml or not is_template(lines, line)
+        if known[index] and is_no_template:
+            yield diagnostic
+        elif known[index]:
             yield skipped(diagnostic.location.file, "a template, not yet YAML")
-        else:
+        elif is_applied and is_no_yaml and is_no_template:
             yield diagnostic
 
 

@@ -99,10 +99,14 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     parts += filter(None, [tally.apart])
     if tally.bundled:
         parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
-    if tally.unseen:
-        names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
-        parts.append(f"not looked at: {names} (-v)")
+    parts += filter(None, [unseen(tally)])
     return f"{seen}: {'; '.join(parts)}"
+
+
+def unseen(tally: Tally) -> str:
+    """``not looked at: 13 Templates (-v)``; nothing where all was."""
+    names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
+    return f"not looked at: {names} (-v)" if names else ""
 
 
 def _found(tally: Tally, *, colour: bool) -> str:

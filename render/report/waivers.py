@@ -1,6 +1,6 @@
 """What a repository or an Application waives: told in one line, whatever the format, and in JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from render.model.counting import counted
 from render.model.hints import Any
@@ -26,14 +26,26 @@ class Waiver(NamedTuple):
 
 
 def in_words(value: Any) -> str:
-    """The *value* of a setting, None where there is none; no more than the beginning of what is long."""
+    """The *value* of a setting, None where there is none.
+
+    Of what is long no more than the beginning, and of a list how many are left out: ``a, b and 3 more``.
+    """
     if isinstance(value, list | tuple):
-        text = ", ".join(map(str, value))
-    elif value is None or isinstance(value, bool):
-        text = {None: "none", True: "on", False: "off"}[value]
-    else:
-        text = str(value)
+        return _listed([*map(in_words, value)])
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "on", False: "off"}[value]
+    text = str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _listed(words: Sequence[str]) -> str:
+    """The first of *words*, as many as there is room for, and how many others there are."""
+    count = len(words[:1])
+    length = sum(map(len, words[:1]))
+    while count < len(words) and (length := length + len(f", {words[count]}")) <= _LONGEST:
+        count += 1
+    text = ", ".join(words[:count])
+    return f"{text} and {len(words) - count:,} more" if count < len(words) else text
 
 
 def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:

@@ -65,6 +65,20 @@ def read(path: str, display_name: str, limit: int) -> bytes | Diagnostic:
     return data if len(data) <= limit else too_large(display_name, limit)
 
 
+def unfit(path: str, limit: int) -> Diagnostic | None:
+    """Why `read` would not read what stands at *path*, if that is told before it is opened; None of what is not there.
+
+    For those who hand its name to a program.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return special(path)
+    return too_large(path, limit) if status.st_size > limit else None
+
+
 def unreadable(display_name: str, error: OSError) -> Diagnostic:
     """The diagnostic for what the system refused, in the system's own words."""
     return codes.UNREADABLE.at(
@@ -83,7 +97,7 @@ def special(display_name: str) -> Diagnostic:
     return codes.UNREADABLE.at(
         Location(file=display_name),
         f"cannot read {display_name}: neither a regular file nor a folder",
-        help="to read what another command prints, pipe it in and give - as the path",
+        help="keep a file there; to read what another command prints, pipe it in and give - as the path",
     )
 
 

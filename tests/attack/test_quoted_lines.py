@@ -248,6 +248,8 @@ CREDENTIALS = (
     f"https://u:a@{CANARY}@reg/x",
     f"https://u:{CANARY * 20}@reg/x",
     f"https://{'u' * 200}:{CANARY}@reg/x",
+    f"https://u:a/{CANARY}/b@reg/x",
+    f"https://u:a {CANARY} b@reg/x",
 )
 
 

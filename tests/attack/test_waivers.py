@@ -71,6 +71,21 @@ def test_the_json_report_has_it(repository: Repository) -> None:
         assert "ignored by annotations" not in done.stderr
 
 
+def test_what_is_cut_of_the_line_is_counted(repository: Repository) -> None:
+    names = ["doc" * 100, *(f"docs{number}" for number in range(400)), "vms"]
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{', '.join(names)}]\n")
+    done = repository.run("check", ".", "--format", "json")
+    first = ("doc" * 100)[:60]
+    assert f"waived: exclude {first}... and 401 more by .virt-render.yaml\n" in done.stderr
+    assert json.loads(done.stdout)["summary"]["waived"][0]["value"] == names
+    repository.write(".virt-render.yaml", f"{HEAD}  exclude: [{', '.join(names[-8:])}]\n")
+    done = repository.run("check", "-q", ".")
+    listing = ", ".join(names[-8:-2])
+    assert done.stderr == f"waived: exclude {listing} and 2 more by .virt-render.yaml\n"
+    compared = repository.run("diff", "HEAD").stdout
+    assert f".virt-render.yaml changed: exclude none -> {listing} and 2 more" in compared
+
+
 #: Each setting of a repository that leaves out or turns down something, in the words of the line.
 WAIVED = {
     "emit: expand": "emit expand",
@@ -296,6 +311,71 @@ def test_many_patterns_cost_nothing(repository: Repository) -> None:
         assert done.returncode == exit_status, done.stdout
         assert ("patterns, and may have 500" in done.stdout) is (exit_status == 2)
         assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin < 10
+
+
+CHART = "apiVersion: v2\nname: c\nversion: 0.1.0\n"
+#: How a change takes a VM out of sight: the files that it writes in the place of ``vms/web.yaml``, and what is said.
+OUT_OF_SIGHT = {
+    "a hidden file": ({"vms/.web.yaml": REFUSED}, "1 hidden VM file"),
+    "a hidden folder": ({".vms/web.yaml": REFUSED}, "1 hidden VM file"),
+    "the name of a test": (
+        {"vms/web.virt-test.yaml": REFUSED},
+        "1 VM file with the name of a test",
+    ),
+    "a kustomization with charts": (
+        {
+            "vms/web.yaml": REFUSED,
+            "vms/kustomization.yaml": "resources: [web.yaml]\nhelmCharts: [{name: x}]\n",
+        },
+        "1 helmCharts kustomization",
+    ),
+    "a chart around it": (
+        {
+            "vms/web.yaml": REFUSED,
+            "vms/Chart.yaml": CHART,
+            "vms/templates/a.yaml": "# kubevirt.io\n",
+        },
+        "1 Helm chart without a VM by default, 1 VM file beside the templates of a chart",
+    ),
+    "a chart that wants for values": (
+        {
+            "vms/Chart.yaml": CHART,
+            "vms/templates/web.yaml": '{{ required "x" .Values.x }}\n' + REFUSED,
+        },
+        "1 Helm chart",
+    ),
+    "a chart that is off": (
+        {
+            "vms/Chart.yaml": CHART,
+            "vms/templates/web.yaml": "{{ if .Values.on }}\n" + REFUSED + "{{ end }}\n",
+        },
+        "1 Helm chart without a VM by default",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "words"), OUT_OF_SIGHT.values(), ids=OUT_OF_SIGHT)
+@pytest.mark.usefixtures("helm", "kustomize")
+def test_what_is_out_of_sight_is_said_in_every_format(
+    repository: Repository, files: dict[str, str], words: str
+) -> None:
+    repository.write("good.yaml", vm("good", memory="1Gi"))
+    repository.commit("another VM")
+    (repository.folder / "vms/web.yaml").unlink()
+    for name, text in files.items():
+        repository.write(name, text)
+    for form in FORMATS:
+        done = repository.run("check", ".", "--format", form)
+        assert done.returncode == 0
+        assert f"; not looked at: {words} (-v)\n" in done.stderr, form
+        if form == "json":
+            unseen = json.loads(done.stdout)["summary"]["unseen"]
+            assert sorted(unseen) == [part.partition(" ")[2] for part in words.split(", ")]
+        quiet = repository.run("check", "-q", ".", "--format", form)
+        assert quiet.stderr == f"not looked at: {words} (-v)\n", form
+    compared = repository.run("diff", "HEAD").stdout
+    assert compared.startswith("2 VMs: 1 gone, 1 same\n")
+    assert f"not looked at: {words}\n" in compared
 
 
 def test_a_chart_hides_no_vm_beside_its_templates(repository: Repository, helm: str) -> None:

@@ -1420,3 +1420,16 @@ def test_a_pinned_definition_may_stand_in_a_loose_file_that_cannot_be_read(loose
     put(loose / "vms/definition.yaml", BROKEN)
     done = run(loose, "check", ".")
     assert "it may stand in vms/definition.yaml (VR102), which cannot be read" in done.stdout
+
+
+def test_a_document_that_is_no_yaml_beside_a_vm_is_said(tmp_path: Path) -> None:
+    """kubectl, kustomize and Argo CD refuse the file; one without a VM nobody asked about, nor for a template."""
+    put(tmp_path / "vm.yaml", f"{vm(memory='1Gi')}---\na: [[[[\n")
+    put(tmp_path / "others.yaml", "a: [[[[\n")
+    put(tmp_path / "template.yaml", f"{vm(name='other', memory='1Gi')}---\na: {{{{ b }}}}: c\n")
+    done = run(tmp_path, "check", ".")
+    assert done.stdout.startswith("vm.yaml:14:8: error VR101 yaml-syntax: ")
+    assert done.stdout.count("VR101") == 1
+    assert "2 VMs: 1 error" in done.stderr
+    (tmp_path / "vm.yaml").unlink()
+    assert run(tmp_path, "check", ".").returncode == Exit.OK

@@ -324,6 +324,10 @@ KUSTOMIZATIONS: dict[str, tuple[str, dict[str, str]]] = {
     "secret-broken": ("", {"vm.yaml": f"kind: Secret\nstringData:\n  a: {CANARY}\n b: c\n"}),
     "secret-type": ("", {"vm.yaml": f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {{a: {CANARY}}}}}\n"}),
     "url": ("components: ['https://user:" + CANARY + "@example.com/a/b']", {}),
+    "url-slash": ("components: ['https://user:a/" + CANARY + "@example.com/a/b']", {}),
+    "url-blank": ("bases: ['https://user:a " + CANARY + "@example.com/a/b']", {}),
+    "url-lines": ('components: ["https://user:a\\n' + CANARY + '@example.com/a/b"]', {}),
+    "chart-url": ("helmCharts: [{name: x, repo: 'https://user:a/" + CANARY + "@example.com/a'}]", {}),
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What a hostile or vanishing input may do: a diagnostic, the documented status, no output, nothing left behind."""
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -151,6 +152,59 @@ def test_what_is_no_regular_file(folder: Path, name: str) -> None:
         else:
             server.bind(os.path.relpath(folder / name))
         refuse(build(".", cwd=folder), Exit.UNREADABLE, "neither a regular file nor a folder")
+
+
+#: What kustomize would open, with its name in the place of NAME: for a pipe it would wait for ever.
+LISTED = {
+    "resources": "resources: [vm.yaml, NAME]\n",
+    "patches": "patches: [{path: NAME}]\n",
+    "files": "configMapGenerator: [{name: c, files: [key=NAME]}]\n",
+    "envs": "secretGenerator: [{name: c, envs: [NAME]}]\n",
+    "openapi": "openapi: {path: NAME}\n",
+    "crds": "crds: [NAME]\n",
+    "replacements": "replacements: [{path: NAME}]\n",
+    "a transformer": "transformers: [NAME]\n",
+    "what a transformer loads": "transformers: [transformer.yaml]\n",
+    "a base": "resources: [vm.yaml, base]\n",
+}
+TRANSFORMER = (
+    "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: special.yaml\n"
+)
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+@pytest.mark.parametrize("text", LISTED.values(), ids=LISTED)
+@pytest.mark.parametrize("kind", ["pipe", "socket", "sparse"])
+@pytest.mark.usefixtures("kustomize")
+def test_kustomize_opens_no_file_that_is_none(
+    folder: Path, kind: str, text: str, command: str
+) -> None:
+    import socket
+
+    (folder / "base").mkdir()
+    at = folder / "base" if "base" in text else folder
+    with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(at):
+        if kind == "pipe":
+            os.mkfifo("special.yaml")
+        elif kind == "socket":
+            server.bind("special.yaml")
+        else:
+            with open("special.yaml", "wb") as stream:
+                os.truncate(stream.fileno(), 10 << 30)
+    (folder / "transformer.yaml").write_text(TRANSFORMER)
+    (folder / "base/kustomization.yaml").write_text("resources: [special.yaml]\n")
+    (folder / "vm.yaml").write_text(vm(memory="1Gi"))
+    more = "" if "resources" in text else "resources: [vm.yaml]\n"
+    (folder / "kustomization.yaml").write_text(text.replace("NAME", "special.yaml") + more)
+    done = subprocess.run(
+        argv(command, "."), cwd=folder, capture_output=True, check=False, env=environ(), timeout=60
+    )
+    report = (done.stdout + done.stderr).decode()
+    assert done.returncode == Exit.UNREADABLE, report
+    fault = (
+        "is larger than the limit" if kind == "sparse" else "neither a regular file nor a folder"
+    )
+    assert f"special.yaml {fault}" in report.replace(":", "")
 
 
 UNPRIVILEGED = f"""

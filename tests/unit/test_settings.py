@@ -168,3 +168,11 @@ def test_json_schema_accepts_what_the_table_accepts(spec: dict[str, Any]) -> Non
     document = {"apiVersion": "virt-render.dev/v1alpha1", "kind": "RenderConfig", "spec": spec}
     accepted = jsonschema.Draft202012Validator(schema).is_valid(document)
     assert accepted is not bool(settled((Source.FILE, spec)).diagnostics)
+
+
+@pytest.mark.parametrize("wrong", ["../../../x", "=x", "a="])
+def test_a_file_parameter_has_a_name_and_a_file(wrong: str) -> None:
+    """Also where there is no chart, and nobody reads it."""
+    message = fault(Source.FILE, fileParameters=["a=b", wrong])
+    assert message == f"fileParameters: {wrong!r} is no NAME=FILE"
+    assert "is no NAME=FILE" in fault(Source.FLAG, **{"--file-parameters": (wrong,)})

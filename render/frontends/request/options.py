@@ -107,7 +107,13 @@ SET = Option(
     "set", "text", "", "fill in this parameter, and print what the templates that have it make; may be repeated",
     metavar="NAME=VALUE", many=True,
 )  # fmt: skip
-QUIET = Option("quiet", "flag", default=False, help="say nothing but errors", short="q")
+QUIET = Option(
+    "quiet",
+    "flag",
+    default=False,
+    help="say nothing but errors, and what was kept back or not looked at",
+    short="q",
+)
 FAIL_ON = Option(
     "fail-on", "choice", "error",
     "which findings make the exit status 1 beside errors: warnings, or those of a code; may be repeated",

@@ -229,7 +229,9 @@ class SourceIntake:
         else:
             into.documents.extend(documents)
         if self.scope is not None and os.path.basename(display_name) != LOCK:
-            diagnostics, templates = relevance.of_kubevirt(diagnostics, data)
+            bodies = (document.body for document in documents)
+            is_applied = bool(diagnostics) and any(map(relevance.concerns, bodies))
+            diagnostics, templates = relevance.of_kubevirt(diagnostics, data, is_applied=is_applied)
             into.unseen.add("Jinja or Go template", display_name, number=templates)
         self._tell(diagnostics, display_name, into)
 

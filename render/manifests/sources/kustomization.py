@@ -87,6 +87,8 @@ def _edited(
     reached.prefixes.append(before)
     reached.suffixes.append(after)
     reached.others += edit.files
+    unfit = (files.unfit(file, limits.file_bytes) for file in edit.files)
+    reached.diagnostics += filter(None, unfit)
     body = kustomize_edit.edited(documents[0].body, edit, top)
     reached.edited = body
     if edit.place:

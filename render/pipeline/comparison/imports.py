@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from render import schemas
 from render.admission.cdi import order, versions
 from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
-from render.diagnostics.secrets import without_credentials
-from render.diff.impact import FieldChange, MachineImpact
+from render.diff.impact import FieldChange, MachineImpact, without_secrets
 from render.diff.source import ChangeSource
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
@@ -66,9 +65,6 @@ def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterato
                 yield from _changes(old.get(key), new.get(key), (*path, key), resource)
         return
     cause = ChangeSource(resource.ref, path, resource.index, "after")
-    values = (_redacted(old), _redacted(new))
+    route = tuple(map(str, path))
+    values = (without_secrets(route, old), without_secrets(route, new))
     yield FieldChange(fieldpath.text(path), *values, "refused", cause)
-
-
-def _redacted(value: Any) -> Any:
-    return without_credentials(value) if isinstance(value, str) else value

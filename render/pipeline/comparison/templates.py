@@ -3,6 +3,7 @@
 from collections.abc import Collection, Container, Iterator, Sequence
 
 from render.convert import templates
+from render.diagnostics.secrets import is_secret_key
 from render.diff import impact
 from render.diff.compare import differences
 from render.diff.impact import FieldChange, HolderImpact
@@ -10,6 +11,7 @@ from render.diff.pools import Outcome
 from render.diff.source import ChangeSource
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.release import NEWEST
 from render.model.resource import Resource, ResourceRef
@@ -18,6 +20,8 @@ from render.model.types import VM_TYPE
 from render.pipeline.provenance.attribution import SideIndex, path_of
 
 _MACHINES = ("VirtualMachine", "VirtualMachineInstance")
+#: Characters of a secret value that is looked for within others.
+_LEAST_OF_A_TEXT = 4
 
 
 def template_impacts(
@@ -85,10 +89,12 @@ def _changes(
 ) -> Iterator[FieldChange]:
     """What differs in the VMs that two states of a template make; of those that only one makes, that alone."""
     old, new = _machines(was), _machines(now)
+    secret = _secret_values(was) | _secret_values(now)
     for name in {**old, **new}:
         if name not in old or name not in new:
             held, made = (
-                machines[name][1] if name in machines else None for machines in (old, new)
+                _concealed(machines[name][1], secret) if name in machines else None
+                for machines in (old, new)
             )
             yield FieldChange(
                 name, impact.without_secrets((), held), impact.without_secrets((), made), ""
@@ -96,14 +102,43 @@ def _changes(
             continue
         label = f"{name}: " if len(new) > 1 else ""
         for difference in differences(old[name][1], new[name][1], VM_TYPE):
+            hidden = difference._replace(
+                before=_concealed(difference.before, secret),
+                after=_concealed(difference.after, secret),
+            )
             for side, (above, body) in zip(reversed(sides), (new[name], old[name]), strict=True):
                 path = path_of(difference.route, body)
                 if tree.get(body, *path) is not None:
                     key = (now.ref.kind, now.ref.namespace, now.ref.name)
                     cause = ChangeSource(now.ref, (*above, *path), side.places.get(key), side.side)
-                    change = impact.field_change(difference, "", cause)
+                    change = impact.field_change(hidden, "", cause)
                     yield change._replace(field=f"{label}{change.field}")
                     break
+
+
+def _secret_values(template: Resource) -> set[str]:
+    """The values of the parameters of *template* that are called as secrets are, wherever they are filled in."""
+    declared = templates.parameters(template)
+    return {
+        parameter.value
+        for name, parameter in declared.items()
+        if parameter.value and is_secret_key(name)
+    }
+
+
+def _concealed(value: Any, secret: Collection[str]) -> Any:
+    """*value* without the scalars in which one of the *secret* values stands; of a short one that are no others."""
+    if not secret:
+        return value
+    if isinstance(value, dict):
+        return {key: _concealed(item, secret) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_concealed(item, secret) for item in value]
+    text = str(value)
+    is_secret = text in secret or any(
+        each in text for each in secret if len(each) >= _LEAST_OF_A_TEXT
+    )
+    return impact.HIDDEN if is_secret else value
 
 
 def names_used(template: Resource) -> set[str]:

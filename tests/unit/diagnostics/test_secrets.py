@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from render.diagnostics import secrets
@@ -60,3 +62,43 @@ def test_a_value_is_a_url_or_names_an_image() -> None:
 )  # fmt: skip
 def test_what_signs_a_url_is_no_more_shown_than_its_password(url: str, printed: str) -> None:
     assert secrets.without_credentials(f"bad URL: {url} here") == f"bad URL: {printed} here"
+
+
+@pytest.mark.parametrize(
+    ("url", "printed"),
+    [
+        ("https://user:CAN/ARY@h/x", "https://[redacted]@h/x"),
+        ("https://user:CAN ARY@h/x", "https://[redacted]@h/x"),
+        ("https://user:CAN\nARY@h/x", "https://[redacted]@h/x"),
+        ("https://user:C@N/ARY@h/x", "https://[redacted]@h/x"),
+        ("https://user:CAN?a=/ARY@h/x?b", "https://[redacted]@h/x?b"),
+        ("docker://user:CAN/ARY@h/x:1@sha256:ab", "docker://[redacted]@h/x:1@sha256:ab"),
+        ("https://a:CANARY@h/x, https://b:CAN/ARY@i/y", "https://[redacted]@h/x, https://[redacted]@i/y"),
+        ("https://a:CANARY@h/x, by c@d", "https://[redacted]@h/x, by c@d"),
+        ("https://h:8080/@scope/x", "https://h:8080/@scope/x"),
+        ("https://[::1]:80/x@y", "https://[::1]:80/x@y"),
+        ("git@github.com:org/repo", "git@github.com:org/repo"),
+        ("docker://registry:5000/x@sha256:ab", "docker://registry:5000/x@sha256:ab"),
+        ("docker://registry/x:tag@sha256:ab", "docker://registry/x:tag@sha256:ab"),
+        ("https://h/a@b", "https://h/a@b"),
+    ],
+)  # fmt: skip
+def test_a_password_ends_where_its_host_begins(url: str, printed: str) -> None:
+    """Whether or not somebody has escaped it."""
+    assert secrets.without_credentials(f'"{url}" is no URL') == f'"{printed}" is no URL'
+
+
+def test_lines_between_two_values_are_no_password() -> None:
+    text = "url: https://h:PORT/x\nname: web\nmail: a@b\n"
+    assert secrets.credentials(text) == []
+    start, end = secrets.credentials(f"{text}url: https://u:a/b c@h\n")[0]
+    assert (start, end) == (len(text) + 13, len(text) + 20)
+
+
+@pytest.mark.parametrize("piece", ["://a:b ", "://a:b", "a:b ", "@", "://", "@sha256:"])
+def test_a_long_line_costs_what_its_length_does(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece)) + "@"
+    begin = time.process_time()
+    secrets.without_credentials(text)
+    secrets.credentials(text)
+    assert time.process_time() - begin < 20

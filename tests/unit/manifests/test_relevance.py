@@ -1,8 +1,12 @@
 """What of a repository counts."""
 
+import sys
+from types import FrameType
+
 import pytest
 
 from render.manifests import relevance
+from render.yaml.reader import read
 
 
 @pytest.mark.parametrize(
@@ -78,3 +82,22 @@ def test_what_is_asked_of_a_text_is_asked_of_its_escapes() -> None:
     assert relevance.may_be_referent(rb'kind: "Secre\x74"')
     assert relevance.refers(rb'"claim\u004eame": x')
     assert relevance.may_limit(rb'kind: "Limit\x52ange"')
+
+
+def test_a_document_with_many_mistakes_is_looked_at_once() -> None:
+    """Each look takes as long as the document is: a thousand of them took four seconds."""
+    data = b"a: b\n---\n" + b"a: |\n" * 100_000
+    found = read(data, "x.yaml").diagnostics
+    assert len(found) >= 1000
+    looks = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal looks
+        looks += event == "call" and frame.f_code is relevance.may_hold.__code__
+
+    sys.setprofile(count)
+    try:
+        counting, _ = relevance.of_kubevirt(found, data)
+    finally:
+        sys.setprofile(None)
+    assert (counting, looks) == ([], 1)
