@@ -20,7 +20,7 @@ from render.model.hints import Any
 from render.model.kinds import FLAVOR
 from render.model.regex import pattern
 from render.model.release import NEWEST
-from render.model.resource import KUBEVIRT, VM, Resource, from_body
+from render.model.resource import HOLDER_GROUPS, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions
@@ -32,11 +32,6 @@ _WITHOUT = "without a stamp"
 _MISSPELT = "of an API group that KubeVirt does not have"
 _UNSTAMPED = "without a stamp: only the manifest decides about it, or build printed it with --emit vmi, expand, source"
 _TEMPLATES = ("Template", "VirtualMachineTemplate")
-#: Kinds with VMs or VMIs inside.
-_HOLDERS = {
-    (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
-    ("pool.kubevirt.io", "VirtualMachinePool"),
-}
 #: What kustomize adds to the names of generated objects, after every function has run (api/hasher/hasher.go).
 _HASH = pattern(r"-[2456789bcdfghkmt]{10}")
 _HASHED = frozenset({"ConfigMap", "Secret"})
@@ -122,7 +117,7 @@ def examined(
         yield unserved
         if misspelt.meant(resource.group) and re.fullmatch(KIND_OF_MACHINE, resource.kind):
             tally[_MISSPELT, resource.kind] += 1
-    elif (resource.group, resource.kind) in _HOLDERS:
+    elif HOLDER_GROUPS.get(resource.kind) == resource.group:
         yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)
     elif definitions.is_machine(resource):
         yield from _faults(resource, generated, allow_matchers=allow_matchers)

@@ -16,22 +16,14 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import is_slip
-from render.model.resource import from_body, text_at
+from render.model.resource import MACHINES, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
 #: Kinds of which one may be meant for another.
-_MACHINES = frozenset(
-    {
-        "VirtualMachine",
-        "VirtualMachineInstance",
-        "VirtualMachineInstanceReplicaSet",
-        "VirtualMachinePool",
-    }
-)
-_ALIKE = (_MACHINES, INSTANCETYPES, PREFERENCES)
+_ALIKE = (MACHINES, INSTANCETYPES, PREFERENCES)
 #: What is no name alone selects objects of which there may be none.
 _NAME = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SELECTORS = ("labelSelector", "annotationSelector")
