@@ -222,14 +222,16 @@ def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
     from render.manifests import roots
 
-    parts = (
-        [loaded]
-        if loaded.is_one_root
-        else roots.split(loaded, request.reading.layout.roots, request.settings.namespace)
+    named, namespace = request.reading.layout.roots, request.settings.namespace
+    divided = [
+        [loaded] if loaded.is_one_root else roots.split(loaded, named, namespace)
         for loaded in inputs
-    )
-    found = [part for several in parts for part in several]
-    leave_out_rendered(found, request.settings.namespace)
+    ]
+    found = [part for several in divided for part in several]
+    leave_out_rendered(found, namespace)
+    for loaded, several in zip(inputs, divided, strict=True):
+        if len(several) > 1 and not named.patterns:
+            several[0].apart = roots.apart(loaded, several, namespace)
     locked = locks.in_use(found)
     for part in found:
         part.locked = locked
