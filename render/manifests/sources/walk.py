@@ -560,10 +560,19 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
     faults += [f"{', '.join(unopened)}, which cannot be read"] if unopened else []
     if faults or top in into.remotes:
         into.unseen.add("kustomization with missing resources" if faults else OF_ELSEWHERE, top)
-        faults = faults or ["what is elsewhere"]
-        into.unfilled[top, ""] = [skipped(top, f"it lists {', and '.join(faults)}")]
-        into.diagnostics += into.unfilled[top, ""]
+        note = skipped(top, f"it lists {', and '.join(faults or ['what is elsewhere'])}")
+        into.unfilled[top, ""] = _of_elsewhere(intake, top) or [note]
+        into.diagnostics.append(note)
     return False
+
+
+def _of_elsewhere(intake: SourceIntake, top: str) -> list[Diagnostic]:
+    """Why the kustomization in *top* is not built for what it would fetch; nothing where it may, or fetches nothing."""
+    known = intake.kustomizations
+    reach = kustomization.reach(
+        top, intake.limits, allow_remote=intake.reading.allow_remote, known=known
+    )
+    return [found for found in reach.diagnostics if found.code == codes.REMOTE_BASE.number]
 
 
 def _is_of_kubevirt(

@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, permutations
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -392,8 +392,8 @@ def sides_of(
         loaded_side.side(known, cluster)
         for loaded_side, cluster in zip(read, clusters, strict=True)
     ]
-    for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
-        _name_unfilled(loaded_side, side, other)
+    for (loaded_side, side), others in permutations(zip(read, loaded, strict=True)):
+        _name_unfilled(loaded_side, side, *others)
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
@@ -529,15 +529,20 @@ def _unopened(side: _LoadedSide, known: Collection[str]) -> Iterator[Diagnostic]
             yield fault._replace(location=place)
 
 
-def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
+def _name_unfilled(
+    loaded_side: _LoadedSide, side: Side, loaded_other: _LoadedSide, other: Side
+) -> None:
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
-    for name in other.keys() - side.keys():
-        fault = loaded_side.unfilled(name, other[name].user)
+    for name, state in other.items():
+        known = side.get(name)
+        if known is not None:  # of what stands loose beside the kustomization there may be nothing
+            is_lost = state.objects and not (state.user or known.objects or known.fault)
+            if not is_lost or loaded_other.unfilled(name, "") is not None:
+                continue
+        fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            side[name] = NamedState(
-                loaded_side.name, [], other[name].settings, Sources(), fault,
-                appliers=loaded_side.failing(name),
-            )  # fmt: skip
+            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
 def _name_changed_charts(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
