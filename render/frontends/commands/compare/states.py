@@ -657,29 +657,31 @@ def _placed(
         here = _here(request, revisions.path, revisions.path)
         return here, here
     top = _top(revisions)
-    base = revisions.before or _branched_off(top)
+    base, head = _commits(top, revisions)
+    _demand(revisions.path, top, (base, head))
+    if not head and git.skipped(top):  # as a sparse checkout has it
+        head = WORK_TREE
+    first = _at(request, top, base, revisions.path, trees, beside=head)
+    return first, _at(request, top, head, revisions.path, trees, first.folder, beside=base)
+
+
+def _commits(top: str, revisions: _Revisions) -> tuple[str, str]:
+    """The ids of the commits that *revisions* mean, ``""`` for the working tree. Raises GitError."""
+    before, after = revisions.before, revisions.after
     if revisions.is_branch:
-        head = _commit_id(top, revisions.after or "HEAD")
-        base = git.merge_base(top, _commit_id(top, base), head)
-    _demand(revisions.path, top, (base, revisions.after))
-    ends = _id(top, base), _last(top, revisions.after)
-    first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
-    return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
+        head = _commit_id(top, after or "HEAD")
+        base = _commit_id(top, before) if before else _branched_off(top)
+        return git.merge_base(top, base, head), head if after else ""
+    base = _id(top, before) if before else _branched_off(top)
+    return base, _id(top, after) if after else ""
 
 
-def _last(top: str, revision: str) -> str:
-    """The commit that *revision* names; without one the work tree, as a sparse checkout has it if it is one."""
-    if revision:
-        return _id(top, revision)
-    return WORK_TREE if git.skipped(top) else ""
-
-
-def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
-    """Raise RefusedError unless *path* is there, now or at one of the *revisions*."""
+def _demand(path: str, top: str, commits: tuple[str, str]) -> None:
+    """Raise RefusedError unless *path* is there, now or at one of the *commits*."""
     inside = within(path, top)
     if inside == os.curdir or os.path.exists(path):
         return
-    if any(git.has(top, _id(top, revision), inside) for revision in revisions if revision):
+    if any(git.has(top, commit, inside) for commit in commits if commit):
         return
     place = Location(file=path)
     raise refused(codes.UNREADABLE.at(place, f"neither state has {path}", help=_USAGE))
