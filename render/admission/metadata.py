@@ -32,6 +32,8 @@ PLACEHOLDER_OF_NAME = (
 )
 #: One of these begins each of them: most names have none, and the expression is compiled for others.
 _MARKS = frozenset("${@_<")
+#: Whether longer texts have any is not kept: a process may read many of any length.
+_LONGEST_KEPT = 256
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
 _SPACED = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may have a domain and '/' before that"
@@ -148,10 +150,16 @@ def open_names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
             yield ("annotations", key), key
 
 
-@lru_cache(maxsize=4096)
 def _has_mark(text: str) -> bool:
     """Whether a `PLACEHOLDER_OF_NAME` may begin in *text*."""
+    return _is_known_marked(text) if len(text) <= _LONGEST_KEPT else _is_marked(text)
+
+
+def _is_marked(text: str) -> bool:
     return not _MARKS.isdisjoint(text)
+
+
+_is_known_marked = lru_cache(maxsize=4096)(_is_marked)
 
 
 def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:

@@ -16,10 +16,8 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Literal
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version, in_force
+from render.model.resource import HOLDER_GROUPS
 from render.model.tree import Tree
-
-_SETS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
-
 
 Again = Literal["never", "filled", "always"]
 """Whether the VMI of a VM that has passed is asked again: it can fail what nobody asks of a VM, or its defaults.
@@ -100,7 +98,7 @@ CONCERNS = (
     Concern("vmi.start", again="always"),
     Concern("vmi.domain.hyperv", places="domain.features.hyperv", again="filled"),
     Concern("vmi.domain.architecture", again="filled"),
-    Concern("pool", only=_SETS),
+    Concern("pool", only=tuple(HOLDER_GROUPS)),
 )
 
 

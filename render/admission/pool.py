@@ -14,10 +14,9 @@ from render.model.apimachinery.duration import DurationError, nanoseconds
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.fieldpath import FieldPath
 from render.model.release import Windowed, since
+from render.model.resource import HOLDER_GROUPS, POOL
 
 _STRATEGIES = ("unmanaged", "opportunistic", "proactive")
-_POOL = ("VirtualMachinePool",)
-_SETS = (*_POOL, "VirtualMachineInstanceReplicaSet")
 _PERCENT = 100
 
 
@@ -92,12 +91,12 @@ def _duration(subject: Subject) -> Iterator[Violation]:
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
-    since("1.7", Check("pool/minimum", partial(_least, ("replicas",), 0), only=_POOL)),
+    since("1.7", Check("pool/minimum", partial(_least, ("replicas",), 0), only=(POOL,))),
     Check(
-        "pool/minimum", partial(_least, ("autohealing", "startUpFailureThreshold"), 1), only=_POOL
+        "pool/minimum", partial(_least, ("autohealing", "startUpFailureThreshold"), 1), only=(POOL,)
     ),
-    Check("pool/duration", _duration, only=_POOL),
-    Check("pool/selector", _selector, only=_SETS),
-    Check("pool/max-unavailable", _unavailable, only=_POOL),
-    Check("pool/one-strategy", _strategies, only=_POOL),
+    Check("pool/duration", _duration, only=(POOL,)),
+    Check("pool/selector", _selector, only=tuple(HOLDER_GROUPS)),
+    Check("pool/max-unavailable", _unavailable, only=(POOL,)),
+    Check("pool/one-strategy", _strategies, only=(POOL,)),
 )

@@ -7,15 +7,16 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
-from render.manifests import discover
+from render.frontends.request.request import ReadingRequest
+from render.manifests.relevance import Scope
+from render.manifests.sources import loading
+from render.manifests.sources.reading import GIT, Reading
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.resolve.find import near_name
 from render.system import files
-from render.yaml.budget import Limits
-from render.yaml.reader import read
 
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
 _Wanted = tuple[str, str, str]
@@ -67,7 +68,7 @@ class DefinitionPlaces:
         if not top:
             return _NOTHING
         if top not in self._known:
-            self._known[top] = _repository(top, part.request.reading.limits)
+            self._known[top] = _repository(top, part.request.reading)
         return self._known[top]
 
 
@@ -149,21 +150,30 @@ def _missed(found: Diagnostic, resources: Sequence[Resource]) -> Iterator[_Wante
         yield kind, str(matcher.get("name")), namespace
 
 
-def _repository(top: str, limits: Limits) -> _Repository:
-    """What stands in files of the repository *top*; of several definitions that are alike the first."""
-    here = os.path.relpath(top)
+def _repository(top: str, how: ReadingRequest) -> _Repository:
+    """What stands in files of the repository *top*; of several definitions that are alike the first.
+
+    These are the files that `check` reads there, as they are written: nothing is built for an answer in passing.
+    """
+    scope = Scope(how.layout.exclude, lenient=True, shared=how.layout.shared)
+    reading = Reading(
+        how.limits.of_run(),
+        kustomize="never",
+        scope=scope,
+        buffers=how.buffers,
+        programs=frozenset({GIT}),
+    )
     defined: dict[_Wanted, str] = {}
     broken: dict[str, tuple[bytes, Diagnostic]] = {}
-    for file, real in discover.walk(here, (top,), plain=True).files:
-        data = files.read(real, file, limits.file_bytes)
-        if not isinstance(data, bytes) or INSTANCETYPE_GROUP.encode() not in data:
-            continue
-        contents = read(data, file)
-        for document in contents.documents:
+    for loaded in loading.load_all((os.path.relpath(top),), reading):
+        for document in loaded.documents:
             resource = from_body(document.body, 0)
             if resource.group == INSTANCETYPE_GROUP:
-                defined.setdefault((resource.kind, resource.name, resource.namespace), file)
-        for fault in contents.diagnostics:
-            if fault.is_error:
+                wanted = (resource.kind, resource.name, resource.namespace)
+                defined.setdefault(wanted, document.origin.file)
+        for fault in loaded.diagnostics:
+            file = fault.location.file
+            data = loaded.data.get(file, b"") if fault.is_error else b""
+            if INSTANCETYPE_GROUP.encode() in data:
                 broken.setdefault(file, (data, fault))
     return _Repository(defined, broken)

@@ -12,25 +12,24 @@ from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.release import minor
-from render.model.resource import KUBEVIRT, VM, VMI, text_at
+from render.model.resource import HOLDER_GROUPS, KUBEVIRT, VM, VMI, text_at
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
 from render.yaml.reader import Document
 
+#: Kinds of objects that are VMs themselves.
+_SINGLE = (VM, VMI, "VM")
 #: Objects that are VMs, or that make them, by group and kind.
 _MACHINES = frozenset(
     {
-        *((KUBEVIRT, kind) for kind in ("VirtualMachine", "VirtualMachineInstance", "VM")),
-        (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
-        (f"pool.{KUBEVIRT}", "VirtualMachinePool"),
+        *((KUBEVIRT, kind) for kind in _SINGLE),
+        *((group, kind) for kind, group in HOLDER_GROUPS.items()),
         (f"template.{KUBEVIRT}", "VirtualMachineTemplate"),
         ("harvesterhci.io", "VirtualMachineTemplateVersion"),
         ("infrastructure.cluster.x-k8s.io", "KubevirtMachineTemplate"),
     }
 )
-#: Kinds of objects that are VMs themselves.
-_SINGLE = (VM, VMI, "VM")
 _NOTES = frozenset({BUNDLED_USED.number, GUEST_UNREAD.number})
 #: So many folders are named.
 _NAMED = 3

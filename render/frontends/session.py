@@ -93,7 +93,9 @@ def parts(request: Request, work: Work) -> list[FleetPart]:
 
 def below_unbuilt(part: FleetPart, request: Request, work: Work) -> list[FleetPart]:
     """The roots below a folder of which nobody can build what stands in it, *part*; none if there is nothing else."""
-    if not is_unbuilt(part.loaded, request.paths):
+    loaded, paths = part.loaded, request.paths or (".",)
+    has_error = any(diagnostic.is_error for diagnostic in loaded.diagnostics)
+    if loaded.documents or not has_error or not all(map(os.path.isdir, paths)):
         return []
     work.parts.remove(part)
     below = [*fleet(request, work)]
@@ -101,12 +103,6 @@ def below_unbuilt(part: FleetPart, request: Request, work: Work) -> list[FleetPa
         return below
     work.parts[:] = [part]
     return []
-
-
-def is_unbuilt(loaded: Documents, paths: Sequence[str]) -> bool:
-    """Whether *loaded* is nothing but the errors of what stands in the folders *paths*."""
-    has_error = any(diagnostic.is_error for diagnostic in loaded.diagnostics)
-    return has_error and not loaded.documents and all(map(os.path.isdir, paths or (".",)))
 
 
 def is_repository(path: str, request: Request) -> bool:
@@ -226,14 +222,16 @@ def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
     from render.manifests import roots
 
-    parts = (
-        [loaded]
-        if loaded.is_one_root
-        else roots.split(loaded, request.reading.layout.roots, request.settings.namespace)
+    named, namespace = request.reading.layout.roots, request.settings.namespace
+    divided = [
+        [loaded] if loaded.is_one_root else roots.split(loaded, named, namespace)
         for loaded in inputs
-    )
-    found = [part for several in parts for part in several]
-    leave_out_rendered(found, request.settings.namespace)
+    ]
+    found = [part for several in divided for part in several]
+    leave_out_rendered(found, namespace)
+    for loaded, several in zip(inputs, divided, strict=True):
+        if len(several) > 1 and not named.patterns:
+            several[0].apart = roots.apart(loaded, several, namespace)
     locked = locks.in_use(found)
     for part in found:
         part.locked = locked
@@ -600,8 +598,10 @@ def _resource(document: Document, index: int) -> Resource:
     return resource if previous == resource.name else resource._replace(previous=str(previous))
 
 
-def no_objects(request: Request, loaded: Documents) -> Diagnostic:
-    """That *loaded* is empty: empty output would tell who applies it to remove everything."""
+def no_objects(
+    request: Request, loaded: Documents, wanted: str = "Kubernetes object"
+) -> Diagnostic:
+    """That *loaded* has no object that is *wanted*: empty output would tell who applies it to remove everything."""
     where = ", ".join("standard input" if path == "-" else path for path in request.paths)
     tidied = {tidy(path) for path in request.paths}
     skipped = [
@@ -609,7 +609,7 @@ def no_objects(request: Request, loaded: Documents) -> Diagnostic:
     ]
     return codes.NO_OBJECTS.at(
         Location(),
-        "; ".join([f"no Kubernetes object in {where or 'the current folder'}", *skipped]),
+        "; ".join([f"no {wanted} in {where or 'the current folder'}", *skipped]),
         help=_cure(request, loaded),
     )
 

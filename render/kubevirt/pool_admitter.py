@@ -25,14 +25,14 @@ from render.diagnostics.codes import (
 )
 from render.diagnostics.diagnostic import Diagnostic, Related, at
 from render.kubevirt.admitters import Alternatives, finding
-from render.kubevirt.replicas import HOLDERS, POOL
+from render.kubevirt.replicas import HOLDERS
 from render.machine import Context
 from render.model import tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.release import Version
-from render.model.resource import Resource
+from render.model.resource import POOL, Resource
 from render.model.tree import Tree
 
 #: Of a pool only the CRD is asked, which knows no other enumerations.

@@ -11,13 +11,17 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.release import Items, Version, in_force, since
-from render.model.resource import KUBEVIRT, Resource, from_body, text_at
+from render.model.resource import (
+    HOLDER_GROUPS,
+    KUBEVIRT,
+    POOL,
+    REPLICA_SET,
+    Resource,
+    from_body,
+    text_at,
+)
 from render.model.tree import Tree
 from render.schemas import refusals
-
-POOL = "VirtualMachinePool"
-REPLICA_SET = "VirtualMachineInstanceReplicaSet"
-_GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
 
 
 class Holder(NamedTuple):
@@ -61,7 +65,7 @@ HOLDERS = {
 
 def is_holder(resource: Resource) -> bool:
     """Whether *resource* is a pool or a replica set."""
-    return resource.kind in HOLDERS and resource.group == _GROUPS[resource.kind]
+    return resource.kind in HOLDERS and resource.group == HOLDER_GROUPS[resource.kind]
 
 
 def incomplete(resource: Resource) -> Diagnostic | None:

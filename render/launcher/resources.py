@@ -23,6 +23,7 @@ from render.model.apimachinery.quantity import (
     scaled,
     text_of,
 )
+from render.model.cluster_config import EMULATOR_THREAD
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import Form, Rows, form, rows, since, until
@@ -31,7 +32,6 @@ from render.model.tree import Tree
 _EPHEMERAL = "ephemeral-storage"
 _STORAGE = parse("50M")
 _UNIT = Quantity(1, 0, DECIMAL)
-_EVEN_PARITY = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _MEMORY_RATIO = "alpha.kubevirt.io/auto-memory-limits-ratio"
 _FLOAT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _DEFAULT_RATIO = 2.0
@@ -137,7 +137,7 @@ def _pin_cpus_by_limit(state: ComputeResources) -> None:
 def _isolate_emulator(state: ComputeResources, limit: Quantity, pool: int) -> None:
     """CPUs for the emulator, beside *limit*: two where the annotation wants an even number of all of them."""
     is_even = (scaled(limit) + pool) % 2 == 0
-    wants_even = _EVEN_PARITY in state.launch.annotations
+    wants_even = EMULATOR_THREAD in state.launch.annotations
     extra = Quantity(2 if wants_even and is_even else 1, 0, BINARY)
     state.wanted_limits["cpu"] = plus(limit, extra)
     request = state.wanted_requests.get("cpu")

@@ -20,7 +20,7 @@ from render.launcher import (
     volumes,
 )
 from render.launcher.launch import Launch, PodError
-from render.model.apimachinery.go import quoted
+from render.model.apimachinery.go import TRUE, quoted
 from render.model.apimachinery.quantity import scaled
 from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
@@ -29,7 +29,6 @@ _LABEL = 63
 _HASH = 8
 _ISTIO = "sidecar.istio.io/inject"
 _SKIP_HOOKS = "kubevirt.io/skip-backup-hooks"
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 #: Annotations of a VMI that its pod does not get.
 _NOT_COPIED = (
     "kubectl.kubernetes.io",
@@ -274,7 +273,7 @@ def _backup(launch: Launch) -> Tree:
 
 
 def _backup_unless_skipped(launch: Launch) -> Tree:
-    if launch.annotations.get(_SKIP_HOOKS) in _TRUE:
+    if launch.annotations.get(_SKIP_HOOKS) in TRUE:
         return {}
     return {**_backup(launch), "pre.hook.backup.velero.io/timeout": "60s"}
 

@@ -21,25 +21,24 @@ def split(loose: Documents, named: Globs, namespace: str) -> list[Documents]:
     Where two folders side by side hold an object of the same kind and name (in *namespace* where it names none), each
     folder beside them is a root too, as an ApplicationSet lays them out. What lies in no root stays together, first.
     """
-    folders = of_files(loose, named, namespace)
-    parts = parted(loose, folders)
-    if len(parts) > 1 and not named.patterns:
-        parts[0].apart = _apart(loose, folders, namespace)
-    return parts
+    return parted(loose, of_files(loose, named, namespace))
 
 
-def _apart(loose: Documents, folders: Mapping[str, str], namespace: str) -> Apart | None:
-    """Which of *folders* are roots since an object of one name stands in several of them, if that is all that says so.
+def apart(loose: Documents, parts: Sequence[Documents], namespace: str) -> Apart | None:
+    """Which *parts* of *loose* are roots since an object of one name stands in several, if that alone says so.
 
-    A VM is named before another object.
+    What was taken out of the parts does not count. A VM is named before another object.
     """
+    kept = {id(document) for part in parts for document in part.documents}
+    documents = [document for document in loose.documents if id(document) in kept]
+    folders = {document.origin.file: part.folder for part in parts for document in part.documents}
     locked = {os.path.dirname(file) for file in folders if os.path.basename(file) == LOCK}
     known = {use.folder for use in loose.destinations.values()} | locked
     alike = sorted(
-        _identities(loose.documents, namespace).items(), key=lambda pair: pair[0][1].kind != VM
+        _identities(documents, namespace).items(), key=lambda pair: pair[0][1].kind != VM
     )
     for (_, ref), files in alike:
-        roots = {folders[file] for file in files} - known - {""}
+        roots = {folders[file] for file in files} - known - {loose.folder}
         if len(roots) > 1:
             return Apart(ref, tuple(sorted(roots)))
     return None

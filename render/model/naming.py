@@ -6,12 +6,9 @@ may share a name.
 
 from collections.abc import Iterable, Sequence
 
-from render.model.resource import VM, Resource, ResourceRef
+from render.model.resource import MACHINES, VM, Resource, ResourceRef
 
 _PLAIN = frozenset({VM, "VM"})
-_KINDS = frozenset(
-    {VM, "VirtualMachineInstance", "VirtualMachineInstanceReplicaSet", "VirtualMachinePool"}
-)
 
 
 def name_of(machine: Resource | ResourceRef) -> str:
@@ -89,4 +86,4 @@ def _parted(name: str) -> tuple[str, str]:
     kind, slash, rest = name.partition("/")
     if slash and kind in _PLAIN:
         return VM, rest
-    return (kind, rest) if slash and kind in _KINDS else ("", name)
+    return (kind, rest) if slash and kind in MACHINES else ("", name)

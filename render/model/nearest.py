@@ -10,6 +10,8 @@ _LONGEST = 64
 _SHORTEST = 3
 _SHORTEST_OTHER = 5
 """Letters of the word in which a slip counts: fewer are as often told apart by one letter on purpose (east, west)."""
+_OF_CLASS = "ClassName"
+"""What names the class of something is not that: ``storage`` holds an amount, and ``storageClassName`` none."""
 _FEW = 4
 _SOME = 200
 
@@ -21,6 +23,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
     from difflib import get_close_matches
 
     known, folded = tuple(known), word.casefold()
+    of_class = f"{word}{_OF_CLASS}" if word.islower() else ""
     letters, length = _letters(folded), len(folded)
     likely: list[tuple[float, int, str]] = []
     for index, (name, other, name_letters) in enumerate(_folded(known)):
@@ -30,7 +33,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = _NEAR) -> str:
             len(name) - (name_letters & ~letters).bit_count(),
         )
         agreement = 2 * most / ((length + len(name)) or 1)
-        if agreement >= cutoff:
+        if agreement >= cutoff and other != of_class:
             likely.append((-agreement, index, other))
     by_fold: dict[str, str] = {}
     # Comparing letter by letter takes a hundred times as long: of those with as many letters in common, the ones that

@@ -22,6 +22,12 @@ OWN = "virt-render.dev"
 LOCK_KIND = "RevisionLock"
 VM = "VirtualMachine"
 VMI = "VirtualMachineInstance"
+POOL = "VirtualMachinePool"
+REPLICA_SET = "VirtualMachineInstanceReplicaSet"
+#: The API groups of the kinds whose objects make VMs or VMIs.
+HOLDER_GROUPS = {POOL: f"pool.{KUBEVIRT}", REPLICA_SET: KUBEVIRT}
+#: Kinds of objects that are machines, or make some.
+MACHINES = frozenset({VM, VMI, *HOLDER_GROUPS})
 #: Where a VM has metadata and spec of the VMI that it starts.
 TEMPLATE: FieldPath = ("spec", "template")
 VIRT_OPERATOR = "virt-operator"

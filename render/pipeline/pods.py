@@ -13,13 +13,13 @@ from render.model import fieldpath, tree
 from render.model.draft import Draft
 from render.model.hints import Any
 from render.model.tree import Tree
+from render.model.types import VMI_TYPE
 from render.pipeline.input import definitions, library
 from render.pipeline.input.context import shared
 from render.settings import Settings
 from render.settings import faults as settings_faults
 
 _VOLUMES = ("spec", "volumes")
-_VMI = "kubevirt.VirtualMachineInstance"
 #: What Go cannot read, where all else that the API server refuses is not virt-controller's to judge.
 _UNREADABLE = frozenset({WRONG_TYPE.slug, INVALID_QUANTITY.slug})
 
@@ -60,12 +60,12 @@ def decoded(vmi: Tree, cluster: LauncherCluster) -> Tree:
     """*vmi* as the types of the cluster's release hold it. Raises ValueError where they cannot."""
     if not isinstance(vmi, dict):
         raise PodError(f"a value of type {type(vmi).__name__} is no VirtualMachineInstance")
-    body, causes = schemas.decode(vmi, _VMI, cluster.release)
+    body, causes = schemas.decode(vmi, VMI_TYPE, cluster.release)
     for cause in causes:
         if cause.check in _UNREADABLE:
             raise PodError(f"{fieldpath.text(cause.path)}: {cause.message}", cause.path)
     status = vmi.get("status")
-    draft = Draft(schemas.encode(body, _VMI, cluster.release))
+    draft = Draft(schemas.encode(body, VMI_TYPE, cluster.release))
     draft.put(("status",), status if isinstance(status, dict) else {})
     # What the API server fills in, it has filled in before: here only what is there counts.
     for index, volume in enumerate(tree.get(vmi, *_VOLUMES) or ()):

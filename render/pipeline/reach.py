@@ -11,7 +11,7 @@ from render.machine import Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE
-from render.model.resource import TEMPLATE, VM, Resource
+from render.model.resource import HOLDER_GROUPS, TEMPLATE, VM, Resource
 from render.pipeline.input import definitions
 from render.presets import HISTORIC, MODERN, Era, Preset
 
@@ -99,7 +99,7 @@ class PresetReach:
 
 
 def _has_machines(resource: Resource) -> bool:
-    return resource.kind in ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
+    return resource.kind in HOLDER_GROUPS
 
 
 def _elsewhere(resource: Resource, era: Era) -> Iterator[tuple[FieldPath, str]]:

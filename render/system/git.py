@@ -179,7 +179,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     environment = {**inherited, **_FIXED, **around}
     spent: list[float] = []
-    try:
+    with _working_in(folder):
         done = processes.run(
             command,
             folder=folder,
@@ -191,13 +191,20 @@ def _run(  # noqa: PLR0913 - what a program is started with
             bounds={**_BOUNDS, "RLIMIT_CPU": processor_seconds},
             spend=spent.append,
         )
-    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
-        raise FolderError(folder, error) from error
     if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
         raise ExhaustedError(words[0], processor_seconds)
     if done.returncode and len(done.stdout) <= most:
         raise _refusal(done.stderr, words[0])
     return done.stdout
+
+
+@contextlib.contextmanager
+def _working_in(folder: str) -> Iterator[None]:
+    """Raise FolderError for what the system says of a *folder* in which nobody can work."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+        raise FolderError(folder, error) from error
 
 
 def _refusal(stderr: bytes, command: str) -> GitError:
@@ -303,13 +310,18 @@ def _from_markers(data: bytes, file: str) -> tuple[bytes, bytes, bytes] | Diagno
 
 def root(folder: str) -> str:
     """The top of the work tree that holds *folder*. Raises GitError."""
-    return run(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n")
+    known = _around(folder).get("GIT_WORK_TREE")
+    if known is None:
+        return run(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n")
+    with _working_in(folder):
+        os.stat(os.path.join(folder, os.curdir))
+    return known
 
 
 def is_bare(folder: str) -> bool:
     """Whether the repository of *folder* has no work tree. Raises GitError."""
     if "GIT_DIR" not in os.environ and files.repository(os.path.realpath(folder)):
-        run(folder, "rev-parse")
+        _around(folder)
         return False
     return run(folder, "rev-parse", "--is-bare-repository").strip() == b"true"
 
@@ -363,11 +375,11 @@ def is_object(folder: str, name: str) -> bool:
 
 def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
     """The commit at which *head* and *revision* parted. Raises GitError."""
-    commit_id(folder, revision)  # it says what is wrong with a revision that nobody knows
     try:
         words = ("merge-base", "--end-of-options", head, revision)
         return run(folder, *words).decode().strip()
     except GitError as error:
+        commit_id(folder, revision)  # it says what is wrong with a revision that nobody knows
         shallow = is_shallow(folder)
         cure = ": the clone is shallow, git fetch --unshallow" if shallow else ""
         raise GitError(f"{head} and {revision} have no commit in common{cure}") from error

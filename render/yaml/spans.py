@@ -44,12 +44,13 @@ def replace(text: str, edits: Iterable[tuple[FieldPath, Operation]]) -> str | No
     if _is_shared(root):
         return None
     changes: list[TextEdit] = []
-    parents: set[FieldPath] = set()
+    added: set[FieldPath] = set()
     for prefix, edit in edits:
-        made = _moved(text, root, prefix, edit, parents) or [_change(text, root, prefix, edit)]
+        made = _moved(text, root, prefix, edit) or [_change(text, root, prefix, edit)]
         changes += filter(None, made)
-        if None in made:
+        if None in made or not added.isdisjoint(_places(prefix, edit)):
             return None
+        added |= _added_place(root, prefix, edit)
     changes.sort(key=lambda change: change[:2])
     parts: list[str] = []
     done = 0
@@ -77,12 +78,27 @@ def _is_shared(root: Any) -> bool:
     return False
 
 
-def _moved(
-    text: str, root: Any, prefix: FieldPath, edit: Operation, parents: set[FieldPath]
-) -> list[TextEdit | None]:
+def _places(prefix: FieldPath, edit: Operation) -> Iterator[FieldPath]:
+    """Where *edit* has a say, and what that stands in."""
+    for way in {edit.path, edit.to if isinstance(edit, Move) else edit.path}:
+        whole = (*prefix, *way)
+        yield from (whole[:size] for size in range(len(whole) + 1))
+
+
+def _added_place(root: Any, prefix: FieldPath, edit: Operation) -> set[FieldPath]:
+    """The outermost place that *edit* adds to *root*, if it adds one: in its text nothing can be edited yet."""
+    is_new = isinstance(edit, Put) or (isinstance(edit, Move) and edit.path[:-1] != edit.to[:-1])
+    whole = (*prefix, *(edit.to if isinstance(edit, Move) else edit.path))
+    if not is_new or _at(root, whole) is not None:
+        return set()
+    _, rest = _deepest(root, whole)
+    return {whole[: len(whole) - len(rest) + 1]}
+
+
+def _moved(text: str, root: Any, prefix: FieldPath, edit: Operation) -> list[TextEdit | None]:
     """What takes the lines of an entry of a mapping, with the comment above, to the end of another; nothing if more.
 
-    That is made where it is not there, once: *parents* are those of the edits before, and this one's.
+    That is made where it is not there.
     """
     if not isinstance(edit, Move) or edit.path[:-1] == edit.to[:-1]:
         return []
@@ -105,10 +121,9 @@ def _moved(
     column = target.value[0][0].start_mark.column
     head = _opened(names[:-1], column, "\r\n" if lines.endswith("\r\n") else "\n")
     new = _indented(lines, column + _STEP * len(steps[1:]) - depth)
-    place, way = _inside(text, place, column), (*prefix, *edit.to[: 1 - len(steps)])
-    if new is None or (head and way in parents):
+    place = _inside(text, place, column)
+    if new is None:
         return []
-    parents.add(way)
     return [TextEdit(start, end, ""), TextEdit(place, place, f"{head}{new}")]
 
 

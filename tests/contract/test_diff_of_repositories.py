@@ -1369,9 +1369,15 @@ def test_vms_that_a_remote_base_has_now_are_not_gone(
     repository.commit("One of them is elsewhere")
     reviewed = diff()
     assert reviewed.status == 1
-    assert "not compared: sub" in reviewed.text
+    assert "not compared: sub (VR122)" in reviewed.text
+    assert (
+        f"sub/kustomization.yaml refers to {address}, which kustomize would fetch" in reviewed.text
+    )
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
     assert "1 kustomization with a remote base" in repository.run("check", ".").stderr
+    named = repository.run("diff", "HEAD~1..HEAD", "--", "sub").stdout
+    assert named.startswith("1 VM: 1 unrenderable\n")
+    assert "not compared: . (VR122)" in named
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,17 @@ def test_an_input_without_objects_of_kubevirts_is_called_that(tmp_path: Path) ->
     done = run("verify", str(tmp_path))
     assert done.returncode == 1
     assert "VR112" in done.stdout
-    assert "no object of KubeVirt's in the input" in done.stdout
+    assert f"no object of KubeVirt's in {tmp_path}" in done.stdout
+
+
+def test_an_empty_stream_is_called_that_as_by_other_commands() -> None:
+    done = verify("")
+    assert done.returncode == 1
+    assert "VR112 no-objects: no Kubernetes object in standard input\n" in done.stdout
+    assert (
+        "look at what writes to it, which printed nothing, or accept an empty input" in done.stdout
+    )
+    assert run("build", "-", stdin="").stderr.splitlines()[0] in done.stdout
 
 
 REPLICA_SET = """\

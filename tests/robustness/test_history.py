@@ -68,6 +68,35 @@ def test_more_commits_start_hardly_more_programs(
     assert started[1] - started[0] <= 400 // 64 + 1
 
 
+@pytest.mark.parametrize(
+    ("revisions", "names"),
+    [
+        ("HEAD~1", ["HEAD~1"]),
+        ("HEAD~1..HEAD", ["HEAD~1", "HEAD"]),
+        ("HEAD~1...", ["HEAD", "HEAD~1"]),
+    ],
+)
+def test_diff_asks_once_what_a_revision_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revisions: str, names: list[str]
+) -> None:
+    """And never where the work tree begins, nor whether there is one."""
+    made = with_commits(tmp_path / "repository", 3)
+    words: list[Sequence[str]] = []
+    start = processes.run
+
+    def noted(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[bytes]":
+        if options["folder"] == str(made.folder.resolve()):
+            words.append(command)
+        return start(command, **options)
+
+    monkeypatch.setattr(processes, "run", noted)
+    monkeypatch.chdir(made.folder)
+    assert dispatch.invoke(["diff", revisions]) == 0
+    parsed = [command for command in words if "rev-parse" in command]
+    assert "--absolute-git-dir" in parsed[0]
+    assert [command[-1] for command in parsed[1:]] == [f"{name}^{{commit}}" for name in names]
+
+
 def test_a_deadline_ends_it(tmp_path: Path) -> None:
     made = with_commits(tmp_path / "repository", 1)
     path = stub(tmp_path / "bin", 'case "$*" in *cat-file*) sleep 60;; esac')

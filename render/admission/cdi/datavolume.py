@@ -11,6 +11,7 @@ from render.diagnostics.cause import Cause
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.dns1123 import too_long
+from render.model.apimachinery.go import TRUE
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.tree import Tree
@@ -18,7 +19,6 @@ from render.model.tree import Tree
 _LONGEST_NAME = 253
 _MIB = 1 << 20
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _ADOPTION = "cdi.kubevirt.io/allowClaimAdoption"
 _POPULATED = "cdi.kubevirt.io/storage.populatedFor"
 
@@ -65,7 +65,7 @@ def _may_exist(metadata: Tree, existing: Existing) -> bool:
     if populated == metadata.get("name", "") or _has_importer(claim):
         return True
     adoption = tree.get(metadata, "annotations", _ADOPTION)
-    return adoption in _TRUE if adoption is not None else bool(existing.adopted)
+    return adoption in TRUE if adoption is not None else bool(existing.adopted)
 
 
 def _has_importer(claim: Tree) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 
 from render.model import types
 from render.model.apimachinery import go
-from render.model.apimachinery.duration import DurationError, nanoseconds
+from render.model.apimachinery.duration import is_duration
 from render.model.named_tuple import NamedTuple
 
 _ZONES = ("TZ=", "CRON_TZ=")
@@ -53,7 +53,7 @@ def is_valid(text: str) -> bool:
         text = text.strip()
     if text.startswith("@"):
         return text in _DESCRIPTORS or (
-            text.startswith(_EVERY) and _is_duration(text.removeprefix(_EVERY))
+            text.startswith(_EVERY) and is_duration(text.removeprefix(_EVERY))
         )
     fields = text.split()
     return len(fields) == len(_FIELDS) and all(
@@ -62,14 +62,6 @@ def is_valid(text: str) -> bool:
         for part in field.split(",")
         if part
     )
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        nanoseconds(text)
-    except DurationError:
-        return False
-    return True
 
 
 def _is_range(text: str, bounds: _Bounds) -> bool:

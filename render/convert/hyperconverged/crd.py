@@ -16,7 +16,7 @@ from render.diagnostics.cause import Cause
 from render.diagnostics.fix import respelled, retyped
 from render.model import fieldpath, tree
 from render.model.apimachinery import quantity
-from render.model.apimachinery.duration import DurationError, nanoseconds
+from render.model.apimachinery.duration import is_duration
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -185,7 +185,7 @@ def _decodes(value: Any, node: Schema) -> bool:
         return False
     go = node.get("go") or node.get("format") or node.get("type")
     if go == "duration":
-        return _is_duration(str(value))
+        return is_duration(str(value))
     if type(value) is int:
         least, most = INTEGERS.get(go or "", INTEGERS["int64"])
         return least <= value <= most
@@ -199,14 +199,6 @@ def _is_quantity(value: int | str) -> bool:
     try:
         quantity.canonical(value)
     except QuantityError:
-        return False
-    return True
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        nanoseconds(text)
-    except DurationError:
         return False
     return True
 

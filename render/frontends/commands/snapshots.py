@@ -20,7 +20,7 @@ from render.model import naming, resource
 from render.model.named_tuple import NamedTuple
 from render.model.naming import fitting
 from render.model.nearest import did_you_mean
-from render.model.resource import Resource
+from render.model.resource import POOL, Resource
 from render.model.tree import Tree
 from render.pipeline import Rendered
 from render.pipeline.input import definitions
@@ -213,7 +213,7 @@ def _forms(vm: str) -> Iterator[str]:
     """The names that what becomes of *vm* may have: its own, or that of a VMI."""
     kind, _, rest = naming.whole(vm).partition("/")
     yield vm
-    yield f"VirtualMachineInstance/{rest}{replicas.FIRST if kind == replicas.POOL else ''}"
+    yield f"VirtualMachineInstance/{rest}{replicas.FIRST if kind == POOL else ''}"
 
 
 def _no_machine(name: str, known: Iterable[str]) -> RefusedError:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -11,7 +11,7 @@ from render.frontends.answer import Answer
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
-from render.frontends.session import parts
+from render.frontends.session import is_repository, no_objects, parts
 from render.legacy import machines
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.model import misspelt
@@ -20,7 +20,7 @@ from render.model.hints import Any
 from render.model.kinds import FLAVOR
 from render.model.regex import pattern
 from render.model.release import NEWEST
-from render.model.resource import KUBEVIRT, VM, Resource, from_body
+from render.model.resource import HOLDER_GROUPS, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.input import definitions
@@ -32,11 +32,6 @@ _WITHOUT = "without a stamp"
 _MISSPELT = "of an API group that KubeVirt does not have"
 _UNSTAMPED = "without a stamp: only the manifest decides about it, or build printed it with --emit vmi, expand, source"
 _TEMPLATES = ("Template", "VirtualMachineTemplate")
-#: Kinds with VMs or VMIs inside.
-_HOLDERS = {
-    (KUBEVIRT, "VirtualMachineInstanceReplicaSet"),
-    ("pool.kubevirt.io", "VirtualMachinePool"),
-}
 #: What kustomize adds to the names of generated objects, after every function has run (api/hasher/hasher.go).
 _HASH = pattern(r"-[2456789bcdfghkmt]{10}")
 _HASHED = frozenset({"ConfigMap", "Secret"})
@@ -57,24 +52,27 @@ def verify(request: Request, work: Work) -> Answer:
                 resource, tally, generated, allow_matchers=request.own["allow_matchers"]
             )
     if not request.settings.allow_empty and not any(map(_has_error, inputs)):
-        nothing = _nothing(count, tally)
+        if not count:
+            return Answer(faults=[_no_objects(request, inputs)])
+        nothing = _nothing(tally)
         if nothing is not None:
             return Answer(faults=[nothing])
     return Answer([_summary(tally)] if request.reporting.format == "text" else (), for_people=True)
 
 
-def _nothing(count: int, tally: Counter[tuple[str, str]]) -> Diagnostic | None:
-    """That nothing can be said of what may as well be meant as VMs; None where *count* objects have others."""
-    if not count:
-        message = "no object of KubeVirt's in the input"
-        cure = "check the path, or accept an empty input with VIRT_RENDER_ALLOW_EMPTY=true"
-    elif tally and all(state == _MISSPELT for state, _ in tally):
-        message = f"nothing was verified: what is in the input is {_MISSPELT}"
-        cure = (
-            "write the API versions that the warnings name in the source, and run virt-render build"
-        )
-    else:
+def _no_objects(request: Request, inputs: Sequence[FleetPart]) -> Diagnostic:
+    """That *inputs* are empty; of a repository nothing is read but what concerns KubeVirt."""
+    is_whole = not all(is_repository(path, request) for path in request.paths or (".",))
+    wanted = "Kubernetes object" if is_whole else "object of KubeVirt's"
+    return no_objects(request, inputs[0].loaded, wanted)
+
+
+def _nothing(tally: Counter[tuple[str, str]]) -> Diagnostic | None:
+    """That nothing can be said of what may as well be meant as VMs; None where there is anything else."""
+    if not tally or any(state != _MISSPELT for state, _ in tally):
         return None
+    message = f"nothing was verified: what is in the input is {_MISSPELT}"
+    cure = "write the API versions that the warnings name in the source, and run virt-render build"
     return codes.NO_OBJECTS.at(Location(), message, help=cure)
 
 
@@ -122,7 +120,7 @@ def examined(
         yield unserved
         if misspelt.meant(resource.group) and re.fullmatch(KIND_OF_MACHINE, resource.kind):
             tally[_MISSPELT, resource.kind] += 1
-    elif (resource.group, resource.kind) in _HOLDERS:
+    elif HOLDER_GROUPS.get(resource.kind) == resource.group:
         yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)
     elif definitions.is_machine(resource):
         yield from _faults(resource, generated, allow_matchers=allow_matchers)

@@ -16,22 +16,14 @@ from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import is_slip
-from render.model.resource import from_body, text_at
+from render.model.resource import MACHINES, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
 #: Kinds of which one may be meant for another.
-_MACHINES = frozenset(
-    {
-        "VirtualMachine",
-        "VirtualMachineInstance",
-        "VirtualMachineInstanceReplicaSet",
-        "VirtualMachinePool",
-    }
-)
-_ALIKE = (_MACHINES, INSTANCETYPES, PREFERENCES)
+_ALIKE = (MACHINES, INSTANCETYPES, PREFERENCES)
 #: What is no name alone selects objects of which there may be none.
 _NAME = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SELECTORS = ("labelSelector", "annotationSelector")
@@ -61,14 +53,10 @@ def unmatched(
     A patch may be meant for what is there in other environments alone: only a name that is nearly that of an object, or
     one that is there with another kind, group or version, is a mistake for certain. A component is for whoever has it.
     """
-    written = [*_written(reach, limits, known)]
-    if (
-        not written
-        or reach.inflates
-        or reach.remotes
-        or reach.bare
-        or _makes_more(reach, limits, known)
-    ):
+    if reach.inflates or reach.remotes or reach.bare or reach.patches:
+        return
+    written = _written(reach, limits, known)
+    if not written:
         return
     objects = [*_objects(built, reach)]
     known_objects = _by_name(objects)
@@ -91,17 +79,21 @@ def unmatched(
 
 def _written(
     reach: Reach, limits: Limits, known: KnownKustomizations
-) -> Iterator[tuple[Location, Tree]]:
-    """The targets that name one object of KubeVirt's, each with its place."""
+) -> list[tuple[Location, Tree]]:
+    """The targets that name one object of KubeVirt's, each with its place; none where objects come from `_MAKERS`."""
+    found: list[tuple[Location, Tree]] = []
     for file in reach.kustomizations:
         loaded = known.load(file, limits)
         for document in loaded.documents:
+            if any(str(key).casefold() in _MAKERS for key in document.body):
+                return []
             if kustomization.is_component(document.body):
                 continue
             for path, target in _targets(document.body):
                 if _names_one(target):
                     line, column = locate(loaded.data, document.origin, path)
-                    yield Location(file=file, line=line, column=column), target
+                    found.append((Location(file=file, line=line, column=column), target))
+    return found
 
 
 def _targets(body: Tree) -> Iterator[tuple[FieldPath, Tree]]:
@@ -117,17 +109,6 @@ def _names_one(target: Tree) -> bool:
     is_plain = not any(target.get(key) for key in _SELECTORS)
     kind, name = text_at(target, "kind"), text_at(target, "name")
     return is_plain and any(kind in kinds for kinds in _ALIKE) and bool(re.fullmatch(_NAME, name))
-
-
-def _makes_more(reach: Reach, limits: Limits, known: KnownKustomizations) -> bool:
-    bodies = (
-        document.body
-        for file in reach.kustomizations
-        for document in known.load(file, limits).documents
-    )
-    return bool(reach.patches) or any(
-        str(key).casefold() in _MAKERS for body in bodies for key in body
-    )
 
 
 def _objects(built: Iterable[Document], reach: Reach) -> Iterator[_Object]:

@@ -225,7 +225,7 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
         loose.diagnostics.append(note)
         built.read_without_remotes(intake, tried)
         if not tried.documents:
-            loose.unfilled[tried.folder, ""] = [note]
+            loose.unfilled[tried.folder, ""] = tried.unbuilt
         return bool(tried.documents)
     for is_meant, (what, program) in (
         (built.is_for_helm, walk.OF_HELM),

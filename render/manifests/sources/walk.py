@@ -574,8 +574,9 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
     what, why = _unknown(reach, faults, allows_remote=intake.reading.allow_remote)
     if what:
         into.unseen.add(what, top)
-        into.unfilled[top, ""] = [skipped(top, why)]
-        into.diagnostics += into.unfilled[top, ""]
+        note = skipped(top, why)
+        into.unfilled[top, ""] = (reach.fetches and _of_elsewhere(intake, top)) or [note]
+        into.diagnostics.append(note)
     return False
 
 
@@ -596,6 +597,15 @@ def _unknown(
         if is_meant:
             return what, f"kustomize would have to run {program} for it"
     return "", ""
+
+
+def _of_elsewhere(intake: SourceIntake, top: str) -> list[Diagnostic]:
+    """Why the kustomization in *top* is not built for what it would fetch; nothing where it may, or fetches nothing."""
+    known = intake.kustomizations
+    reach = kustomization.reach(
+        top, intake.limits, allow_remote=intake.reading.allow_remote, known=known
+    )
+    return [found for found in reach.diagnostics if found.code == codes.REMOTE_BASE.number]
 
 
 def _is_of_kubevirt(

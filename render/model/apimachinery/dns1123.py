@@ -6,7 +6,7 @@ Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsDNS1123Label,
 from functools import lru_cache
 
 _LONGEST_LABEL = 63
-_LONGEST_SUBDOMAIN = 253
+LONGEST_SUBDOMAIN = 253
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _ENDS = "must start and end with an alphanumeric character"
@@ -29,18 +29,25 @@ def too_long(text: str, most: int) -> tuple[str, ...]:
     return (f"must be no more than {most} characters",)
 
 
-@lru_cache(maxsize=4096)
 def label_faults(name: str) -> tuple[str, ...]:
     """Why *name* is no DNS label, in Kubernetes' words; nothing if it is one."""
+    return _known_label_faults(name) if len(name) <= _LONGEST_LABEL else _label_faults(name)
+
+
+def _label_faults(name: str) -> tuple[str, ...]:
     faults = too_long(name, _LONGEST_LABEL)
     if _is_label(name):
         return faults
     return (*faults, "must not contain dots" if _is_subdomain(name) else _LABEL_FAULT)
 
 
+# What is too long for a name is not kept: a process may read many texts of any length.
+_known_label_faults = lru_cache(maxsize=4096)(_label_faults)
+
+
 def subdomain_faults(name: str) -> tuple[str, ...]:
     """Why *name* is no DNS subdomain, in Kubernetes' words; nothing if it is one."""
-    faults = too_long(name, _LONGEST_SUBDOMAIN)
+    faults = too_long(name, LONGEST_SUBDOMAIN)
     return faults if _is_subdomain(name) else (*faults, _SUBDOMAIN_FAULT)
 
 
@@ -54,7 +61,7 @@ def _is_subdomain(name: str) -> bool:
 
 def as_label(text: str, *, dots: bool = False) -> str:
     """What *text* was meant to be as a label, or with *dots* as a subdomain; ``""`` where nothing is left of it."""
-    most = _LONGEST_SUBDOMAIN if dots else _LONGEST_LABEL
+    most = LONGEST_SUBDOMAIN if dots else _LONGEST_LABEL
     allowed = _OF_LABEL | {"."} if dots else _OF_LABEL
     meant = "".join(character if character in allowed else " " for character in text.lower())
     label = "-".join(meant.split())[:most].strip("-.")

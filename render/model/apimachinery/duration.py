@@ -43,6 +43,15 @@ def nanoseconds(text: str) -> int:
     return sign * total
 
 
+def is_duration(text: str) -> bool:
+    """Whether *text* is a duration to Go."""
+    try:
+        nanoseconds(text)
+    except DurationError:
+        return False
+    return True
+
+
 def text(length: int) -> str:
     """*length* nanoseconds as Go writes them."""
     if length == 0:

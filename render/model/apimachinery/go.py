@@ -10,6 +10,8 @@ from render.model.hints import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from render.model.patterns import Automaton
 
+#: What ``strconv.ParseBool`` reads as true.
+TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _ESCAPES = {
     "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
     "\\": "\\\\", '"': '\\"',

@@ -6,9 +6,15 @@ Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsQualifiedName
 from collections.abc import Iterator
 from functools import lru_cache
 
-from render.model.apimachinery.dns1123 import as_label, subdomain_faults, too_long
+from render.model.apimachinery.dns1123 import (
+    LONGEST_SUBDOMAIN,
+    as_label,
+    subdomain_faults,
+    too_long,
+)
 
 _LONGEST = 63
+_LONGEST_KEY = LONGEST_SUBDOMAIN + len("/") + _LONGEST
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_NAME})?"
 _ENDS = "must start and end with an alphanumeric character"
@@ -24,9 +30,13 @@ _INSIDE = frozenset("-_.")
 _OF_NAME = _INSIDE.union("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789")
 
 
-@lru_cache(maxsize=1024)
 def key_faults(key: str) -> tuple[str, ...]:
     """Why *key* is no key of a label, in Kubernetes' words; nothing if it is one."""
+    return _known_key_faults(key) if len(key) <= _LONGEST_KEY else tuple(_key_faults(key))
+
+
+@lru_cache(maxsize=1024)
+def _known_key_faults(key: str) -> tuple[str, ...]:
     return tuple(_key_faults(key))
 
 
@@ -50,13 +60,15 @@ def _key_faults(key: str) -> Iterator[str]:
 
 def value_faults(value: str) -> tuple[str, ...]:
     """Why *value* is no value of a label, in Kubernetes' words; nothing if it is one."""
-    return _value_faults(value) if len(value) <= _LONGEST else _value_faults.__wrapped__(value)
+    return _known_value_faults(value) if len(value) <= _LONGEST else _value_faults(value)
 
 
-@lru_cache(maxsize=4096)
 def _value_faults(value: str) -> tuple[str, ...]:
     faults = too_long(value, _LONGEST)
     return faults if not value or _is_name(value) else (*faults, _VALUE_FAULT)
+
+
+_known_value_faults = lru_cache(maxsize=4096)(_value_faults)
 
 
 def as_value(text: str) -> str:

@@ -8,7 +8,7 @@ from render.kubevirt import replicas
 from render.legacy import decoding
 from render.model import tree
 from render.model.release import Version
-from render.model.resource import KUBEVIRT, Resource
+from render.model.resource import KUBEVIRT, REPLICA_SET, Resource
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.factor.answers import PresetFactoring
@@ -92,7 +92,7 @@ class Selection:
 
 def _machine(resource: Resource) -> Resource:
     """What a replica set makes, whose VMIs presets select too; a pool has a stand-in."""
-    return replicas.machine_of(resource) if resource.kind == replicas.REPLICA_SET else resource
+    return replicas.machine_of(resource) if resource.kind == REPLICA_SET else resource
 
 
 class _Retiring:

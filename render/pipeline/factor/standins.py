@@ -19,7 +19,7 @@ from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.model.release import NEWEST
-from render.model.resource import KUBEVIRT, TEMPLATE, VM, Resource, from_body
+from render.model.resource import KUBEVIRT, POOL, TEMPLATE, VM, Resource, from_body
 from render.model.tree import Tree
 from render.pipeline.factor import places
 
@@ -54,7 +54,7 @@ class StandIn(NamedTuple):
     @property
     def is_templated(self) -> bool:
         """Whether the VM is made later, of a template, and in any namespace."""
-        return self.outer.kind != replicas.POOL
+        return self.outer.kind != POOL
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -86,7 +86,7 @@ def is_holder(resource: Resource) -> bool:
 
     What Harvester and Cluster API hold is immutable.
     """
-    if resource.kind == replicas.POOL:
+    if resource.kind == POOL:
         return replicas.is_holder(resource) and replicas.incomplete(resource) is None
     return resource.kind in (OPENSHIFT, OURS) and templates.is_template(resource)
 
@@ -104,7 +104,7 @@ def of(resources: Sequence[Resource]) -> Held:
 
 
 def _held_by(holder: Resource) -> Iterator[StandIn]:
-    if holder.kind == replicas.POOL:
+    if holder.kind == POOL:
         vm = replicas.first_replica(holder)._replace(holders=())
         yield StandIn(vm, holder, replicas.template_of(holder))
     else:

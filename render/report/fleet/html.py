@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from render.diagnostics.diagnostic import Severity, without_positions
 from render.model.counting import counted
 from render.model.hints import Any
+from render.model.resource import HOLDER_GROUPS
 from render.report.findings import Finding, Group, identity, keeping, kept_by_all, merge
 from render.report.fleet.capacity import data as capacity_data
 from render.report.fleet.capacity import tables
@@ -33,7 +34,6 @@ _Share = tuple[str, str, str]
 _Link = dict[str, Any]
 #: VMs by the identity of what is found of them.
 _Concerned = Mapping[object, Sequence[FleetMachine]]
-_HOLDERS = ("VirtualMachinePool", "VirtualMachineInstanceReplicaSet")
 
 
 def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B008 - a value
@@ -63,7 +63,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         more_reach=_more_reach(machines),
         total=_amounts(every),
         halted=len(machines) - every.machines,
-        has_holders=any(machine.resource.kind in _HOLDERS for machine in machines),
+        has_holders=any(machine.resource.kind in HOLDER_GROUPS for machine in machines),
         pinned=sum(bool(machine.pins) for machine in machines),
         differing=sum(machine.differs for machine in machines),
         is_small=is_small,

@@ -11,6 +11,7 @@ from render.diagnostics.exits import Exit
 from render.yaml.reader import read
 from tests.support.asking import Ask
 from tests.support.manifests import NAMESPACED, instancetype, vm
+from tests.support.repository import Repository
 
 VM = vm("web", namespace="prod", instancetype="small")
 OWN = vm("own", namespace="prod", instancetype="mine", kind=NAMESPACED)
@@ -226,6 +227,29 @@ def test_every_command_names_what_stands_elsewhere_in_the_repository(ask: Ask) -
     for command in commands:
         answer = ask(*command, files=files)
         assert "--catalog platform/small.yaml" in answer.out + answer.err, command
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_what_no_command_reads_there_is_not_named(ask: Ask, command: str) -> None:
+    """Of what git ignores, the settings exclude, or another repository has, nothing is looked up."""
+    Repository(Path())
+    exclude = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {exclude: [skip/]}\n"
+    files = {
+        ".gitignore": "out/\n",
+        ".virt-render.yaml": exclude,
+        "out/small.yaml": instancetype("small"),
+        "skip/small.yaml": instancetype("small"),
+        "vendor/.git/HEAD": "ref: refs/heads/main\n",
+        "vendor/small.yaml": instancetype("small"),
+        "prod/web.yaml": VM,
+    }
+    answer = ask(command, "prod/web.yaml", files=files)
+    assert answer.exit == Exit.FINDINGS
+    assert "VR201" in answer.out + answer.err
+    assert "stands in" not in answer.out + answer.err
+    assert "platform/small.yaml: add" in "".join(
+        ask("build", "prod/web.yaml", files={"platform/small.yaml": instancetype("small")})[1:]
+    )
 
 
 def test_a_loose_file_of_another_repository_is_looked_up_there(ask: Ask) -> None:

@@ -228,6 +228,19 @@ def test_last_line_says_which_folders_are_taken_for_roots_of_their_own(ask: Ask)
     assert why not in ask("check", files={".virt-render.yaml": settings}).err
 
 
+def test_rendered_vms_and_their_sources_are_no_roots_apart(ask: Ask) -> None:
+    """The copies are left out: nothing of a name stands twice, unless something else does."""
+    source = vm("web", namespace="prod", instancetype="u1.small")
+    files = {"vms/web.yaml": source, ".git/HEAD": ""}
+    rendered = ask("build", "vms", "--kubevirt", "1.9", files=files).out
+    line = ask("check", "--kubevirt", "1.9", files={"rendered/web.yaml": rendered}).err
+    assert "; not looked at: 1 rendered VM whose source is read too" in line
+    assert "roots of their own" not in line
+    others = {f"{name}/other.yaml": vm("other", memory="1Gi") for name in ("vms", "rendered")}
+    why = "rendered, vms taken for roots of their own, since each has VirtualMachine default/other;"
+    assert ask("check", "--kubevirt", "1.9", files=others).err.partition("; ")[2].startswith(why)
+
+
 def test_a_file_that_lends_to_a_kustomization_is_none_of_it(ask: Ask) -> None:
     """The VMs of the kustomization find their instancetype beside it: who checks that file checks none of them."""
     files = {

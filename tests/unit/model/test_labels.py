@@ -1,7 +1,12 @@
 """Keys and values of labels, as apimachinery accepts them."""
 
+import weakref
+from collections.abc import Callable
+
 import pytest
 
+from render.admission.metadata import open_names
+from render.model.apimachinery import dns1123
 from render.model.apimachinery.labels import key_faults, value_faults
 from render.model.apimachinery.selectors import SelectorError, selects
 from render.model.release import NEWEST, version
@@ -88,3 +93,34 @@ def test_an_operator_is_shown_as_go_quotes_it(operator: str, printed: str) -> No
     with pytest.raises(SelectorError) as found:
         selects(selector, {"a": "x"}, NEWEST)
     assert str(found.value) == f"{printed} is not a valid label selector operator"
+
+
+def _marked(text: str) -> object:
+    return [*open_names({"name": text})]
+
+
+class _Text(str):
+    """A text of which can be known whether anything holds it."""
+
+    __slots__ = ("__weakref__",)
+
+
+@pytest.mark.parametrize("faults", [value_faults, key_faults, dns1123.label_faults, _marked])
+def test_what_is_too_long_for_a_name_is_not_kept(faults: Callable[[str], object]) -> None:
+    """A language server reads many texts of any length."""
+    text = _Text("-" * 1000)
+    held = weakref.ref(text)
+    faults(text)
+    del text
+    assert held() is None
+
+
+def test_what_is_too_long_has_its_other_faults_too() -> None:
+    assert [len(value_faults("-" * size)) for size in (63, 64)] == [1, 2]
+    assert [len(key_faults("-" * size)) for size in (63, 1000)] == [1, 2]
+    assert [len(dns1123.label_faults("-" * size)) for size in (63, 64)] == [1, 2]
+
+
+def test_bytes_count_and_no_characters() -> None:
+    assert value_faults("ä" * 32)[0] == dns1123.label_faults("ä" * 32)[0]
+    assert value_faults("ä" * 32)[0] == "must be no more than 63 characters"

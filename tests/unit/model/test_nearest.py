@@ -14,6 +14,13 @@ DEVICES = ("mediatedDevices", "pciHostDevices", "usb")
         ("pciHostDevice", DEVICES, "pciHostDevices"),
         ("hostDevices", DEVICES, "pciHostDevices"),
         ("memmory", ("cpu", "memory"), "memory"),
+        ("storage", ("resources", "storageClassName"), ""),
+        ("storageClass", ("resources", "storageClassName"), "storageClassName"),
+        (
+            "volumeAttributes",
+            ("volumeAttributesClassName", "volumeName"),
+            "volumeAttributesClassName",
+        ),
         ("x" * 65, ("x" * 64,), ""),
     ],
 )

@@ -145,6 +145,23 @@ def test_a_new_mapping_is_made_once_for_all_that_is_moved_into_it() -> None:
     assert edit(text, *moves) == "a:\n  d: 3\ne:\n  b: 1\n  c: 2\n"
 
 
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        ((Move(("a", "b"), ("e", "b")), Put(("e", "b"), 5)), "a:\n  c: 2\ne:\n  f: 1\n  b: 5\n"),
+        ((Put(("e", "b"), 5), Move(("a", "b"), ("e", "b"))), "a:\n  c: 2\ne:\n  f: 1\n  b: 1\n"),
+        ((Put(("e", "b"), 5), Put(("e", "b"), 6)), "a:\n  b: 1\n  c: 2\ne:\n  f: 1\n  b: 6\n"),
+        ((Put(("e", "b"), {"x": 5}), Put(("e", "b", "x"), 6)), "a:\n  b: 1\n  c: 2\ne:\n  f: 1\n  b:\n    x: 6\n"),
+        ((Put(("e", "b"), 5), Remove(("e", "b"))), "a:\n  b: 1\n  c: 2\ne:\n  f: 1\n"),
+        (tuple(Move(("a", name), ("e", "g")) for name in "bc"), "e:\n  f: 1\n  g: 2\n"),
+    ],
+)  # fmt: skip
+def test_what_an_edit_adds_another_one_edits(changes: tuple[Operation, ...], after: str) -> None:
+    """No entry stands there twice."""
+    text = "a:\n  b: 1\n  c: 2\ne:\n  f: 1\n"
+    assert edit(text, *changes).replace("a: {}\n", "") == after
+
+
 def test_comments_in_what_is_removed_stay_in_its_place() -> None:
     text = "a: 1\nb: # why\n  # as asked\n  c: '#1' # exactly\nd: 2 # two\n"
     assert edit(text, Remove(("b",))) == "a: 1\n# why\n# as asked\n# exactly\nd: 2 # two\n"

@@ -19,7 +19,7 @@ from render.model import tree
 from render.model.hints import Literal
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
-from render.model.resource import Resource, ResourceRef, from_body, text_at
+from render.model.resource import MACHINES, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
 from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, of, whole, without
@@ -29,16 +29,6 @@ from render.report.impact.review import QUIET, Locate, ReviewPart, UncomparedInp
 from render.report.places import Place, Sources
 from render.system import files
 from render.yaml.budget import Limits
-
-_MACHINES = frozenset(
-    {
-        "VirtualMachine",
-        "VirtualMachineInstance",
-        "VirtualMachinePool",
-        "VirtualMachineInstanceReplicaSet",
-    }
-)
-
 
 _LOST = ("unrenderable",)
 #: How VMs may be synced: expanded, or as they are written.
@@ -481,7 +471,7 @@ def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
 
 
 def _is_machine(body: Tree) -> bool:
-    return body.get("kind") in _MACHINES or definitions.is_machine(from_body(body, 0))
+    return body.get("kind") in MACHINES or definitions.is_machine(from_body(body, 0))
 
 
 def _resource(body: Tree) -> Resource:
@@ -652,7 +642,7 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
         index
         for index, body in enumerate(state.objects)
         # Most objects are VMs, and most VMs are left out: their identity is read as plainly as can be.
-        if body.get("kind") not in _MACHINES or from_body(body, index).ref[1:] in names
+        if body.get("kind") not in MACHINES or from_body(body, index).ref[1:] in names
     ]
     return state.of(positions)
 

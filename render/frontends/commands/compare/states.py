@@ -4,7 +4,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, permutations
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -392,8 +392,8 @@ def sides_of(
         loaded_side.side(known, cluster)
         for loaded_side, cluster in zip(read, clusters, strict=True)
     ]
-    for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
-        _name_unfilled(loaded_side, side, other)
+    for (loaded_side, side), others in permutations(zip(read, loaded, strict=True)):
+        _name_unfilled(loaded_side, side, *others)
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
@@ -529,15 +529,20 @@ def _unopened(side: _LoadedSide, known: Collection[str]) -> Iterator[Diagnostic]
             yield fault._replace(location=place)
 
 
-def _name_unfilled(loaded_side: _LoadedSide, side: Side, other: Side) -> None:
+def _name_unfilled(
+    loaded_side: _LoadedSide, side: Side, loaded_other: _LoadedSide, other: Side
+) -> None:
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
-    for name in other.keys() - side.keys():
-        fault = loaded_side.unfilled(name, other[name].user)
+    for name, state in other.items():
+        known = side.get(name)
+        if known is not None:  # of what stands loose beside the kustomization there may be nothing
+            is_lost = state.objects and not (state.user or known.objects or known.fault)
+            if not is_lost or loaded_other.unfilled(name, "") is not None:
+                continue
+        fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            side[name] = NamedState(
-                loaded_side.name, [], other[name].settings, Sources(), fault,
-                appliers=loaded_side.failing(name),
-            )  # fmt: skip
+            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
 def _name_changed_charts(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
@@ -652,29 +657,31 @@ def _placed(
         here = _here(request, revisions.path, revisions.path)
         return here, here
     top = _top(revisions)
-    base = revisions.before or _branched_off(top)
+    base, head = _commits(top, revisions)
+    _demand(revisions.path, top, (base, head))
+    if not head and git.skipped(top):  # as a sparse checkout has it
+        head = WORK_TREE
+    first = _at(request, top, base, revisions.path, trees, beside=head)
+    return first, _at(request, top, head, revisions.path, trees, first.folder, beside=base)
+
+
+def _commits(top: str, revisions: _Revisions) -> tuple[str, str]:
+    """The ids of the commits that *revisions* mean, ``""`` for the working tree. Raises GitError."""
+    before, after = revisions.before, revisions.after
     if revisions.is_branch:
-        head = _commit_id(top, revisions.after or "HEAD")
-        base = git.merge_base(top, _commit_id(top, base), head)
-    _demand(revisions.path, top, (base, revisions.after))
-    ends = _id(top, base), _last(top, revisions.after)
-    first = _at(request, top, ends[0], revisions.path, trees, beside=ends[1])
-    return first, _at(request, top, ends[1], revisions.path, trees, first.folder, beside=ends[0])
+        head = _commit_id(top, after or "HEAD")
+        base = _commit_id(top, before) if before else _branched_off(top)
+        return git.merge_base(top, base, head), head if after else ""
+    base = _id(top, before) if before else _branched_off(top)
+    return base, _id(top, after) if after else ""
 
 
-def _last(top: str, revision: str) -> str:
-    """The commit that *revision* names; without one the work tree, as a sparse checkout has it if it is one."""
-    if revision:
-        return _id(top, revision)
-    return WORK_TREE if git.skipped(top) else ""
-
-
-def _demand(path: str, top: str, revisions: tuple[str, str]) -> None:
-    """Raise RefusedError unless *path* is there, now or at one of the *revisions*."""
+def _demand(path: str, top: str, commits: tuple[str, str]) -> None:
+    """Raise RefusedError unless *path* is there, now or at one of the *commits*."""
     inside = within(path, top)
     if inside == os.curdir or os.path.exists(path):
         return
-    if any(git.has(top, _id(top, revision), inside) for revision in revisions if revision):
+    if any(git.has(top, commit, inside) for commit in commits if commit):
         return
     place = Location(file=path)
     raise refused(codes.UNREADABLE.at(place, f"neither state has {path}", help=_USAGE))
