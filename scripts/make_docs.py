@@ -898,6 +898,11 @@ def history_schema() -> dict[str, Any]:
             "items": _closed(commit),
             "description": "the commits that took it out of the lock, oldest first",
         },
+        "moves": {
+            "type": "array",
+            "items": _closed({**commit, "from": text, "to": text}),
+            "description": "the commits that took it from one lock to another, oldest first",
+        },
     }
     return {
         "$schema": DIALECT,
