@@ -76,7 +76,9 @@ def _in_time(function: _Function, request: Request, work: Work) -> Exit:
     except signals.OverdueError:
         message = f"the deadline of {request.called.deadline} s has passed while {work.doing}"
         overdue = codes.DEADLINE.at(Location(), message, help="raise --deadline")
-        return _deliver(Answer(findings=(), faults=[overdue]), request, work)
+        # Nobody has come to read a pipe that was waited for, and nobody would end it if that went on.
+        files = [row for row in request.reporting.files if _waiting_for(row[1]) != work.doing]
+        return _deliver(Answer(findings=(), faults=[overdue]), _unfiled(request, files), work)
 
 
 def _answered(function: _Function, request: Request, work: Work) -> Answer:
@@ -134,9 +136,9 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
-def _unfiled(request: Request) -> Request:
-    """*request* without reports in files."""
-    return request._replace(reporting=request.reporting._replace(files=()))
+def _unfiled(request: Request, but_for: Sequence[tuple[str, str]] = ()) -> Request:
+    """*request* without reports in files, *but_for* some."""
+    return request._replace(reporting=request.reporting._replace(files=tuple(but_for)))
 
 
 def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
@@ -223,10 +225,14 @@ def _is_named_pipe(path: str) -> bool:
     return False
 
 
+def _waiting_for(path: str) -> str:
+    return f"waiting for a reader of the named pipe {path}"
+
+
 def _mention_pipes(paths: Iterable[str], request: Request, work: Work) -> None:
     """Say of the named pipes among *paths*, which are written next, that they want a reader."""
     for path in filter(_is_named_pipe, paths):
-        work.doing = f"waiting for a reader of the named pipe {path}"
+        work.doing = _waiting_for(path)
         if os.isatty(STDERR) and not request.reporting.quiet:
             emit(f"{work.doing}\n", STDERR)
 
