@@ -392,8 +392,8 @@ def later(folder: str, commit_id: str) -> frozenset[str]:
     return frozenset(listed.decode().split())
 
 
-#: How git says that a commit adds a file, or removes it.
-ADDED, REMOVED = "A", "D"
+#: How git says that a commit adds a file.
+ADDED = "A"
 #: What has a meaning in a pattern of paths.
 _PATTERN = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
 
@@ -401,7 +401,7 @@ _PATTERN = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
 def changes(top: str, name: str) -> dict[str, dict[str, str]]:
     """What each commit of the history of HEAD does to files called *name*, by its id and the path. Raises GitError.
 
-    As git says it: `ADDED`, `REMOVED`, or another letter.
+    As git says it: `ADDED`, or another letter.
     """
     words = (
         "--full-history",

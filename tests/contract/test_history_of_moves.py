@@ -177,6 +177,15 @@ def test_a_lock_that_was_removed_has_its_history(
     assert [end["subject"] for end in machine["removals"]] == ["Remove"]
 
 
+def test_a_rename_that_is_not_committed_hides_nothing(repository: Repository) -> None:
+    for folder in ("east", "west"):
+        write(repository, folder, name=folder)
+    step(repository, "Pin", "east", "west")
+    repository.git("mv", "east", "eastern")
+    for words in ((), ("east",)):
+        assert "   1  " in repository.fine("history", *words).partition("east")[2]
+
+
 def test_a_merge_of_a_rename_is_followed(repository: Repository) -> None:
     write(repository, "old")
     step(repository, "Pin", "old")

@@ -326,7 +326,7 @@ def _ends(history_: LockHistory, pasts: Iterable[VMHistory]) -> list[Diagnostic]
 def _histories(path: str, request: Request) -> tuple[LocksInGit, list[LockHistory]]:
     """Those of the lock of *path* and, as `pin` writes them, of the locks of the roots below; and all locks in git.
 
-    Those that a commit has removed are among them. Raises GitError.
+    Those that only commits have are among them. Raises GitError.
     """
     own = _place(path, request)
     locks = LocksInGit(own)
@@ -336,7 +336,7 @@ def _histories(path: str, request: Request) -> tuple[LocksInGit, list[LockHistor
     histories = [locks.at(name) for name in dict.fromkeys(names)]
     if not request.reading.lock and (is_repository(path, request) or not os.path.lexists(path)):
         git.require_commit(own.top)
-        histories += [locks.at(name) for name in locks.removed() if name not in names]
+        histories += [locks.at(name) for name in locks.gone() if name not in names]
     if not os.path.lexists(path) and not any(known.commits for known in histories):
         fault = codes.UNREADABLE.at(
             Location(file=path),

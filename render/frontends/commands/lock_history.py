@@ -119,15 +119,15 @@ class LocksInGit:
             self._histories[lock] = LockHistory.read(place)
         return self._histories[lock]
 
-    def removed(self) -> list[str]:
-        """The locks in and below what is asked about that a commit has removed, sorted. Raises GitError."""
-        names = {
-            lock
-            for changed in self._changes.values()
-            for lock, status in changed.items()
-            if status == git.REMOVED
-        }
-        return sorted(name for name in names if _is_in(os.path.dirname(name), self._own.folder))
+    def gone(self) -> list[str]:
+        """The locks in and below what is asked about that are only in commits, sorted. Raises GitError."""
+        names = {lock for changed in self._changes.values() for lock in changed}
+        return sorted(
+            name
+            for name in names
+            if _is_in(os.path.dirname(name), self._own.folder)
+            and not os.path.lexists(os.path.join(self._own.top, name))
+        )
 
     def followed(self, vm: str, lock: str, until: str = "") -> VMHistory:
         """The history of *vm* in the *lock* and where it was before; *until*: up to that commit. Raises GitError."""
