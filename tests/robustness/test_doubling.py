@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from render.frontends import dispatch
-from render.frontends.commands import lock_history
+from render.frontends.commands.committed import locks as lock_history
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository

@@ -8,7 +8,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.lock_history import (
+from render.frontends.commands.committed.locks import (
     EditRevision,
     LockHistory,
     LockMove,
