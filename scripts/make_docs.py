@@ -725,10 +725,10 @@ def impact_schema() -> dict[str, Any]:
                 "after": _closed(state),
                 "emit": text,
                 "otherwise": {
-                    **_closed({"emit": text, "machines": count}),
+                    **_closed({"emit": text, "machines": count, "state": perhaps}),
                     "type": ["object", "null"],
-                    "description": "to how many VMs something else would happen, synced the other way; "
-                    "null where --emit was given",
+                    "description": "to how many VMs something else would happen, synced the other way, in one state or "
+                    "both; null where --emit was given",
                 },
                 "uncompared": {
                     "type": "array",
@@ -774,6 +774,10 @@ def impact_schema() -> dict[str, Any]:
                                 "type": "boolean",
                                 "description": "false: what it turns off is checked as in the first state",
                             },
+                            "adopted": {
+                                "type": "boolean",
+                                "description": "taken for both states, since one says nothing of it",
+                            },
                         }
                     ),
                     "description": "settings of the repository itself that change",
@@ -795,7 +799,13 @@ def impact_schema() -> dict[str, Any]:
                 },
                 "definitions": {
                     "type": "array",
-                    "items": _closed({"resource": resource, "used": {"type": ["boolean", "null"]}}),
+                    "items": _closed(
+                        {
+                            "resource": resource,
+                            "became": {"enum": ["new", "changed", "deleted"]},
+                            "used": {"type": ["boolean", "null"]},
+                        }
+                    ),
                     "description": "instancetypes and preferences that changed; used: a VM asks for the name,"
                     " null where only what is not compared mentions it",
                 },
@@ -897,6 +907,11 @@ def history_schema() -> dict[str, Any]:
             "type": "array",
             "items": _closed(commit),
             "description": "the commits that took it out of the lock, oldest first",
+        },
+        "moves": {
+            "type": "array",
+            "items": _closed({**commit, "from": text, "to": text}),
+            "description": "the commits that took it from one lock to another, oldest first",
         },
     }
     return {

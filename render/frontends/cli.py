@@ -260,8 +260,24 @@ def _help(error: click.ClickException) -> str:
     word = getattr(error, "option_name", None) or getattr(error, "command_name", None) or ""
     # Without their dashes, which all have alike: --no-such is not near --no-quiet.
     names = {name.lstrip("-"): name for name in getattr(error, "possibilities", None) or ()}
-    near = nearest(word.lstrip("-"), names)
-    return f"did you mean {names[near]}? {otherwise}" if near else otherwise
+    near = names.get(nearest(word.lstrip("-"), names), "")
+    if command == _PROGRAM and getattr(error, "command_name", None):
+        near = _CALLED_OTHERWISE.get(word.lower()) or near
+        if os.path.exists(word) and not near:
+            near = f"check {word}"
+    return f"did you mean {near}? {otherwise}" if near else otherwise
+
+
+#: What others call what a command does, or a user may.
+_CALLED_OTHERWISE = {
+    "render": "build", "template": "build", "expand": "build", "generate": "build", "apply": "build",
+    "validate": "check", "lint": "check", "scan": "check",
+    "fix": "check --fix", "format": "check --fix",
+    "list": "report", "ls": "report", "inventory": "report", "status": "report",
+    "plan": "diff", "compare": "diff", "review": "diff",
+    "log": "history", "get": "show", "cat": "show", "print": "show", "describe": "explain", "why": "explain",
+    "lock": "pin", "upgrade": "pin --upgrade", "help": "--help", "version": "--version",
+}  # fmt: skip
 
 
 def _refuse(fault: Diagnostic) -> Exit:

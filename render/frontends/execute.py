@@ -6,7 +6,7 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
@@ -76,7 +76,9 @@ def _in_time(function: _Function, request: Request, work: Work) -> Exit:
     except signals.OverdueError:
         message = f"the deadline of {request.called.deadline} s has passed while {work.doing}"
         overdue = codes.DEADLINE.at(Location(), message, help="raise --deadline")
-        return _deliver(Answer(findings=(), faults=[overdue]), request, work)
+        # Nobody has come to read a pipe that was waited for, and nobody would end it if that went on.
+        files = [row for row in request.reporting.files if _waiting_for(row[1]) != work.doing]
+        return _deliver(Answer(findings=(), faults=[overdue]), _unfiled(request, files), work)
 
 
 def _answered(function: _Function, request: Request, work: Work) -> Answer:
@@ -112,6 +114,7 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
             tally = tally._replace(infos=reporting.infos_shown(findings, request))
+        _mention_pipes([file for _, file in request.reporting.files], request, work)
         faults = reporting.publish(findings, request, tally)
         exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:
@@ -133,9 +136,9 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     return exit_ if answer.exit is None or exit_ is Exit.INTERNAL else answer.exit
 
 
-def _unfiled(request: Request) -> Request:
-    """*request* without reports in files."""
-    return request._replace(reporting=request.reporting._replace(files=()))
+def _unfiled(request: Request, but_for: Sequence[tuple[str, str]] = ()) -> Request:
+    """*request* without reports in files, *but_for* some."""
+    return request._replace(reporting=request.reporting._replace(files=tuple(but_for)))
 
 
 def _diagnostics(answer: Answer, work: Work) -> Sequence[Diagnostic]:
@@ -224,16 +227,25 @@ def _is_named_pipe(path: str) -> bool:
     return False
 
 
+def _waiting_for(path: str) -> str:
+    return f"waiting for a reader of the named pipe {path}"
+
+
+def _mention_pipes(paths: Iterable[str], request: Request, work: Work) -> None:
+    """Say of the named pipes among *paths*, which are written next, that they want a reader."""
+    for path in filter(_is_named_pipe, paths):
+        work.doing = _waiting_for(path)
+        if os.isatty(STDERR) and not request.reporting.quiet:
+            emit(f"{work.doing}\n", STDERR)
+
+
 def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
     """Print the output of *answer*, or write it where *request* says; the answer is what the system refuses."""
     if request.reporting.output:
         from render.manifests import output
 
         work.doing = f"writing {request.reporting.output}"
-        if _is_named_pipe(request.reporting.output):
-            work.doing = f"waiting for a reader of the named pipe {request.reporting.output}"
-            if os.isatty(STDERR) and not request.reporting.quiet:
-                emit(f"{work.doing}\n", STDERR)
+        _mention_pipes([request.reporting.output], request, work)
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)

@@ -129,8 +129,8 @@ def publish(
     counted = counted._replace(waivers=(*request.beside.waivers, *counted.waivers))
     if _identifies(request):
         findings = identified(findings, in_repository())
-    print_findings(findings, request, counted)
     faults: list[Diagnostic] = []
+    # Before anything is printed, since from then on no deadline passes, and a pipe may want for a reader.
     for name, file in request.reporting.files:
         report_text = formats.report(
             name, _reported(findings, name, request), counted, _style(request)
@@ -142,6 +142,7 @@ def publish(
             write_atomic(file, report_text)
         except OSError as error:
             faults.append(unwritable(error, file))
+    print_findings(findings, request, counted)
     if faults:
         print_findings(find(faults, Sources()), request)
     return faults

@@ -154,3 +154,24 @@ def _requested(container: Tree) -> Tree:
 def listed(amounts: Amounts) -> str:
     """A list of resources as Kubernetes prints it: ``cpu=1,memory=2Gi``."""
     return ",".join(f"{name}={quantity.text_of(amounts[name])}" for name in sorted(amounts))
+
+
+def readable(amounts: Amounts) -> str:
+    """As `listed`, with what are only bytes there in ``Gi`` or ``Mi``, rounded up to hundredths."""
+    texts = ((name, quantity.text_of(amounts[name])) for name in sorted(amounts))
+    return ",".join(
+        f"{name}={_readable(text) if _is_bytes(name) else text}" for name, text in texts
+    )
+
+
+def _is_bytes(name: str) -> bool:
+    resource = name.rpartition(".")[2]
+    return resource in ("memory", "ephemeral-storage") or resource.startswith(HUGE)
+
+
+def _readable(text: str) -> str:
+    if not text.isdigit() or int(text) < 1 << 20:
+        return text
+    shift, unit = (30, "Gi") if int(text) >= 1 << 30 else (20, "Mi")
+    whole, hundredths = divmod(-(-int(text) * 100 >> shift), 100)
+    return f"{whole}.{hundredths:02}".rstrip("0").rstrip(".") + unit

@@ -405,6 +405,38 @@ def later(folder: str, commit_id: str) -> frozenset[str]:
     return frozenset(listed.decode().split())
 
 
+#: How git says that a commit adds a file.
+ADDED = "A"
+#: What has a meaning in a pattern of paths.
+_PATTERN = str.maketrans({char: f"\\{char}" for char in "*?[\\"})
+
+
+def changes(top: str, name: str) -> dict[str, dict[str, str]]:
+    """What each commit of the history of HEAD does to files called *name*, by its id and the path. Raises GitError.
+
+    As git says it: `ADDED`, or another letter.
+    """
+    words = (
+        "--full-history",
+        "--no-renames",
+        "--name-status",
+        "-z",
+        "--no-show-signature",
+        "--format=%H",
+    )
+    pathspec = f":(top,glob)**/{name.translate(_PATTERN)}"
+    printed = iter(os.fsdecode(run(top, "log", *words, "HEAD", "--", pathspec)).split("\0")[:-1])
+    found: dict[str, dict[str, str]] = {}
+    id_ = ""
+    for word in printed:
+        status = word.lstrip("\n")
+        if len(status) == 1:
+            found[id_][next(printed)] = status
+        else:
+            found[id_ := status] = {}
+    return found
+
+
 def moved_from(folder: str, commit_id: str, path: str) -> str:
     """What *path* was called before the commit, ``""`` where it was not there under any name. Raises GitError."""
     words = ("-r", "-z", "--find-renames", "--diff-filter=R", "--name-status", "--no-commit-id")

@@ -11,6 +11,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.hints import TypeVar
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system.files import read, reason, strays
 from render.system.signals import deferred, lift_deadline
 
@@ -18,6 +19,9 @@ _PERMISSIONS = 0o777
 _STRAY = "a link of the repository leads out of it from there; name the place that it leads to"
 _NAMED = 3  # of many files, as many as a line holds
 _T = TypeVar("_T")
+#: What we have open, by the names that the system has for it.
+_OPEN = pattern(r"/dev/(?P<stream>stdout|stderr)|/(dev|proc/self)/fd/(?P<number>\d{1,9})")
+_STREAMS = {"stdout": 1, "stderr": 2}
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -67,7 +71,8 @@ def write_all(
     What is replaced keeps its permissions, and its owner and group as far as we may set them: who runs us as root
     wants no files of root, and who may not give files away wants them written all the same. Access lists and
     attributes are not copied, and hard links to it keep the old text. A symbolic link stays and its target is
-    written, unless it stands in a repository and leads out of it; a device or a pipe is written as it is.
+    written, unless it stands in a repository and leads out of it; a device or a pipe is written as it is, and what is
+    open already (``/dev/stdout``) from where it stands on, as whoever redirected it to a file wants.
 
     *known*: files and what was read of them; where that is not what they say when all is ready, nothing is replaced
     (`ChangedError`). *sync* waits for the disk, which one file can afford and ten thousand cannot.
@@ -140,6 +145,9 @@ def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Stage
     with _about(path):
         if strays(path):
             raise OSError(errno.EPERM, _STRAY, path)
+        if (open_ := _descriptor(path)) is not None:
+            _write(os.dup(open_), text, sync=False)
+            return None
         was = _status(path)
         if was and not stat.S_ISREG(was.st_mode):
             # By that name: that of a pipe behind /dev/stdout leads nowhere once it is resolved.
@@ -153,6 +161,14 @@ def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Stage
             _copy_attributes(descriptor, was)
         _write(descriptor, text, sync=sync)
     return _Staged(path, target, name, was is None)
+
+
+def _descriptor(path: str) -> int | None:
+    """The number of our open file that *path* means by its name; no link is followed to one."""
+    named = _OPEN.fullmatch(os.path.abspath(path))
+    if not named:
+        return None
+    return int(named["number"]) if named["number"] else _STREAMS[named["stream"]]
 
 
 def _replace(staged: Sequence[_Staged], temporary: _Temporary) -> None:

@@ -237,7 +237,7 @@ def test_changed_settings_are_in_every_form_of_diff(repository: Repository) -> N
     repository.write("more/x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     found = json.loads(repository.run("diff", "HEAD", "--format", "json").stdout)
     assert found["settings"] == [
-        {"key": "catalog", "before": None, "after": ["more"], "applied": True}
+        {"key": "catalog", "before": None, "after": ["more"], "applied": True, "adopted": False}
     ]
     for form in ("text", "markdown", "html"):
         output = repository.run("diff", "HEAD", "--format", form).stdout

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from render.diagnostics.exits import Exit
 from tests.support import manifests, process
+from tests.support.cases import ROOT
 from tests.support.repository import Repository
 
 #: A disk without a volume.
@@ -635,6 +637,96 @@ def test_the_releases_are_named_where_the_configuration_changes_them(
     first = repository.fine("diff", "HEAD~1..HEAD").splitlines()[1]
     assert "with KubeVirt 1.8 -> " in first
     assert "with KubeVirt 1.9, synced with --emit source" in first
+
+
+CONFIGURATION = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {}\n"
+
+
+PREFERENCE = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineClusterPreference
+metadata: {name: fine}
+spec:
+  devices: {preferredRng: {}, preferredDiskBus: virtio}
+"""
+RUNNING = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec: {}
+status: {observedKubeVirtVersion: v1.8.0}
+"""
+
+
+def configured(repository: Repository, spec: str) -> None:
+    """Commit a configuration; nothing of it without *spec*."""
+    text = CONFIGURATION.replace("{}", f"{{{spec}}}") if spec else ""
+    repository.write(".virt-render.yaml", text)
+    repository.commit(f"With {spec}")
+
+
+def test_who_says_first_how_vms_are_synced_changes_none(repository: Repository) -> None:
+    """One state says nothing of it; what would be if it was as by itself is counted."""
+    repository.write("fine.yaml", PREFERENCE)
+    for name in ("db", "web"):
+        text = (repository.folder / f"vms/{name}.yaml").read_text(encoding="utf-8")
+        own = "  preference: {name: fine}\n  template:"
+        disk = "      volumes: [{name: root, containerDisk: {image: disk}}]\n      domain:"
+        text = text.replace("  template:", own, 1).replace("      domain:", disk, 1)
+        repository.write(f"vms/{name}.yaml", text)
+    repository.commit("With a preference")
+    configured(repository, "emit: vm")
+    adopted = "emit none -> vm (taken for both states, since one says nothing of it)"
+    for words in ("HEAD~1..HEAD", "HEAD..HEAD~1"):
+        counts, header = repository.fine("diff", words).splitlines()[:2]
+        assert counts == "2 VMs: 2 same"
+        assert "synced with --emit vm (" in header
+        assert "would fare otherwise with --emit source in " in header
+        assert "(taken for both states, since one says nothing of it)" in header
+    assert adopted in repository.fine("diff", "HEAD~1..HEAD")
+    assert adopted in repository.fine("diff", "HEAD~1..HEAD", "--format", "markdown")
+    document = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
+    schema = json.loads((ROOT / "schemas/impact.schema.json").read_bytes())
+    jsonschema.validate(document, schema)
+    assert document["settings"] == [
+        {"key": "emit", "before": None, "after": "vm", "applied": True, "adopted": True}
+    ]
+    assert document["otherwise"]["emit"] == "source"
+    assert document["otherwise"]["state"] == document["before"]["name"]
+    # Where both say it, a switch is one.
+    configured(repository, "emit: source")
+    switched = repository.fine("diff", "HEAD~1..HEAD").splitlines()[1]
+    assert "with --emit vm -> " in switched
+    assert "taken for both" not in switched
+
+
+def test_who_says_first_which_release_runs_upgrades_none(repository: Repository) -> None:
+    configured(repository, 'kubevirt: "1.6"')
+    text = repository.fine("diff", "HEAD~1..HEAD").splitlines()
+    assert text[0] == "2 VMs: 2 same"
+    assert "with KubeVirt" not in text[1]
+    assert "kubevirt none -> 1.6 (taken for both states" in text[1]
+    # A resource of the cluster says it too.
+    repository.git("rm", "--quiet", ".virt-render.yaml")
+    repository.write("kubevirt.yaml", RUNNING)
+    repository.commit("A cluster")
+    configured(repository, 'kubevirt: "1.9"')
+    text = repository.fine("diff", "HEAD~1..HEAD").splitlines()
+    assert "taken for both" not in text[1]
+
+
+def test_a_definition_says_what_became_of_it(repository: Repository) -> None:
+    repository.instancetype("old")
+    repository.instancetype("kept")
+    repository.commit("Two more")
+    repository.git("rm", "--quiet", "instancetypes/old.yaml")
+    repository.instancetype("new")
+    repository.instancetype("kept", cpus=7)
+    document = json.loads(repository.fine("diff", "HEAD", "--format", "json"))
+    schema = json.loads((ROOT / "schemas/impact.schema.json").read_bytes())
+    jsonschema.validate(document, schema)
+    found = {item["resource"]["name"]: item["became"] for item in document["definitions"]}
+    assert found == {"old": "deleted", "kept": "changed", "new": "new"}
 
 
 def test_the_other_way_to_sync_is_named_where_nobody_chose_one(repository: Repository) -> None:

@@ -124,6 +124,16 @@ def test_lines_are_as_wide_as_the_terminal_and_have_the_words_of_a_pipe(
     assert not set(piped.split()) - set(printed.split())
 
 
+def test_a_page_is_printed_to_no_terminal_that_did_not_ask_for_it(shop: Path) -> None:
+    printed = _STYLE.sub("", at_terminal("report", shop))
+    assert "<html" not in printed
+    assert "virt-render report -o fleet.html" in printed
+    assert "<html" in at_terminal("report -o -", shop)
+    assert "<html" in at_terminal("report --format html", shop)
+    assert at_terminal("report --format csv", shop).startswith("kind,namespace,name")
+    assert "<html" in run("report", cwd=shop).stdout
+
+
 @pytest.mark.parametrize("name", ["check", "fixes", "diff", "explain", "history"])
 def test_colours_are_for_who_wants_them(shop: Path, name: str) -> None:
     assert _STYLE.search(at_terminal(COMMANDS[name], shop))

@@ -362,17 +362,19 @@ def test_history_across_a_merge_has_each_step_once(repository: Repository) -> No
     assert rows(repository.fine("history", "web")) == expected
 
 
-def test_history_of_a_moved_folder_says_where_it_was(repository: Repository) -> None:
+def test_history_of_a_moved_folder_goes_on(repository: Repository) -> None:
     repository.fine("pin")
-    repository.commit("Pin")
+    pinned = repository.commit("Pin")
     for folder in ("vms", "instancetypes", LOCK):
         (repository.folder / "fleet").mkdir(exist_ok=True)
         repository.git("mv", folder, f"fleet/{folder}")
     moved = repository.commit("Move")
     done = repository.run("history", "web", "fleet")
-    assert rows(done.stdout) == [("1", moved[:10])]
-    assert f"{moved[:10]} moved {LOCK} to fleet/{LOCK}" in done.stderr
-    assert "VR616" in repository.run("show", "web", "fleet", "--revision", "9").stderr
+    assert rows(done.stdout) == [("1", pinned[:10])]
+    assert f"   -  {moved[:10]}" in done.stdout
+    assert "moved from . to fleet" in done.stdout
+    assert "VR616" not in done.stderr
+    assert sockets(repository.fine("show", "web", "fleet", "--revision", "1"), "web") == 2
 
 
 def test_history_runs_nothing_that_the_repository_names(repository: Repository) -> None:

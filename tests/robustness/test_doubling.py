@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from render.frontends import dispatch
-from render.frontends.commands import history
-from render.system.git import Commit
+from render.frontends.commands.committed import locks as lock_history
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -501,13 +500,13 @@ def test_twice_the_changed_items_are_twice_the_work(
     assert counts[2] <= MOST * counts[1]
 
 
-class _CountedRevision(history._EditRevision):  # noqa: SLF001 - what is looked at again and again
+class _CountedRevision(lock_history.EditRevision):
     """An edit revision that counts how often somebody looks through its commits."""
 
     looks = 0
 
     @property
-    def commits(self) -> list[Commit]:
+    def commits(self) -> list[lock_history.LockCommit]:
         """The commits."""
         _CountedRevision.looks += 1
         return self[0]
@@ -516,7 +515,7 @@ class _CountedRevision(history._EditRevision):  # noqa: SLF001 - what is looked 
 def test_twice_the_commits_are_twice_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "_EditRevision", _CountedRevision)
+    monkeypatch.setattr(lock_history, "EditRevision", _CountedRevision)
     repository = Repository(tmp_path / "repository")
     monkeypatch.chdir(repository.folder)
     counts, looks, made = [], [], 0

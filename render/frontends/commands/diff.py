@@ -80,7 +80,7 @@ def _reviewed(
     sides = compared(before, after, request, other)
     emitted = next(state.settings.emit for side in (after, before) for state in side.values())
     old_state, new_state = _states(clusters, (before, after))
-    otherwise = OtherEmit(other, sides.other_way) if other else None
+    otherwise = OtherEmit(other, sides.other_way, _alone(before, after)) if other else None
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), unseen(after),
@@ -88,6 +88,12 @@ def _reviewed(
         sides.mentioned,
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
+
+
+def _alone(before: Side, after: Side) -> str | None:
+    """The state that says nothing of how it is synced where the other does; None without one."""
+    states = (state for side in (before, after) for state in side.values())
+    return next((state.name for state in states if "emit" in state.adopted), None)
 
 
 def _waivers(after: Side) -> list[Waiver]:
@@ -119,8 +125,11 @@ def _settings_changed(before: Side, after: Side) -> tuple[SettingChange, ...]:
     old, new = (next((state.configured for state in side.values()), {}) for side in (before, after))
     keys = sorted(key for key in {*old, *new} if old.get(key) != new.get(key))
     kept = next((state.kept for state in after.values()), frozenset[str]())
+    states = [next(iter(side.values()), None) for side in (before, after)]
+    adopted = {key for state in states if state for key in state.adopted}
     return tuple(
-        SettingChange(key, old.get(key), new.get(key), applied=key not in kept) for key in keys
+        SettingChange(key, old.get(key), new.get(key), key not in kept, key in adopted)
+        for key in keys
     )
 
 

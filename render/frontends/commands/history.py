@@ -2,12 +2,20 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
+from render.frontends.commands.committed.locks import (
+    EditRevision,
+    LockHistory,
+    LockMove,
+    LocksInGit,
+    RepositoryPath,
+    VMHistory,
+)
 from render.frontends.commands.snapshots import Rendering, Snapshot, rendered, request_at
 from render.frontends.commits import back_at, within
 from render.frontends.origin import origin_of
@@ -25,60 +33,32 @@ from render.model.regex import pattern
 from render.report import terminal
 from render.report.findings import find, merge
 from render.report.history import text
-from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
+from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldMove, ToldRevision
 from render.report.places import Sources
-from render.revisions import lockfile
 from render.revisions.hashes import rendered_hash
-from render.revisions.lockfile import Lock, Pin
 from render.system import git
 from render.system.git import Commit, GitError
 from render.system.streams import STDOUT
 from render.yaml import writer
-from render.yaml.reader import read
 
 if TYPE_CHECKING:
     from render.diff.impact import MachineImpact
 
 
-class _RepositoryPath(NamedTuple):
-    """Where PATH is in its repository: *top* is the work tree; *folder* and *lock* are seen from there."""
+class _Meant(NamedTuple):
+    """The *vms*, each with its history, that are meant of the lock whose history is *known*."""
 
-    top: str
-    folder: str
-    lock: str
-
-    def home(self, folder: str) -> str:
-        """The folder of the lock where *folder* is what is called so here."""
-        return os.path.join(folder, os.path.relpath(os.path.dirname(self.lock) or ".", self.folder))
-
-
-class _LockHistory(NamedTuple):
-    """The lock at *place*: the *commits* that changed it, newest first, and what it was at each, oldest first."""
-
-    place: _RepositoryPath
-    commits: list[Commit]
-    locks: "_Locks"
-
-
-class _EditRevision(NamedTuple):
-    """An edit revision: the commits, oldest first, whose lock has this pin without a break, and the pin.
-
-    A number may come again at another edit: where a lock was reverted, or a VM was away for a while.
-    *before*: the edit revision that it followed. *removals*: the commits with which it ended, and none followed.
-    """
-
-    commits: list[Commit]
-    pin: Pin
-    before: "_EditRevision | None"
-    removals: list[Commit]
+    known: LockHistory
+    vms: dict[str, VMHistory]
 
 
 def history(request: Request, work: Work) -> Answer:
     """List the edit revisions of a VM, or of all."""
     name, path = _words(request)
     work.begin("read", f"reading the history of {name or path}")
-    meant = _meant_vms(name, _histories(path, request))
-    told = _told(meant, request, work)
+    locks, histories = _histories(path, request)
+    meant = _meant_vms(name, histories, locks)
+    told = _told(meant, locks, request, work)
     work.begin("write", "writing the answer")
     match request.own["format"]:
         case "json":
@@ -92,7 +72,9 @@ def history(request: Request, work: Work) -> Answer:
         case _:
             output = text.report(told, colour=_is_coloured(request))
     is_text = request.own["format"] == "text"
-    ends = merge(find((end for known, _ in meant for end in _ends(known)), Sources()))
+    ends = merge(
+        find((end for each in meant for end in _ends(each.known, each.vms.values())), Sources())
+    )
     return Answer(output, ends, Exit.OK, for_people=is_text)
 
 
@@ -115,32 +97,23 @@ def _words(request: Request) -> tuple[str, str]:
     return word, os.curdir
 
 
-_Meant = Sequence[tuple[_LockHistory, list[str]]]
-
-
-def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
+def _told(meant: Sequence[_Meant], locks: LocksInGit, request: Request, work: Work) -> ToldHistory:
     """The history of the VMs that are *meant* of each lock. Raises RefusedError."""
     since = request.own["since"]
-    (first, _), *others = meant
-    top, commits = first.place.top, first.commits
-    if others:  # in the one order that git has for all of them
-        commits = git.commits(top, *(known.place.lock for known, _ in meant))
+    known = meant[0].known
+    top, commits = known.place.top, known.commits
+    histories = {(each.known.place, vm): each.vms[vm] for each in meant for vm in each.vms}
+    names = {lock: None for history_ in histories.values() for lock in _locks_of(history_)}
+    if {*names} != {known.place.lock}:  # in the one order that git has for all of them
+        commits = git.commits(top, *names)
     commit_ids = _since(since, top, commits)
-    edits = {(known.place, vm): _edits_of(vm, known.locks) for known, vms in meant for vm in vms}
     wanted = {
-        key: [edit for edit in own_edits if edit.commits[0].id in commit_ids]
-        for key, own_edits in edits.items()
-    }
-    removals = {
-        key: [
-            _told_commit(end) for edit in own_edits for end in edit.removals if end.id in commit_ids
-        ]
-        for key, own_edits in edits.items()
+        key: [edit for edit in own.edits if edit.id in commit_ids] for key, own in histories.items()
     }
     needed = [
-        (place, vm, revision)
-        for (place, vm), own_edits in wanted.items()
-        for edit in own_edits
+        (vm, revision)
+        for (_, vm), edits in wanted.items()
+        for edit in edits
         for revision in (edit.before, edit)
         if revision
     ]
@@ -148,14 +121,39 @@ def _told(meant: _Meant, request: Request, work: Work) -> ToldHistory:
     machines = [
         ToldMachine(
             vm,
-            [_revision(place, vm, edit, renderings) for edit in own_edits],
+            [_revision(vm, edit, renderings) for edit in edits],
             place.lock,
-            removals[place, vm],
+            *_turns(vm, place.lock, histories[place, vm], locks, commit_ids),
         )
-        for (place, vm), own_edits in wanted.items()
-        if own_edits or removals[place, vm] or not since
+        for (place, vm), edits in wanted.items()
     ]
-    return ToldHistory(machines, [commit.id for commit in commits], since)
+    told = [each for each in machines if each.revisions or each.removals or each.moves or not since]
+    return ToldHistory(told, [commit.id for commit in commits], since)
+
+
+def _locks_of(history_: VMHistory) -> Iterator[str]:
+    """The locks that have what it tells."""
+    return (at.place.lock for edit in history_.edits for at in edit.commits)
+
+
+def _turns(
+    vm: str, lock: str, history_: VMHistory, locks: LocksInGit, commit_ids: Collection[str]
+) -> tuple[list[ToldCommit], list[ToldMove]]:
+    """The removals and the moves of *vm* with one of the *commit_ids*, each oldest first."""
+    ends = [end for edit in history_.edits for end in edit.removals]
+    left = {end.id: other for end in ends if (other := locks.went_to(vm, lock, end.id))}
+    moves = [
+        *history_.moves,
+        *(LockMove(end, lock, left[end.id]) for end in ends if end.id in left),
+    ]
+    return (
+        [_told_commit(end) for end in ends if end.id in commit_ids and end.id not in left],
+        [
+            ToldMove(_told_commit(move.commit), move.before, move.after)
+            for move in moves
+            if move.commit.id in commit_ids
+        ],
+    )
 
 
 _DAY = pattern(r"\d{4}-\d\d-\d\d")
@@ -177,12 +175,16 @@ def _since(since: str, top: str, commits: Sequence[Commit]) -> frozenset[str]:
     return frozenset(commit.id for commit in commits if commit.id in later)
 
 
-_Key = tuple[_RepositoryPath, str, str]
+_Key = tuple[str, str, str]
 _Renderings = dict[_Key, Rendering | RefusedError]
 
 
+def _key(vm: str, edit: EditRevision) -> _Key:
+    return edit.commits[0].place.lock, vm, edit.id
+
+
 def _renderings(
-    needed: Sequence[tuple[_RepositoryPath, str, _EditRevision]],
+    needed: Sequence[tuple[str, EditRevision]],
     commits: Sequence[Commit],
     request: Request,
     work: Work,
@@ -191,40 +193,45 @@ def _renderings(
 
     A commit is laid out and rendered once, however many VMs are looked at.
     """
-    open_: dict[_Key, tuple[_Key, _EditRevision]] = {}
-    by_commit: dict[str, list[tuple[_Key, _EditRevision]]] = {}
-    for place, vm, edit in needed:
-        key = place, vm, edit.commits[0].id
+    open_: dict[_Key, tuple[str, EditRevision]] = {}
+    by_commit: dict[str, dict[str, list[_Opened]]] = {}
+    for vm, edit in needed:
+        key = _key(vm, edit)
         if key not in open_:
-            open_[key] = key, edit
-            for commit in edit.commits:
-                by_commit.setdefault(commit.id, []).append(open_[key])
+            open_[key] = vm, edit
+            for place, commit in edit.commits:
+                folders = by_commit.setdefault(commit.id, {})
+                folders.setdefault(place.folder, []).append(_Opened(key, vm, edit, place))
     done: _Renderings = {}
     for commit in reversed(commits):
-        here = [opened for opened in by_commit.get(commit.id, ()) if opened[0] not in done]
-        if not here:
-            continue
-        names = here[0][0][1] if len(here) == 1 else counted(len(here), "VM")
-        work.doing = f"rendering {names} as of {commit.id[:10]}"
-        with _back_at(here[0][0][0], commit, request) as folder:
-            done |= _at_commit(here, folder, request, work)
-    for key, edit in open_.values():
-        if key not in done:
-            done[key] = _unknown(key[1], edit)
-    return done
+        for opened in by_commit.get(commit.id, {}).values():
+            here = [each for each in opened if each.key not in done]
+            if not here:
+                continue
+            names = here[0].vm if len(here) == 1 else counted(len(here), "VM")
+            work.doing = f"rendering {names} as of {commit.id[:10]}"
+            with _back_at(here[0].place, commit, request) as folder:
+                done |= _at_commit(here, folder, request, work)
+    return {key: done[key] if key in done else _unknown(*open_[key]) for key in open_}
 
 
-def _at_commit(
-    here: Sequence[tuple[_Key, _EditRevision]], folder: str, request: Request, work: Work
-) -> _Renderings:
+class _Opened(NamedTuple):
+    """The *edit* of *vm* that is looked for at a commit, where it stands in the lock at *place*."""
+
+    key: _Key
+    vm: str
+    edit: EditRevision
+    place: RepositoryPath
+
+
+def _at_commit(here: Sequence[_Opened], folder: str, request: Request, work: Work) -> _Renderings:
     """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
     found: _Renderings = {}
     try:
         snapshot = Snapshot(request_at(request, folder), work)
     except RefusedError as error:
-        return {key: error for key, _ in here}
-    for key, edit in here:
-        place, vm, _ = key
+        return {each.key: error for each in here}
+    for key, vm, edit, place in here:
         try:
             rendering = snapshot.of(whole(vm), home=place.home(folder))
         except RefusedError as error:
@@ -239,16 +246,14 @@ def _told_commit(commit: Commit) -> ToldCommit:
     return ToldCommit(commit.id, commit.date, commit.subject)
 
 
-def _revision(
-    place: _RepositoryPath, vm: str, edit: _EditRevision, renderings: _Renderings
-) -> ToldRevision:
-    commit = edit.commits[0]
+def _revision(vm: str, edit: EditRevision, renderings: _Renderings) -> ToldRevision:
+    commit = edit.commits[0].commit
     refs = {word: entry.ref for word, entry in edit.pin.entries.items() if entry.ref}
     told = ToldRevision(
         edit.pin.revision, _told_commit(commit), refs, is_first=not edit.before,
     )  # fmt: skip
-    now = renderings[place, vm, commit.id]
-    last = renderings[place, vm, edit.before.commits[0].id] if edit.before else None
+    now = renderings[_key(vm, edit)]
+    last = renderings[_key(vm, edit.before)] if edit.before else None
     if isinstance(now, RefusedError):
         first = next((f.diagnostic for f in now.findings if f.diagnostic.is_error), None)
         return told._replace(fault=first.message if first else "why is not known")
@@ -270,15 +275,18 @@ def show(request: Request, work: Work) -> Answer:
         with _back_at(place, commit, request) as folder:
             text = rendered(name, request_at(request, folder), work, whole=False).text
     else:
-        known, vm = _single_vm(name, _histories(path, request))
-        edit = _meant(vm, revision, known)
-        text = _render_edit(vm, known.place, request, edit, work).text
+        locks, histories = _histories(path, request)
+        known, vm, past = _single_vm(name, _meant_vms(name, histories, locks))
+        edit = _meant_edit(vm, revision, known, past)
+        text = _render_edit(vm, request, edit, work).text
     return Answer([writer.write([text])], ())
 
 
-def _meant(vm: str, revision: int | None, history_: _LockHistory) -> _EditRevision:
+def _meant_edit(
+    vm: str, revision: int | None, history_: LockHistory, past: VMHistory
+) -> EditRevision:
     """The edit revision that has the number *revision*; several are fine only where they render to the same."""
-    edits = _edits_of(vm, history_.locks)
+    edits = past.edits
     matching = [edit for edit in edits if edit.pin.revision == revision]
     if not matching:
         known = ", ".join(dict.fromkeys(str(edit.pin.revision) for edit in edits))
@@ -286,19 +294,20 @@ def _meant(vm: str, revision: int | None, history_: _LockHistory) -> _EditRevisi
             f"{vm} has no revision {revision} in the history of {history_.place.lock};"
             f" there is {known}"
         )
-        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(history_)]
+        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(history_, [past])]
         raise refused(*faults)
     if len({edit.pin.rendered for edit in matching}) > 1:
-        ids = ", ".join(edit.commits[0].id[:10] for edit in matching)
+        ids = ", ".join(edit.id[:10] for edit in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
-        cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].commits[0].id[:10]}"
+        cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].id[:10]}"
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
     return matching[0]
 
 
-def _ends(history_: _LockHistory) -> list[Diagnostic]:
-    """Where the history of a lock ends though there was more."""
-    place, commits, _ = history_
+def _ends(history_: LockHistory, pasts: Iterable[VMHistory]) -> list[Diagnostic]:
+    """Where the history of a lock, and the *pasts* of its VMs, end though there was more."""
+    place, commits = history_.place, history_.commits
+    followed = {move.before for past in pasts for move in past.moves}
     oldest = [commit for commit in commits if not commit.parents]
     diagnostics = []
     if git.is_shallow(place.top):
@@ -307,34 +316,37 @@ def _ends(history_: _LockHistory) -> list[Diagnostic]:
         diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help="git fetch --unshallow"))
     for commit in oldest:
         former = git.moved_from(place.top, commit.id, place.lock)
-        if former:
-            message = f"{commit.id[:10]} moved {former} to {place.lock}: what was before is told where it was"
-            cure = f"git worktree add ../before {commit.id[:10]}^, and ask there for {os.path.dirname(former) or '.'}"
+        if former and former not in followed:
+            message = f"{commit.id[:10]} moved {former} to {place.lock}, with other VMs: what was before is told there"
+            cure = f"virt-render history '*' {os.path.dirname(former) or '.'}"
             diagnostics.append(codes.HISTORY_ENDS.at(Location(), message, help=cure))
     return diagnostics
 
 
-def _histories(path: str, request: Request) -> list[_LockHistory]:
-    """Those of the lock of *path* and, as `pin` writes them, of the locks of the roots below. Raises GitError."""
+def _histories(path: str, request: Request) -> tuple[LocksInGit, list[LockHistory]]:
+    """Those of the lock of *path* and, as `pin` writes them, of the locks of the roots below; and all locks in git.
+
+    Those that only commits have are among them. Raises GitError.
+    """
     own = _place(path, request)
-    found = [own]
+    locks = LocksInGit(own)
+    names = [own.lock]
     if not request.reading.lock and is_repository(path, request):
-        below = (within(file, own.top) for file in walk.locks(path))
-        found += [own._replace(lock=file) for file in below if file != own.lock]
-    histories = []
-    for place in found:
-        commits = git.commits(place.top, place.lock)
-        histories.append(_LockHistory(place, commits, _locks(place, commits)))
+        names += [within(file, own.top) for file in walk.locks(path)]
+    histories = [locks.at(name) for name in dict.fromkeys(names)]
+    if not request.reading.lock and (is_repository(path, request) or not os.path.lexists(path)):
+        git.require_commit(own.top)
+        histories += [locks.at(name) for name in locks.gone() if name not in names]
     if not os.path.lexists(path) and not any(known.commits for known in histories):
         fault = codes.UNREADABLE.at(
             Location(file=path),
             f"cannot read {path}: it is not there, and git has never had a lock in it",
         )
         raise refused(fault)
-    return histories
+    return locks, histories
 
 
-def _place(path: str, request: Request) -> _RepositoryPath:
+def _place(path: str, request: Request) -> RepositoryPath:
     """Where *path* is in its repository, and its lock: what is not there any more may have been a folder."""
     folder = path if os.path.isdir(path) or not os.path.lexists(path) else os.path.dirname(path)
     present = folder or os.curdir
@@ -342,44 +354,47 @@ def _place(path: str, request: Request) -> _RepositoryPath:
         present = os.path.dirname(present) or os.curdir
     top = os.path.realpath(git.root(present))
     lock = request.reading.lock or os.path.join(folder, LOCK)
-    return _RepositoryPath(
+    return RepositoryPath(
         top,
         within(path, top),
         os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
     )  # fmt: skip
 
 
-_Locks = Sequence[tuple[Commit, Lock | None]]
+def _meant_vms(name: str, histories: Sequence[LockHistory], locks: LocksInGit) -> list[_Meant]:
+    """The VMs that *name*, a name or a pattern, means, by the lock that has them; all without one. Raises.
 
-
-def _locks(place: _RepositoryPath, commits: Sequence[Commit]) -> _Locks:
-    """The lock at each of *commits*, oldest first."""
-    in_time = commits[::-1]
-    texts = git.texts_of(place.top, [commit.id for commit in in_time], place.lock)
-    return [(commit, _lock(text, place)) for commit, text in zip(in_time, texts, strict=True)]
-
-
-def _meant_vms(name: str, histories: Sequence[_LockHistory]) -> _Meant:
-    """The VMs that *name*, a name or a pattern, means, by the lock that has them; all without one. Raises."""
-    meant = [(known, vms) for known in histories if (vms := _vms_of(name, known))]
-    if not meant:
+    One that has moved is told where it is, if that is asked about too.
+    """
+    found = [(known, vms) for known in histories if (vms := _vms_of(name, known))]
+    if not found:
         raise _pins_none(name, histories)
-    vms = sorted({vm for _, own in meant for vm in own})
-    if name and not is_pattern(name) and len(vms) > 1:
-        message, cure = ambiguity(name, vms)
+    names = sorted({vm for _, vms in found for vm in vms})
+    if name and not is_pattern(name) and len(names) > 1:
+        message, cure = ambiguity(name, names)
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
+    places = {known.place.lock for known, _ in found}
+    meant = []
+    for known, vms in found:
+        lock = known.place.lock
+        pasts = {
+            vm: locks.followed(vm, lock)
+            for vm in vms
+            if len(places) == 1 or locks.successor(vm, lock) not in places
+        }
+        meant += [_Meant(known, pasts)] if pasts else []
     return meant
 
 
-def _vms_of(name: str, history_: _LockHistory) -> list[str]:
+def _vms_of(name: str, history_: LockHistory) -> list[str]:
     """Those of the lock that *name* may mean, all without one."""
-    known = dict.fromkeys(vm for _, lock in history_.locks if lock for vm in lock.pins)
+    known = sorted(history_.vms)
     if not name:
-        return sorted(known)
+        return known
     return (matching(name, known) if is_pattern(name) else []) or fitting(name, known)
 
 
-def _pins_none(name: str, histories: Sequence[_LockHistory]) -> RefusedError:
+def _pins_none(name: str, histories: Sequence[LockHistory]) -> RefusedError:
     """That no lock has ever had *name*, and why that may be."""
     place = histories[0].place
     known = {vm for each in histories for vm in _vms_of("", each)}
@@ -392,88 +407,43 @@ def _pins_none(name: str, histories: Sequence[_LockHistory]) -> RefusedError:
         for each in histories
         if not each.commits and os.path.lexists(os.path.join(place.top, each.place.lock))
     ]
-    if known:
+    if os.path.isdir(name):
+        cure = f"to name the folder: virt-render history {os.path.join(os.curdir, name)}"
+    elif known:
         cure = did_you_mean(name, [*spellings(known), *like(name, known)], cure)
     elif left and not begun:
         cure = f"{left[0]} is not committed yet: a history begins with the first commit of a lock"
     found = codes.HISTORY_UNREADABLE.at(Location(), message, help=cure)
-    return refused(found, *(end for each in histories for end in _ends(each)))
+    return refused(found, *(end for each in histories for end in _ends(each, ())))
 
 
-def _single_vm(name: str, histories: Sequence[_LockHistory]) -> tuple[_LockHistory, str]:
+def _single_vm(name: str, meant: Sequence[_Meant]) -> tuple[LockHistory, str, VMHistory]:
     """The one VM that *name* means, and the lock that has it. Raises RefusedError."""
-    meant = _meant_vms(name, histories)
     if len(meant) > 1:
-        folders = [os.path.dirname(known.place.lock) or "." for known, _ in meant]
-        vm = meant[0][1][0]
+        folders = [os.path.dirname(each.known.place.lock) or "." for each in meant]
+        vm = next(iter(meant[0].vms))
         message = f"{vm} is in {', '.join(folders)}"
         cure = f"name one of them: virt-render show {vm} {folders[0]} --revision N"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     ((known, vms),) = meant
     if len(vms) > 1:
-        message, cure = ambiguity(name, vms)
+        message, cure = ambiguity(name, [*vms])
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
-    return known, vms[0]
-
-
-def _lock(text: bytes, place: _RepositoryPath) -> Lock | None:
-    """The lock in *text*; None where it cannot be read."""
-    contents = read(text, place.lock)
-    if contents.diagnostics:
-        return None
-    if not contents.documents:  # it was removed
-        return lockfile.EMPTY
-    lock, faults = lockfile.read(contents.documents[0].body, Location(file=place.lock))
-    return None if faults else lock
-
-
-def _edits_of(vm: str, locks: Sequence[tuple[Commit, Lock | None]]) -> list[_EditRevision]:
-    """The edit revisions of *vm*: a commit is part of a parent's, wherever that is listed, if it has the same pin."""
-    edits: list[_EditRevision] = []
-    at: dict[str, _EditRevision] = {}
-    for commit, lock in locks:
-        above = [at[parent] for parent in commit.parents if parent in at]
-        if lock is None:  # what cannot be read changes nothing
-            if above:
-                at[commit.id] = above[0]
-            continue
-        pin = lock.pins.get(vm)
-        if pin is None:
-            # A merge removes nothing that a side of it has removed already.
-            if above and len(above) == len(commit.parents):
-                above[0].removals.append(commit)
-            continue
-        identity = (pin.revision, pin.rendered)
-        edit = next(
-            (
-                candidate
-                for candidate in above
-                if (candidate.pin.revision, candidate.pin.rendered) == identity
-            ),
-            None,
-        )
-        if edit is None:
-            before = above[0] if above else edits[-1] if edits else None
-            edit = _EditRevision([], pin, before, [])
-            edits.append(edit)
-        edit.commits.append(commit)
-        at[commit.id] = edit
-    return edits
+    ((vm, past),) = vms.items()
+    return known, vm, past
 
 
 @contextlib.contextmanager
-def _back_at(place: _RepositoryPath, commit: Commit, request: Request) -> Iterator[str]:
+def _back_at(place: RepositoryPath, commit: Commit, request: Request) -> Iterator[str]:
     """Be where the caller is, at *commit*; yields PATH as seen from there."""
     with back_at(place.top, commit.id, request.reading.limits) as top:
         yield os.path.relpath(os.path.join(top, place.folder))
 
 
-def _render_edit(
-    vm: str, place: _RepositoryPath, request: Request, edit: _EditRevision, work: Work
-) -> Rendering:
+def _render_edit(vm: str, request: Request, edit: EditRevision, work: Work) -> Rendering:
     """The VM at an edit revision: at the first of its commits that renders to what the lock says."""
     rendering: Rendering | None = None
-    for commit in edit.commits:
+    for place, commit in edit.commits:
         with _back_at(place, commit, request) as folder:
             at_commit = request_at(request, folder)
             rendering = rendered(whole(vm), at_commit, work, home=place.home(folder))
@@ -482,7 +452,7 @@ def _render_edit(
     raise _unknown(vm, edit)
 
 
-def _unknown(vm: str, edit: _EditRevision) -> RefusedError:
+def _unknown(vm: str, edit: EditRevision) -> RefusedError:
     message = f"no commit renders {vm} to revision {edit.pin.revision} of the lock"
     cure = "the lock and the manifests were committed apart; show them with --at"
     return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))

@@ -1,5 +1,6 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
@@ -40,6 +41,7 @@ from render.report.text import printable, table
 from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
+from render.system.streams import STDOUT
 
 _NOT_FOUND = frozenset(
     code.number
@@ -50,6 +52,10 @@ _NOT_FOUND = frozenset(
 def report(request: Request, work: Work) -> Answer:
     """Write the page; what is wrong with a VM stands in it."""
     row = FLEET_FORMATS[request.own["format"]]
+    if row.name == "html" and _is_for_a_terminal(request):
+        message = "report writes a page, and standard output is a terminal"
+        cure = "virt-render report -o fleet.html, or --format csv; virt-render check says what is wrong"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
     of_table = row.name == "csv"
     origin = (
         PageOrigin() if of_table else origin_of(request)
@@ -65,6 +71,12 @@ def report(request: Request, work: Work) -> Answer:
     found = merge(every)
     tally = tally_of(work.parts).counting(found)._replace(infos=infos_shown(found, request))
     return Answer([written], ours, unread_status(work.parts), tally=tally, unread=unread)
+
+
+def _is_for_a_terminal(request: Request) -> bool:
+    """Whether the output would be printed to a terminal, and nobody has said so."""
+    flags = request.called.call.flags
+    return os.isatty(STDOUT) and not {"--output", "--format"} & flags.keys()
 
 
 def used_by(request: Request, work: Work) -> Answer:

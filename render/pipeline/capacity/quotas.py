@@ -91,7 +91,7 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
     named, rest = largest[:_MOST_NAMED], len(largest) - _MOST_NAMED
     parts = ", ".join(
         f"{f'{use.replicas} x ' if use.replicas > 1 else ''}{use.name}"
-        f" {amounts.listed({first: use.usage[index][first]})}"
+        f" {amounts.readable({first: use.usage[index][first]})}"
         for use in named
     )
     more = f" and {rest} more" if rest > 0 else ""
@@ -115,7 +115,7 @@ def _no_spare(
 ) -> Diagnostic:
     use, names = spare
     total = amounts.add(of_always, use.usage[resource.index])
-    requested = amounts.listed({name: total[name] for name in names})
+    requested = amounts.readable({name: total[name] for name in names})
     limit = amounts.listed({name: granted[name] for name in names})
     found = QUOTA.at(
         at(resource, ("spec", "hard", names[0])),

@@ -14,6 +14,10 @@ from render.settings import Settings
 _TELLING = frozenset({*(kind for _, kind in SETTINGS_HOLDERS), "Deployment"})
 
 
+#: Why it is the newest release, where nothing tells any.
+UNKNOWN = "nothing says which release runs"
+
+
 class Target(NamedTuple):
     """The *release*, and what is to be said about the choice, if anything; *is_assumed*: nobody names it.
 
@@ -67,7 +71,7 @@ def target(resources: Sequence[Resource], settings: Settings) -> Target:
         stated = _stated_by(settings.cluster_config, "the configuration", None)
         if stated is not None:
             return stated
-    return Target(NEWEST, reason="nothing says which release runs")
+    return Target(NEWEST, reason=UNKNOWN)
 
 
 def _stated_by(body: Tree, name: str, resource: Resource | None) -> Target | None:

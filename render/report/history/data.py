@@ -28,8 +28,12 @@ def _machine(machine: ToldMachine) -> dict[str, Any]:
     resource = {"kind": kind, "namespace": namespace, "name": name}
     revisions = list(map(_revision, machine.revisions))
     removals = [_commit(commit) for commit in machine.removals]
+    moves = [
+        {**_commit(move.commit), "from": move.before, "to": move.after} for move in machine.moves
+    ]
     return {
         "resource": resource, "lock": machine.lock, "revisions": revisions, "removals": removals,
+        "moves": moves,
     }  # fmt: skip
 
 

@@ -108,6 +108,12 @@ def _entries(history: ToldHistory) -> list[TimelineEntry]:
         for commit in machine.removals:
             removed = known.setdefault(commit, {}).setdefault("gone", _removal())
             removed.machines.append(TimelineMachine(machine.name, folder, 0))
+        for move in machine.moves:
+            at_commit = known.setdefault(move.commit, {})
+            moved = at_commit.setdefault(
+                move.words, TimelineGroup("same", [], (move.words,), (), "")
+            )
+            moved.machines.append(TimelineMachine(machine.name, folder, 0))
     places = {commit: place for place, commit in enumerate(history.commits)}
     ordered = sorted(known.items(), key=lambda entry: places[entry[0].id])
     return [

@@ -32,15 +32,19 @@ def report(history: ToldHistory, *, colour: bool) -> Iterator[str]:
 def _events(machine: ToldMachine, commits: Sequence[str], style: ImpactStyle) -> Iterator[str]:
     """What came of *machine*, in the order of the *commits*, of which the newest is the first."""
     places = {commit: place for place, commit in enumerate(commits)}
-    events: list[tuple[ToldCommit, ToldRevision | None]] = [
-        *((revision.commit, revision) for revision in machine.revisions),
-        *((commit, None) for commit in machine.removals),
+    events: list[tuple[ToldCommit, Iterator[str]]] = [
+        *((commit, _turn(commit, "no longer in the lock", style)) for commit in machine.removals),
+        *((move.commit, _turn(move.commit, move.words, style)) for move in machine.moves),
+        *((revision.commit, _revision(revision, style)) for revision in machine.revisions),
     ]
-    for commit, revision in sorted(events, key=lambda event: -places[event[0].id]):
-        if revision is None:
-            yield f"{_commit('-', commit, style)}      no longer in the lock\n"
-        else:
-            yield from _revision(revision, style)
+    for _, told in sorted(events, key=lambda event: -places[event[0].id]):
+        yield from told
+
+
+def _turn(commit: ToldCommit, words: str, style: ImpactStyle) -> Iterator[str]:
+    """That something came of a VM which is no revision."""
+    yield _commit("-", commit, style)
+    yield f"      {printable(words)}\n"
 
 
 def _commit(number: object, commit: ToldCommit, style: ImpactStyle) -> str:

@@ -1,5 +1,6 @@
 """The edit revisions of VMs, as every format shows them."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -15,6 +16,20 @@ class ToldCommit(NamedTuple):
     id: str
     date: str
     subject: str
+
+
+class ToldMove(NamedTuple):
+    """That the *commit* took a VM out of the lock *before* and put it into the lock *after*."""
+
+    commit: ToldCommit
+    before: str
+    after: str
+
+    @property
+    def words(self) -> str:
+        """What it was, by the folders of the locks."""
+        before, after = (os.path.dirname(lock) or os.curdir for lock in (self.before, self.after))
+        return f"moved from {before} to {after}"
 
 
 class ToldRevision(NamedTuple):
@@ -43,18 +58,22 @@ class ToldRevision(NamedTuple):
 class ToldMachine(NamedTuple):
     """A VM by its name, with its *revisions*, oldest first, as a *lock* has them.
 
-    *removals* are the commits, oldest first, that took it out of the lock, in which it may stand again later.
+    *removals* are the commits, oldest first, that took it out of the lock, in which it may stand again later; *moves*
+    are those with which it went from one lock to another.
     """
 
     name: str
     revisions: Sequence[ToldRevision]
     lock: str
     removals: Sequence[ToldCommit] = ()
+    moves: Sequence[ToldMove] = ()
 
     @property
     def is_changed(self) -> bool:
         """Whether there is more to say of it than its first revision."""
-        return bool(self.removals) or any(not revision.is_first for revision in self.revisions)
+        return bool(self.removals or self.moves) or any(
+            not revision.is_first for revision in self.revisions
+        )
 
 
 class ToldHistory(NamedTuple):

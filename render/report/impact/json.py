@@ -17,6 +17,7 @@ from render.report.impact.review import (
     Review,
     ReviewedState,
     Totals,
+    became,
     by_instancetype,
     by_namespace,
     counts,
@@ -29,7 +30,7 @@ from render.report.impact.review import (
     worst,
 )
 
-FORMAT_VERSION = 1.2
+FORMAT_VERSION = 1.3
 
 
 def report(review: Review, style: ImpactStyle) -> str:
@@ -72,9 +73,11 @@ def report(review: Review, style: ImpactStyle) -> str:
 
 
 def _definitions(review: Review) -> list[dict[str, Any]]:
-    """The definitions that changed, and whether a VM of any input asks for one of that name."""
+    """The definitions that changed, what became of them, and whether a VM of any input asks for one of that name."""
+    outcomes = became(review)
     return [
-        {"resource": ref._asdict(), "used": is_used} for ref, is_used in redefined(review).items()
+        {"resource": ref._asdict(), "became": outcomes[ref], "used": is_used}
+        for ref, is_used in redefined(review).items()
     ]
 
 

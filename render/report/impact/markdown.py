@@ -399,7 +399,7 @@ def _otherwise(review: Review) -> str:
     other = review.otherwise
     if other is None or not other.machines:
         return ""
-    return f" ({counted(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`)"
+    return f" ({counted(other.machines, 'VM')} would fare otherwise with `--emit {other.emit}`{other.words})"
 
 
 def _change(change: FieldChange, locate: Locate, of: ResourceRef) -> str:

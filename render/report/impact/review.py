@@ -243,23 +243,34 @@ class ReviewedState(NamedTuple):
 _NOT_APPLIED = " (not for this change: what it turns off is checked as before)"
 
 
+_ADOPTED = " (taken for both states, since one says nothing of it)"
+
+
 class SettingChange(NamedTuple):
     """That the repository's own settings have *key* at another value: None where they say nothing of it.
 
-    *applied*: the second state is judged by it, and not by what the first has.
+    *applied*: the second state is judged by it, and not by what the first has. *adopted*: both states are taken to have
+    it, since one says nothing of it.
     """
 
     key: str
     before: Any
     after: Any
     applied: bool = True
+    adopted: bool = False
 
 
 class OtherEmit(NamedTuple):
-    """To how many *machines* something else would happen if they were synced with *emit*."""
+    """To how many *machines* something else would happen, synced with *emit* in both states, or in this *state*."""
 
     emit: str
     machines: int
+    state: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What else is supposed, behind *emit*."""
+        return f" in {self.state}" if self.state else ""
 
 
 class UncomparedInput(NamedTuple):
@@ -409,7 +420,7 @@ def settings_changed(review: Review) -> str:
     """The repository's own settings that change, in words; nothing where none does."""
     changed = (
         f"{change.key} {in_words(change.before)} -> {in_words(change.after)}"
-        f"{'' if change.applied else _NOT_APPLIED}"
+        f"{_ADOPTED if change.adopted else '' if change.applied else _NOT_APPLIED}"
         for change in review.settings
     )
     listing = ", ".join(changed)
@@ -495,6 +506,17 @@ def redefined(review: Review) -> dict[ResourceRef, bool | None]:
     }
 
 
+def became(review: Review) -> dict[ResourceRef, str]:
+    """What became of the definitions that changed: ``changed``, but for what all inputs call ``new`` or ``deleted``."""
+    outcomes: dict[ResourceRef, set[str]] = {}
+    for part in review.parts:
+        for definition in part.impact.redefined:
+            outcomes.setdefault(definition.resource, set()).add(definition.became)
+    return {
+        ref: next(iter(known)) if len(known) == 1 else "changed" for ref, known in outcomes.items()
+    }
+
+
 def unused(review: Review) -> str:
     """How many definitions changed that no VM asks for, in words and by name; nothing without any."""
     refs = [ref for ref, is_used in redefined(review).items() if is_used is False]
@@ -508,17 +530,13 @@ def mentioned(review: Review) -> str:
 
 def _of_definitions(review: Review, refs: Iterable[ResourceRef], reason: str) -> str:
     """How many of the definitions *refs* changed, are new or deleted, in words, each with the *reason* to say so."""
-    outcomes: dict[ResourceRef, set[str]] = {}
-    for part in review.parts:
-        for definition in part.impact.redefined:
-            outcomes.setdefault(definition.resource, set()).add(definition.became)
+    outcomes = became(review)
     names: dict[str, list[str]] = {"changed": [], "new": [], "deleted": []}
     for ref in refs:
-        became = outcomes.get(ref, set())
-        names[next(iter(became)) if len(became) == 1 else "changed"].append(str(ref))
+        names[outcomes.get(ref, "changed")].append(str(ref))
     return "; ".join(
-        f"{counted(len(some), 'definition')} {became}, {reason}: {_first(some)}"
-        for became, some in names.items()
+        f"{counted(len(some), 'definition')} {outcome}, {reason}: {_first(some)}"
+        for outcome, some in names.items()
         if some
     )
 

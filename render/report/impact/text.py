@@ -157,7 +157,7 @@ def header(review: Review) -> str:
         text += f", synced with --emit {emit}{why}"
     other = review.otherwise
     if other is not None and other.machines:
-        text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit})"
+        text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit}{other.words})"
     parts = (text, not_compared(review), not_seen(review), settings_changed(review))
     return printable("; ".join(filter(None, parts)))
 

@@ -47,6 +47,10 @@ NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
         (["check", "--kubevrt", "1.9"],
          "  help: did you mean --kubevirt? 'virt-render check --help' lists the options"),
         (["chek"], "  help: did you mean check? 'virt-render --help' lists the commands"),
+        (["Render"], "  help: did you mean build? 'virt-render --help' lists the commands"),
+        (["plan"], "  help: did you mean diff? 'virt-render --help' lists the commands"),
+        (["help"], "  help: did you mean --help? 'virt-render --help' lists the commands"),
+        (["/"], "  help: did you mean check /? 'virt-render --help' lists the commands"),
         (["unheard"], "  help: 'virt-render --help' lists the commands"),
     ],
 )  # fmt: skip

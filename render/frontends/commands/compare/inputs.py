@@ -140,7 +140,9 @@ class _InputComparison:
 
     def _count(self, impact: Impact, old: NamedState, new: NamedState) -> None:
         emit = self._other_emit
-        if emit and (old.settings.emit, new.settings.emit) != (emit, emit):
+        if emit and "emit" in {*old.adopted, *new.adopted}:
+            self._other_way += _differing_alone(impact, old, new)
+        elif emit and (old.settings.emit, new.settings.emit) != (emit, emit):
             self._other_way += _differing(impact, old, new, emit)
 
     def outcome(self) -> ComparedSides:
@@ -635,6 +637,20 @@ def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> 
     )
 
 
+def _differing_alone(impact: Impact, old: NamedState, new: NamedState) -> int:
+    """To how many VMs something else would happen if what says nothing of how it is synced were as by itself."""
+    effects = {machine.resource: machine.effects for machine in impact.machines}
+    own = [
+        state.settings._replace(emit=state.adopted.get("emit", state.settings.emit))
+        for state in (old, new)
+    ]
+    machines = compare(old.objects, new.objects, *own).machines
+    return sum(
+        QUIET.union(effects.get(machine.resource, ())) != QUIET.union(machine.effects)
+        for machine in machines
+    )
+
+
 def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedState:
     """*state* without the VMs, pools and replica sets that are not *kept*."""
     names = {(ref.namespace, ref.name) for ref in kept}
@@ -695,6 +711,21 @@ def _nothing(side: Side, request: Request) -> NamedState:
 
 
 def other_emit(sides: Iterable[Side]) -> Emit:
-    """The other way to sync VMs: expanded, where those of an input of *sides* are synced as they are written."""
+    """The other way to sync VMs: expanded, where those of an input of *sides* are synced as they are written.
+
+    Where a side says nothing, and has what the other says: as it would be by itself.
+    """
+    sides = [*sides]
+    alone: Emit | None = next(
+        (
+            state.adopted["emit"]
+            for side in sides
+            for state in side.values()
+            if "emit" in state.adopted
+        ),
+        None,
+    )
+    if alone:
+        return alone
     emits = {state.settings.emit for side in sides for state in side.values()}
     return "vm" if "source" in emits else "source"

@@ -34,15 +34,17 @@ from render.manifests.uses.use import DemandedConfigMap
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.release import release_named
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
+from render.pipeline.input.releases import UNKNOWN, target_of
 from render.report.findings import merge
 from render.report.impact.review import (
     ReviewedState,
 )
 from render.report.places import Sources
 from render.report.waivers import Waiver
-from render.settings import OPTIONS, Layer, Settings, Source, decide
+from render.settings import OPTIONS, Emit, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
 from render.system.git import GitError
@@ -84,9 +86,10 @@ class NamedState(NamedTuple):
     object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
     what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
     *references*: what the user cannot do without.
-    *kept*: the settings that it has as the first state does, since by its own less would be checked. *texts*: what
-    the files that it reads say, where something is at fault, named as *files* are; of single files that alone are at
-    fault, what these say.
+    *kept*: the settings that it has as the first state does, since by its own less would be checked. *adopted*: those
+    that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
+    what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
+    at fault, what these say.
     """
 
     name: str
@@ -116,6 +119,7 @@ class NamedState(NamedTuple):
     values: tuple[str, ...] = ()
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     kept: frozenset[str] = frozenset()
+    adopted: Mapping[str, Any] = MappingProxyType({})
     texts: Mapping[str, bytes] = MappingProxyType({})
 
     @property
@@ -414,7 +418,36 @@ def sides_of(
         for side, cluster in zip(loaded, clusters, strict=True)
     )
     kept = _kept(*(loaded_side.request.settings for loaded_side in read))
-    return before, {name: _checked_as(state, kept) for name, state in after.items()}
+    after = {name: _checked_as(state, kept) for name, state in after.items()}
+    with_lock = {name for side in loaded for name, state in side.items() if state.has_lock}
+    return _adopted(before, after, with_lock), _adopted(after, before, with_lock)
+
+
+def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
+    """*side* with what only the *other* says of how VMs are synced, and for which release.
+
+    Who says it first says what was so before: nobody has synced anything otherwise because of that.
+    """
+    telling = next(iter(other.values()), None)
+    if telling is None:
+        return side
+    return {
+        name: _adopting(state, telling, "vm" if name in with_lock else "source")
+        for name, state in side.items()
+    }
+
+
+def _adopting(state: NamedState, other: NamedState, alone: Emit) -> NamedState:
+    """*state* with what it does not say and *other* does; *alone*: how it would be synced by itself."""
+    settings, adopted = state.settings, dict[str, Any]()
+    if other.is_emit_chosen and not state.is_emit_chosen:
+        settings = settings._replace(emit=other.settings.emit)
+        adopted |= {"emit": alone} if alone != settings.emit else {}
+    release = other.settings.kubevirt
+    if release_named(release) and target_of(state.objects, settings).reason == UNKNOWN:
+        adopted["kubevirt"] = settings.kubevirt
+        settings = settings._replace(kubevirt=release)
+    return state._replace(settings=settings, adopted=adopted)
 
 
 def _kept(before: Settings, after: Settings) -> dict[str, Any]:

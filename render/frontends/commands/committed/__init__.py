@@ -1,0 +1,1 @@
+"""What the commits of git have of a repository."""
