@@ -147,6 +147,18 @@ def dropped_null(link: Link) -> Cause:
     return Cause(CONTENT_DROPPED.slug, path(link), text, cure, fixes=(fix,))
 
 
+#: The least that KubeVirt takes for a field whose name alone does not tell what belongs in it, by the field's type.
+_SHAPES = {
+    "kubevirt.VirtualMachineSpec": (
+        "{runStrategy: Always, template: {spec: {domain: {memory: {guest: 2Gi}, devices: {}}}}}"
+    ),
+    "kubevirt.VirtualMachineInstanceTemplateSpec": "{spec: {domain: {devices: {}}}}",
+    "kubevirt.VirtualMachineInstanceSpec": "{domain: {memory: {guest: 2Gi}, devices: {}}}",
+    "kubevirt.DomainSpec": "{devices: {}}",
+    "instancetype.VirtualMachineInstancetypeSpec": "{cpu: {guest: 1}, memory: {guest: 2Gi}}",
+}
+
+
 def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
@@ -155,7 +167,9 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
         f.required for f in types.fields(go_type, NEWEST).values()
     )
     if not empty:
-        return Cause(MISSING_FIELD.slug, place, text, f"add `{name}`")
+        shape = _SHAPES.get(go_type.removeprefix("*"))
+        cure = f"add `{name}`, at least `{name}: {shape}`" if shape else f"add `{name}`"
+        return Cause(MISSING_FIELD.slug, place, text, cure)
     cure = f"add `{name}: {{}}`"
     fix = Fix(cure, (set_to(place, {}),), safe=True)
     return Cause(MISSING_FIELD.slug, place, text, cure, fixes=(fix,))

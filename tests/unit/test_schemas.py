@@ -12,6 +12,7 @@ from render.model import fieldpath
 from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.schemas import decode, decode_resource, encode
+from render.yaml.reader import read
 
 VM = "kubevirt.VirtualMachine"
 VMI_SPEC = "kubevirt.VirtualMachineInstanceSpec"
@@ -243,6 +244,16 @@ def test_missing_fields() -> None:
     ]
     assert only({}, DOMAIN).help == "add `devices: {}`"
     assert only({}, "kubevirt.Disk").help == "add `name`"
+    assert only({}, VM).help.startswith("add `spec`, at least `spec: {runStrategy: Always, ")
+    assert only({"spec": {}}, VM).help.startswith("add `template`, at least `template: {spec: ")
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": {"template": {"spec": {}}}}, {"spec": {}}])
+def test_the_least_that_is_missing_is_enough(spec: dict[str, Any]) -> None:
+    name, shape = only(spec, VM).help.split("`")[3].split(": ", 1)
+    value = read(f"v: {shape}".encode(), "f.yaml").documents[0].body["v"]
+    inner = {"template": {"spec": {name: value}}} if name == "domain" else {name: value}
+    assert findings(inner if name == "spec" else {"spec": inner}, VM) == []
     assert kept({"metadata": {}, "spec": {"template": {}}}, VM)["spec"] == {"template": {}}
 
 

@@ -166,6 +166,26 @@ def test_an_empty_standard_input_is_an_error_of_check(ask: Ask, text: str) -> No
     assert ask("check", "-", stdin=object_).exit == Exit.OK
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- a\n", "VR104 not-an-object: the document is a list, not a Kubernetes object"),
+        ("[]\n", "VR104 not-an-object: the document is a list, not a Kubernetes object"),
+        ("5\n", "VR104 not-an-object: the document is a number, not a Kubernetes object"),
+        ("a b\n", "VR104 not-an-object: the document is text, not a Kubernetes object"),
+        ("a: 'b\n", "VR101 yaml-syntax: this quote is not closed: "),
+    ],
+)
+def test_a_standard_input_of_no_object_is_told_what_it_is(ask: Ask, text: str, told: str) -> None:
+    """A file of that kind among others is nobody's business."""
+    answer = ask("check", "-", stdin=text)
+    assert answer.exit == Exit.FINDINGS
+    assert f"error {told}" in answer.out
+    assert "printed nothing" not in answer.out
+    object_ = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert ask("check", "-", stdin=f"{object_}---\n{text}").exit == Exit.OK
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n"])
 def test_an_empty_standard_input_is_an_error_of_whoever_looks_at_all_vms(
     text: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
