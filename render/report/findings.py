@@ -20,6 +20,7 @@ from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
+_INSTANCETYPE = "spec.instancetype"
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -142,10 +143,11 @@ _SINGLE = 3
 
 
 class Group(NamedTuple):
-    """A finding, and the *others* that say the same of other objects."""
+    """A finding, and the *others* that say the same of other objects; *consequences* go with it once it is mended."""
 
     first: Finding
     others: tuple[Finding, ...] = ()
+    consequences: tuple[Finding, ...] = ()
 
 
 def groups(findings: Iterable[Finding]) -> list[Group]:
@@ -173,6 +175,27 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
         else:
             grouped.append(Group(members[0], tuple(members[1:])))
     return sorted(grouped, key=lambda group: _order(group.first))
+
+
+def folded(listed: Sequence[Group]) -> list[Group]:
+    """*listed*, with what holds only as long as an instancetype is not found below that which says so."""
+    causes: dict[object, int] = {}
+    for index, group in enumerate(listed):
+        for finding in (group.first, *group.others):
+            diagnostic = finding.diagnostic
+            if codes.CODES[diagnostic.code].follows and diagnostic.field.startswith(_INSTANCETYPE):
+                causes.setdefault((diagnostic.resource, finding.place.file), index)
+    below: dict[int, list[Finding]] = {}
+    kept: list[tuple[int, Group]] = []
+    for index, group in enumerate(listed):
+        members = (group.first, *group.others)
+        found = {causes.get((each.diagnostic.resource, each.place.file)) for each in members}
+        cause = found.pop() if len(found) == 1 else None
+        if cause is None or group.first.diagnostic.code != codes.REQUIREMENT_UNMET.number:
+            kept.append((index, group))
+        else:
+            below.setdefault(cause, []).append(group.first)
+    return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
 
 
 def keeping(finding: Finding) -> tuple[Place, str] | None:

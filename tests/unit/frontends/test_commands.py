@@ -605,3 +605,31 @@ def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
 )
 def test_help_lists_what_was_misspelt(words: tuple[str, ...], listed: str, ask: Ask) -> None:
     assert f"--help' lists the {listed}\n" in ask(*words).err
+
+
+def test_what_only_a_missing_instancetype_leaves_open_stands_below_that(ask: Ask) -> None:
+    """For people: programs, and who counts, are told of two causes, as KubeVirt has two."""
+    text = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.meduim}
+  preference: {name: fedora}
+  template: {spec: {domain: {devices: {}}}}
+"""
+    answer = ask("check", "-", stdin=text)
+    firsts = [line for line in answer.out.splitlines() if not line.startswith(" ")]
+    assert [line.split()[2] for line in firsts] == ["VR201"]
+    assert (
+        "\n  also, until that is mended: <stdin>:8:20: error VR401 requirement-unmet: "
+        in answer.out
+    )
+    assert "1 VM: 2 errors" in answer.err
+    assert ask("check", "-", "--format", "json", stdin=text).out.count('"code": "VR') == 2
+    named = text.replace("u1.meduim", "u1.nano")
+    assert "also" not in ask("check", "-", stdin=named).out
+    assert "error VR401" in ask("check", "-", stdin=named).out
+    others = "".join(f"---\n{text.replace('web', name)}" for name in "abcde")
+    assert ask("check", "-", stdin=others).out.count("VR401") == 1
