@@ -120,6 +120,19 @@ def _gate(type_name: str, key: str) -> str:
     return f", with the feature gate {gate}" + (f" (on from {default})" if default else "")
 
 
+#: How what is often given a value alone is written, by the name of the field.
+_FORMS = {
+    "cdrom": "{bus: sata}", "containerDisk": "{image: IMAGE}", "cpu": "{cores: 2}",
+    "dataVolume": "{name: NAME}", "disk": "{bus: virtio}", "instancetype": "{name: NAME}", "memory": "{guest: 2Gi}",
+    "multus": "{networkName: NAME}", "persistentVolumeClaim": "{claimName: NAME}", "pod": "{}",
+    "masquerade": "{}", "bridge": "{}", "preference": "{name: NAME}", "rng": "{}",
+}  # fmt: skip
+_NOTATIONS = {
+    "array": "write a list: each of its items begins with '- '",
+    "object": "write a mapping: its fields in lines of their own, indented below it",
+}
+
+
 def mistyped(value: Any, expected: str, link: Link) -> Cause:
     """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
     json_type = _JSON_NAMES.get(type(value), type(value).__name__)
@@ -133,7 +146,10 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     fixes = retyped(path(link), value, expected)
     if fixes:
         return Cause(WRONG_TYPE.slug, path(link), text, fixes[0].title, fixes=fixes)
-    return Cause(WRONG_TYPE.slug, path(link), text)
+    place = path(link)
+    shape = _FORMS.get(str(place[-1])) if place and expected == "object" else None
+    cure = f"write `{place[-1]}: {shape}`" if shape else _NOTATIONS.get(expected, "")
+    return Cause(WRONG_TYPE.slug, place, text, cure)
 
 
 def dropped_null(link: Link) -> Cause:

@@ -174,6 +174,21 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tree", "type_name", "cure"),
+    [
+        ({"cpu": 2, "devices": {}}, DOMAIN, "write `cpu: {cores: 2}`"),
+        ({"memory": "2Gi", "devices": {}}, DOMAIN, "write `memory: {guest: 2Gi}`"),
+        ({"features": {}}, "kubevirt.CPU", "write a list: "),
+        ({"devices": 3}, DOMAIN, "write a mapping: "),
+    ],
+)
+def test_how_a_value_of_another_type_is_written(
+    tree: dict[str, Any], type_name: str, cure: str
+) -> None:
+    assert only(tree, type_name).help.startswith(cure)
+
+
+@pytest.mark.parametrize(
     ("tree", "type_name", "found"),
     [
         ({"cores": 2.0}, "kubevirt.CPU", {"cores": 2}),

@@ -12,7 +12,7 @@ from render.diagnostics.cause import Cause
 @pytest.mark.parametrize(
     ("validate", "spec", "cure"),
     [
-        (validate_preference, {"cpu": {"preferredCPUTopology": "x"}}, "use one of any, cores, sockets, spread, threads"),
+        (validate_preference, {"cpu": {"preferredCPUTopology": "x"}}, "use one of any, cores, sockets, spread"),
         (
             validate_preference,
             {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": "x"}}},

@@ -642,3 +642,15 @@ spec:
     assert "error VR401" in ask("check", "-", stdin=named).out
     others = "".join(f"---\n{text.replace('web', name)}" for name in "abcde")
     assert ask("check", "-", stdin=others).out.count("VR401") == 1
+
+
+def test_a_field_that_is_there_but_for_a_slip_is_missing_below_that(ask: Ask) -> None:
+    text = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  runStrategy: Always\n"
+    template = "  {}: {{spec: {{domain: {{memory: {{guest: 1Gi}}, devices: {{}}}}}}}}\n"
+    answer = ask("check", "-", stdin=text + template.format("tempalte"))
+    firsts = [line for line in answer.out.splitlines() if not line.startswith(" ")]
+    assert [line.split()[2] for line in firsts] == ["VR105"]
+    assert "\n  also, until that is mended: <stdin>:4:1: error VR107 missing-field: " in answer.out
+    both = ask("check", "-", stdin=text + "  tmeplt: {}\n  zzz: {}\n")
+    assert "\n<stdin>:6:3: error VR105" in f"\n{both.out}"
+    assert ask("check", "-", stdin=text).out.startswith("<stdin>:4:1: error VR107 missing-field: ")
