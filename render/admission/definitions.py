@@ -26,6 +26,7 @@ def validate_instancetype(spec: Tree) -> Iterator[Cause]:
             "instancetype/overcommit-range",
             path,
             f"spec.memory.overcommitPercent '{percent}': must be in range between 0 and 100.",
+            "write the percent of guest memory that the pod does not ask for: 0 to 100",
         )
     if percent and memory.get("hugepages") is not None:
         yield Cause(
@@ -33,6 +34,7 @@ def validate_instancetype(spec: Tree) -> Iterator[Cause]:
             path,
             "spec.memory.overcommitPercent and spec.memory.hugepages should not be requested "
             "together.",
+            "remove one of the two: huge pages are never overcommitted",
         )
 
 
@@ -42,11 +44,13 @@ def validate_preference(spec: Tree) -> Iterator[Cause]:
     if preferred is None:
         return
     if preferred not in topology.KNOWN:
+        known = sorted(set(topology.SUCCESSORS.values()))
         yield Cause(
             "preference/topology",
             _TOPOLOGY,
             f"unknown preferredCPUTopology {preferred}",
-            fixes=respelled(_TOPOLOGY, preferred, sorted(set(topology.SUCCESSORS.values()))),
+            f"use one of {', '.join(known)}",
+            fixes=respelled(_TOPOLOGY, preferred, known),
         )
         return
     if topology.preferred(spec) != "spread":
@@ -57,6 +61,7 @@ def validate_preference(spec: Tree) -> Iterator[Cause]:
             "preference/spread-across",
             ("spec", "cpu", "spreadOptions", "across"),
             f"across {across} is not supported",
+            f"use one of {', '.join(topology.SPREAD_DIMENSIONS)}",
         )
     elif across == "CoresThreads" and ratio != _THREADS_PER_CORE:
         yield Cause(
@@ -64,4 +69,5 @@ def validate_preference(spec: Tree) -> Iterator[Cause]:
             ("spec", "cpu", "spreadOptions", "ratio"),
             "only a ratio of 2 (1 core 2 threads) is allowed when spreading vCPUs over cores and "
             "threads",
+            "set ratio: 2, or leave it out",
         )

@@ -244,6 +244,17 @@ def invoke(argv: Sequence[str]) -> Exit:
     return outcome if isinstance(outcome, Exit) else Exit.OK
 
 
+#: How kubectl and helm are told what to read.
+_OF_KUBECTL = frozenset(
+    {"-f", "--file", "--filename", "-k", "--kustomize-dir", "-R", "--recursive", "--path"}
+)
+#: What other tools call commands that have no name like it.
+_LIKE = {
+    "expand": "build", "generate": "build", "help": "--help", "lint": "check", "render": "build", "template": "build",
+    "validate": "check",
+}  # fmt: skip
+
+
 def _message(error: click.ClickException) -> str:
     """Click's words as ours: no capital, no full stop, and what may be meant is for the help."""
     is_unknown = bool(getattr(error, "possibilities", None))
@@ -258,6 +269,12 @@ def _help(error: click.ClickException) -> str:
     listed = "commands" if command == _PROGRAM else "options"
     otherwise = f"'{command} --help' lists the {listed}"
     word = getattr(error, "option_name", None) or getattr(error, "command_name", None) or ""
+    if word in _OF_KUBECTL and context and context.command_path != _PROGRAM:
+        return f"files and folders stand without an option: {_usage(context)}"
+    if isinstance(error, click.MissingParameter) and context:
+        return f"{_usage(context)}; {otherwise}"
+    if word in _LIKE:
+        return f"did you mean {_LIKE[word]}? {otherwise}"
     # Without their dashes, which all have alike: --no-such is not near --no-quiet.
     names = {name.lstrip("-"): name for name in getattr(error, "possibilities", None) or ()}
     near = names.get(nearest(word.lstrip("-"), names), "")
@@ -278,6 +295,12 @@ _CALLED_OTHERWISE = {
     "log": "history", "get": "show", "cat": "show", "print": "show", "describe": "explain", "why": "explain",
     "lock": "pin", "upgrade": "pin --upgrade", "help": "--help", "version": "--version",
 }  # fmt: skip
+
+
+def _usage(context: click.Context) -> str:
+    """The words of a command, without options."""
+    _, *words = context.command.collect_usage_pieces(context)
+    return " ".join([context.command_path, *words])
 
 
 def _refuse(fault: Diagnostic) -> Exit:

@@ -22,6 +22,7 @@ from render.yaml.budget import Limits
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
+    from render.manifests.blame import failures
     from render.system.processes import Steps
 
 SECONDS = 600
@@ -72,11 +73,13 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
     words = boxed.words(words.replace(os.path.realpath(place), build.folder))
     position = _operation(words, build)
+    entry = _entry_at_fault(words, build)
     folder, words = _at_fault(words, build)
     words = boxed.concealed(words, build.reach, build.bounds.limits)
     words = words or _ended(done.returncode)
-    failure = _failure(folder, words, help=_cure(build.folder, words, build.lock))
-    return failure._replace(position=position)
+    help_ = _cure(build.folder, words, build.lock) or entry.cure
+    failure = _failure(folder, words, help=help_)
+    return failure._replace(position=position or _location(entry.place))
 
 
 def _at_fault(words: str, build: KustomizeBuild) -> tuple[str, str]:
@@ -84,17 +87,46 @@ def _at_fault(words: str, build: KustomizeBuild) -> tuple[str, str]:
 
     Then it is said alike of all that are made of that base. A component is built with the others alone.
     """
-    known = {
+    fault = build.folder, words
+    for file, rest in _bases(words, build):
+        if _is_component(file, build.bounds.limits):
+            break
+        fault = os.path.dirname(file) or ".", f"Error: {rest}"
+    return fault
+
+
+def _bases(words: str, build: KustomizeBuild) -> Iterator[tuple[str, str]]:
+    """The kustomizations on the way to what *words* say, the outermost first, each with what is said of it."""
+    known = _kustomizations(build)
+    for match in re.finditer(_OF_BASE, words):
+        file = known.get(os.path.realpath(match[1]))
+        if file is None:
+            return
+        yield file, words[match.end() :]
+
+
+def _kustomizations(build: KustomizeBuild) -> dict[str, str]:
+    """The kustomizations of *build* by their resolved folders."""
+    return {
         os.path.realpath(os.path.dirname(file)): file
         for file in reversed(build.reach.kustomizations)
     }
-    fault = build.folder, words
-    for match in re.finditer(_OF_BASE, words):
-        file = known.get(os.path.realpath(match[1]))
-        if file is None or _is_component(file, build.bounds.limits):
-            break
-        fault = os.path.dirname(file) or ".", f"Error: {words[match.end() :]}"
-    return fault
+
+
+def _entry_at_fault(words: str, build: KustomizeBuild) -> "failures.BuildFault":
+    """The entry of a kustomization that *words* mean, and what to do."""
+    from render.manifests.blame import failures
+
+    inner = [*_bases(words, build)]
+    file, rest = (
+        inner[-1] if inner else (_kustomizations(build).get(os.path.realpath(build.folder)), words)
+    )
+    limits = build.bounds.limits
+    return failures.blame(rest, file, build.reach, limits) if file else failures.BuildFault()
+
+
+def _location(place: "tuple[str, int, int] | None") -> Location | None:
+    return Location(file=place[0], line=place[1], column=place[2]) if place else None
 
 
 def _is_component(file: str, limits: Limits) -> bool:
@@ -109,7 +141,7 @@ def _operation(words: str, build: KustomizeBuild) -> Location | None:
     from render.manifests.blame import patches
 
     found = patches.of_operation(words, build.reach, build.bounds.limits)
-    return None if found is None else Location(file=found[0], line=found[1], column=found[2])
+    return _location(found)
 
 
 def _says_missing(words: str) -> bool:

@@ -100,6 +100,9 @@ def _is_object(body: Tree) -> bool:
     return named and bool(text_at(body, "kind") or text_at(body, "apiVersion"))
 
 
+_WHOLE = "an object has apiVersion, kind and metadata.name: add what is missing"
+
+
 def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
     """Where and what keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
@@ -128,8 +131,18 @@ def _of_whom(body: Tree) -> str:
 
 
 def _cure(body: Tree, path: FieldPath) -> str:
+    """How what *path* of *body* lacks is written."""
     version = version_to_write(text_at(body, "kind"))
-    return f"write apiVersion: {version}" if version and path == _API_VERSION else ""
+    if path == _API_VERSION:
+        return f"write apiVersion: {version}" if version else _WHOLE
+    if path == ("metadata",):
+        return "write metadata: {name: NAME}"
+    if path == ("metadata", "name"):
+        name = get(body, "metadata", "name")
+        return (
+            "write the name in quotes" if name is not None and name != "" else "add metadata.name"
+        )
+    return _WHOLE
 
 
 def _wrong(value: Any) -> str:

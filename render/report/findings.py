@@ -1,7 +1,7 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import (
@@ -20,6 +20,8 @@ from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
+_MEANT = pattern(r'did you mean "([^"]+)"')
+_INSTANCETYPE = "spec.instancetype"
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -142,10 +144,11 @@ _SINGLE = 3
 
 
 class Group(NamedTuple):
-    """A finding, and the *others* that say the same of other objects."""
+    """A finding, and the *others* that say the same of other objects; *consequences* go with it once it is mended."""
 
     first: Finding
     others: tuple[Finding, ...] = ()
+    consequences: tuple[Finding, ...] = ()
 
 
 def groups(findings: Iterable[Finding]) -> list[Group]:
@@ -173,6 +176,46 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
         else:
             grouped.append(Group(members[0], tuple(members[1:])))
     return sorted(grouped, key=lambda group: _order(group.first))
+
+
+def folded(listed: Sequence[Group]) -> list[Group]:
+    """*listed*, with what only holds until another is mended below that: see `_causes`."""
+    causes: dict[object, int] = {}
+    for index, group in enumerate(listed):
+        for finding in (group.first, *group.others):
+            for caused in _causes(finding):
+                causes.setdefault(caused, index)
+    below: dict[int, list[Finding]] = {}
+    kept: list[tuple[int, Group]] = []
+    for index, group in enumerate(listed):
+        found = {causes.get(_caused(each), index) for each in (group.first, *group.others)}
+        cause = found.pop() if len(found) == 1 else index
+        if cause == index:
+            kept.append((index, group))
+        else:
+            below.setdefault(cause, []).append(group.first)
+    return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
+
+
+def _causes(finding: Finding) -> Iterator[object]:
+    """What goes with *finding*: what a VM lacks without its instancetype, and a field that is there but for a slip."""
+    diagnostic = finding.diagnostic
+    subject = diagnostic.resource, finding.place.file
+    if codes.CODES[diagnostic.code].follows and diagnostic.field.startswith(_INSTANCETYPE):
+        yield codes.REQUIREMENT_UNMET.number, subject
+    meant = _MEANT.match(diagnostic.help) if diagnostic.code == codes.UNKNOWN_FIELD.number else None
+    if meant:
+        around = diagnostic.field.rpartition(".")[0]
+        yield codes.MISSING_FIELD.number, subject, f"{around}.{meant[1]}".strip(".")
+
+
+def _caused(finding: Finding) -> object:
+    """*finding* as `_causes` names it."""
+    diagnostic = finding.diagnostic
+    subject = diagnostic.resource, finding.place.file
+    if diagnostic.code == codes.MISSING_FIELD.number:
+        return diagnostic.code, subject, diagnostic.field
+    return diagnostic.code, subject
 
 
 def keeping(finding: Finding) -> tuple[Place, str] | None:

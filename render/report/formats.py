@@ -71,11 +71,11 @@ def report(
     style: Style = Style(),  # noqa: B008 - a value
 ) -> str:
     """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""
-    from render.report.findings import Group, groups, worst
+    from render.report.findings import Group, folded, groups, worst
 
     tally = tally or Tally().counting(findings)
     whole = (
-        groups(findings)
+        folded(groups(findings))
         if name == "text" and style.grouped
         else [Group(finding) for finding in findings]
     )

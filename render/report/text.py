@@ -31,6 +31,11 @@ def report(groups: Sequence[Group], style: Style = Style(), *, cut: int = 0) -> 
 
 def _block(group: Group, style: Style) -> Iterator[str]:
     yield from _lines(group.first, style)
+    for finding in group.consequences:
+        severity = finding.diagnostic.severity
+        yield printable(
+            f"  also, until that is mended: {finding.place}: {severity} {finding.title}: {finding.text}"
+        )
     if group.others:
         resource = group.first.diagnostic.resource
         kind = resource.kind if resource else "place"

@@ -120,6 +120,19 @@ def _gate(type_name: str, key: str) -> str:
     return f", with the feature gate {gate}" + (f" (on from {default})" if default else "")
 
 
+#: How what is often given a value alone is written, by the name of the field.
+_FORMS = {
+    "cdrom": "{bus: sata}", "containerDisk": "{image: IMAGE}", "cpu": "{cores: 2}",
+    "dataVolume": "{name: NAME}", "disk": "{bus: virtio}", "instancetype": "{name: NAME}", "memory": "{guest: 2Gi}",
+    "multus": "{networkName: NAME}", "persistentVolumeClaim": "{claimName: NAME}", "pod": "{}",
+    "masquerade": "{}", "bridge": "{}", "preference": "{name: NAME}", "rng": "{}",
+}  # fmt: skip
+_NOTATIONS = {
+    "array": "write a list: each of its items begins with '- '",
+    "object": "write a mapping: its fields in lines of their own, indented below it",
+}
+
+
 def mistyped(value: Any, expected: str, link: Link) -> Cause:
     """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
     json_type = _JSON_NAMES.get(type(value), type(value).__name__)
@@ -133,7 +146,10 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     fixes = retyped(path(link), value, expected)
     if fixes:
         return Cause(WRONG_TYPE.slug, path(link), text, fixes[0].title, fixes=fixes)
-    return Cause(WRONG_TYPE.slug, path(link), text)
+    place = path(link)
+    shape = _FORMS.get(str(place[-1])) if place and expected == "object" else None
+    cure = f"write `{place[-1]}: {shape}`" if shape else _NOTATIONS.get(expected, "")
+    return Cause(WRONG_TYPE.slug, place, text, cure)
 
 
 def dropped_null(link: Link) -> Cause:
@@ -147,6 +163,18 @@ def dropped_null(link: Link) -> Cause:
     return Cause(CONTENT_DROPPED.slug, path(link), text, cure, fixes=(fix,))
 
 
+#: The least that KubeVirt takes for a field whose name alone does not tell what belongs in it, by the field's type.
+_SHAPES = {
+    "kubevirt.VirtualMachineSpec": (
+        "{runStrategy: Always, template: {spec: {domain: {memory: {guest: 2Gi}, devices: {}}}}}"
+    ),
+    "kubevirt.VirtualMachineInstanceTemplateSpec": "{spec: {domain: {devices: {}}}}",
+    "kubevirt.VirtualMachineInstanceSpec": "{domain: {memory: {guest: 2Gi}, devices: {}}}",
+    "kubevirt.DomainSpec": "{devices: {}}",
+    "instancetype.VirtualMachineInstancetypeSpec": "{cpu: {guest: 1}, memory: {guest: 2Gi}}",
+}
+
+
 def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
@@ -155,7 +183,9 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
         f.required for f in types.fields(go_type, NEWEST).values()
     )
     if not empty:
-        return Cause(MISSING_FIELD.slug, place, text, f"add `{name}`")
+        shape = _SHAPES.get(go_type.removeprefix("*"))
+        cure = f"add `{name}`, at least `{name}: {shape}`" if shape else f"add `{name}`"
+        return Cause(MISSING_FIELD.slug, place, text, cure)
     cure = f"add `{name}: {{}}`"
     fix = Fix(cure, (set_to(place, {}),), safe=True)
     return Cause(MISSING_FIELD.slug, place, text, cure, fixes=(fix,))

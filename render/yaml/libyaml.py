@@ -58,13 +58,13 @@ class Mark(Protocol):
 class SyntaxFault(NamedTuple):
     """What libyaml refuses: its own words, which never quote the text, and the place, from 0.
 
-    *since*: the line on which that began which could not be read to its end.
+    *since*: the line and column at which that began which could not be read to its end.
     """
 
     words: str
     line: int
     column: int
-    since: int | None = None
+    since: tuple[int, int] | None = None
 
 
 class _ReaderError(Exception):
@@ -218,7 +218,8 @@ def problem(error: Any, text: str) -> SyntaxFault:
         return SyntaxFault(error.reason, before.count("\n"), len(before) - before.rfind("\n") - 1)
     words = f"{error.problem} {error.context}" if error.context else error.problem
     mark, since = error.problem_mark, error.context_mark
-    return SyntaxFault(words, mark.line, mark.column, since.line if since else None)
+    began = (since.line, since.column) if since else None
+    return SyntaxFault(words, mark.line, mark.column, began)
 
 
 def tolerantly(text: str, parse: Callable[[str], _T]) -> tuple[_T, bool]:

@@ -19,7 +19,6 @@ from render.yaml.stream import Chunk
 
 if TYPE_CHECKING:
     from render.yaml.builder import UnbuildableError
-    from render.yaml.libyaml import SyntaxFault
 
 
 _USUAL = Limits()
@@ -141,7 +140,7 @@ def _parse(
     contents: Read, chunk: Chunk, origin: Origin, limits: Limits, aliases: "Aliases"
 ) -> None:
     """Read with libyaml, which is imported only where it is needed."""
-    from render.yaml import libyaml
+    from render.yaml import libyaml, syntax
     from render.yaml.builder import UnbuildableError, build
 
     try:
@@ -150,7 +149,8 @@ def _parse(
         contents.diagnostics.extend(_refused(refusal, chunk, origin.file))
         return
     except libyaml.ERRORS as error:
-        contents.diagnostics.append(_syntax(libyaml.problem(error, chunk.text), chunk, origin.file))
+        problem = libyaml.problem(error, chunk.text)
+        contents.diagnostics.append(syntax.finding(problem, chunk, origin.file))
         return
     if built.dropped is not None:
         line, column = chunk.position(built.dropped.line, built.dropped.column)
@@ -260,12 +260,16 @@ def _no_object(value: Any, chunk: Chunk, origin: Origin, what: str = "the docume
 
 
 def _refused(refusal: "UnbuildableError", chunk: Chunk, file: str) -> Iterator[Diagnostic]:
+    from render.yaml import syntax
+
     if refusal.mark is not None:
         line, column = chunk.position(refusal.mark.line, refusal.mark.column)
         place = Location(file=file, line=line, column=column)
-        yield refusal.code.at(
-            place, refusal.message, help=_advice(_lines(chunk)[refusal.mark.line])
+        written = chunk.text.splitlines()
+        advice = (
+            syntax.advice(written[refusal.mark.line]) if refusal.mark.line < len(written) else ""
         )
+        yield refusal.code.at(place, refusal.message, help=advice)
         return
     from render.yaml import positions
 
@@ -283,38 +287,6 @@ def _refused(refusal: "UnbuildableError", chunk: Chunk, file: str) -> Iterator[D
                 Related("set here before", Location(file=file, line=first[0], column=first[1])),
                 help="remove one of them: kubectl would silently keep the last",
             )
-
-
-def _syntax(problem: "SyntaxFault", chunk: Chunk, file: str) -> Diagnostic:
-    lines = _lines(chunk)
-    words, at, column = problem.words, problem.line, problem.column
-    if problem.since is not None and problem.since != at:
-        words += f" that begins on line {chunk.line + problem.since}"
-    written = [n for n, line in enumerate(lines) if line.strip()]
-    first = next((n for n in written if lines[n][0] != "#"), at)
-    if lines[first].startswith("%"):
-        words, at, column = "YAML directives are not accepted", first, 0
-    elif written and at > written[-1]:  # it ends too early: there is no such line
-        at, column = written[-1], len(lines[written[-1]])
-    line, column = chunk.position(at, column)
-    return codes.YAML_SYNTAX.at(
-        Location(file=file, line=line, column=column), words, help=_advice(lines[at])
-    )
-
-
-def _lines(chunk: Chunk) -> list[str]:
-    return [*chunk.text.splitlines(), ""]
-
-
-def _advice(written: str) -> str:
-    """What helps with a line that cannot be read."""
-    if written.startswith("%"):
-        return "remove the line: kubectl and Argo CD refuse it"
-    if "{{" in written:
-        return "this looks like a template: render it first"
-    if "\t" in written[: len(written) - len(written.lstrip())]:
-        return "indent with spaces: YAML allows no tabs there"
-    return ""
 
 
 def _deeper(value: Any, depth: int) -> bool:

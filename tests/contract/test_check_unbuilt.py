@@ -37,7 +37,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("text", "exit_", "message"),
     [
-        (MISSING, Exit.UNREADABLE, "app: error VR116 kustomize-failed: "),
+        (MISSING, Exit.UNREADABLE, "app/kustomization.yaml:1:22: error VR116 kustomize-failed: "),
         (REMOTE, Exit.FINDINGS, "app/kustomization.yaml:1:22: error VR122 remote-base-refused: "),
         (TRANSFORMED, Exit.UNREADABLE, "help: this kustomization has kustomize run virt-render"),
     ],

@@ -332,6 +332,8 @@ def test_secrets_are_hidden(repository: Repository, form: str) -> None:
     ("words", "text"),
     [
         (("nowhere",), "no VirtualMachine nowhere"),
+        (("vm", "web"), "the VM stands without its kind: there are "),
+        ((".", "web"), "the VM comes first, as in 'virt-render explain VM .': there are "),
         (("web", "spec.domain.cpu.socket"), "did you mean spec.domain.cpu.sockets"),
         (("web", "spec.domian"), "did you mean spec.domain?"),
         (("web", "memroy"), "did you mean memory?"),
@@ -348,6 +350,11 @@ def test_what_cannot_be_explained(
     done = repository.run("explain", *words)
     assert done.returncode == 2
     assert text in done.stderr
+
+
+@pytest.mark.parametrize("name", ["vm/web", "virtualmachines/web", "vmi/prod/web"])
+def test_a_vm_may_be_named_as_kubectl_does(repository: Repository, name: str) -> None:
+    assert repository.fine("explain", name) == repository.fine("explain", "web")
 
 
 def test_a_word_that_is_no_field_leads_to_one(contended: Repository) -> None:

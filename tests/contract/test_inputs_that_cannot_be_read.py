@@ -419,7 +419,7 @@ def test_a_base_that_lost_its_kustomization_breaks_its_overlays(repository: Path
     done = run(repository, "check", ".")
     assert done.returncode == Exit.UNREADABLE
     for name in ("prod", "test"):
-        assert f"{name}: error VR116 kustomize-failed" in done.stdout
+        assert f"error VR116 kustomize-failed: kustomize build {name}: " in done.stdout
 
 
 def test_what_takes_a_folder_without_vms_and_without_kustomization_has_lost_them(
@@ -452,7 +452,7 @@ def test_what_lists_a_base_that_is_not_there_is_an_error_where_it_held_vms(
     )
     put(tmp_path / "prod" / file, text)
     done = run(tmp_path, "check", ".")
-    assert ("prod: error VR116" in done.stdout) == is_error
+    assert ("kustomize build prod: " in done.stdout) == is_error
     assert ("1 kustomization with missing resources" in done.stdout + done.stderr) != is_error
 
 
@@ -1122,7 +1122,7 @@ def test_a_kustomization_that_cannot_be_read_may_list_the_vms_below_it(tmp_path:
     put(tmp_path / "apps/web/vm.yaml", vm("below", memory="1Gi"))
     put(tmp_path / "other/kustomization.yaml", "resources: [web\n")
     done = run(tmp_path, "check", ".")
-    assert "apps/kustomization.yaml:1:16: error VR101" in done.stdout
+    assert "apps/kustomization.yaml:1:12: error VR101" in done.stdout
     assert "other/" not in done.stdout
     assert done.returncode == Exit.FINDINGS
 
@@ -1146,13 +1146,13 @@ def test_a_kustomization_that_kustomize_refuses_may_be_meant_for_the_vms_below_i
     put(tmp_path / "others/kustomization.yaml", text)
     put(tmp_path / "others/notes.yaml", "a: b\n")
     done = run(tmp_path, "check", ".")
-    assert ("apps: error VR116" in done.stdout) == is_error
+    assert ("kustomize build apps: " in done.stdout) == is_error
     assert "others" not in done.stdout
     assert done.returncode == (Exit.UNREADABLE if is_error else Exit.OK)
     for folder in ("apps", "others"):
         built, checked = (run(tmp_path, command, folder) for command in ("build", "check"))
         refused = "VR116" in built.stderr
-        assert refused == (f"{folder}: error VR116" in checked.stdout)
+        assert refused == (f"kustomize build {folder}: " in checked.stdout)
         assert (checked.returncode == Exit.UNREADABLE) == refused
 
 
@@ -1215,7 +1215,7 @@ def test_a_base_that_kustomize_refuses_is_an_error_of_the_overlays_that_list_it(
     put(overlays / "notes/base/kustomization.yaml", "resource: [note.yaml]\n")
     done = run(overlays, "check", ".")
     assert done.returncode == Exit.UNREADABLE
-    assert "base: error VR116" in done.stdout
+    assert "kustomize build base: " in done.stdout
     assert "needed by overlays/prod, overlays/test" in done.stdout
     assert "notes" not in done.stdout
     put(overlays / "base/more/kustomization.yaml", "resource: [../../vms]\n")
@@ -1226,7 +1226,7 @@ def test_a_base_that_kustomize_refuses_is_an_error_of_the_overlays_that_list_it(
     for name in ("prod", "test"):
         put(overlays / f"overlays/{name}/kustomization.yaml", "resource: [../../moved]\n")
     done = run(overlays, "check", ".")
-    assert "overlays/prod: error VR116" in done.stdout
+    assert "kustomize build overlays/prod: " in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -1259,7 +1259,7 @@ def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lis
         put(overlays / f"{folder}base/README.md", "not of kubevirt.io\n")
     done = run(overlays, "check", ".")
     assert done.returncode == Exit.UNREADABLE
-    assert "base: error VR116" in done.stdout
+    assert "kustomize build base: " in done.stdout
     assert "needed by overlays/prod, overlays/test" in done.stdout
     assert "notes" not in done.stdout
     put(overlays / "other/kustomization.yaml", "resources: [../base/vm.yaml]\n")
@@ -1287,7 +1287,7 @@ def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
     put(overlays / "more/kustomization.yaml", f"resources: [../{listed}]\n")
     done = run(overlays, "check", ".")
     assert (done.returncode == Exit.UNREADABLE) == is_error
-    assert ("more: error VR116" in done.stdout) == is_error
+    assert ("kustomize build more: " in done.stdout) == is_error
     assert ("1 kustomization with missing resources" in done.stderr) != is_error
 
 
@@ -1334,7 +1334,7 @@ def test_a_file_of_several_overlays_says_at_its_line_what_is_wrong(repository: P
     checked = run(repository, "check", ".")
     assert checked.returncode == Exit.UNREADABLE
     (told,) = (text for text in checked.stdout.splitlines() if "base/vm.yaml" in text)
-    assert told.startswith(f"base/vm.yaml:{line}:5: error VR116")
+    assert told.startswith(f"base/vm.yaml:{line}:4: error VR116")
     assert "kustomize cannot read base/vm.yaml" in told
     compared = run(repository, "diff", "HEAD").stdout
     assert "(1 new, 1 as before)" in compared
@@ -1367,10 +1367,10 @@ def test_a_pinned_definition_may_stand_in_what_cannot_be_read(
 #: What is wrong in a base, and what is said of it once.
 _FAULTS_OF_A_BASE = {
     "resources: [vm.yaml, gone.yaml]\n": (
-        "base: error VR116 kustomize-failed: kustomize build base: Error: accumulating resources: "
+        "base/kustomization.yaml:1:22: error VR116 kustomize-failed: kustomize build base: Error: accumulating "
     ),
     "resources: [vm.yaml]\nresourcez: []\n": (
-        'base: error VR116 kustomize-failed: kustomize build base: Error: invalid Kustomization: json: unknown field "'
+        "base/kustomization.yaml:2:1: error VR116 kustomize-failed: kustomize build base: Error: invalid "
     ),
     "resources: [vm.yaml]\npatches:\n- target: {kind: VirtualMachine}\n"
     "  patch: |-\n    - {op: remove, path: /spec/nothing}\n": (

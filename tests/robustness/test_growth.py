@@ -96,7 +96,7 @@ def test_what_is_no_manifest(tmp_path: Path) -> None:
     (tmp_path / "vm.yaml").write_text(VM, encoding="utf-8")
     done = command("check", "-v", ".", cwd=tmp_path)
     assert "templates.yaml skipped: a template, not yet YAML" in done.stdout
-    assert "gaps.yaml:200002:2: error VR101" in done.stdout
+    assert "gaps.yaml:1:4: error VR101" in done.stdout
 
 
 def test_objects_in_two_files(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from render.model import fieldpath
 from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.schemas import decode, decode_resource, encode
+from render.yaml.reader import read
 
 VM = "kubevirt.VirtualMachine"
 VMI_SPEC = "kubevirt.VirtualMachineInstanceSpec"
@@ -173,6 +174,21 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tree", "type_name", "cure"),
+    [
+        ({"cpu": 2, "devices": {}}, DOMAIN, "write `cpu: {cores: 2}`"),
+        ({"memory": "2Gi", "devices": {}}, DOMAIN, "write `memory: {guest: 2Gi}`"),
+        ({"features": {}}, "kubevirt.CPU", "write a list: "),
+        ({"devices": 3}, DOMAIN, "write a mapping: "),
+    ],
+)
+def test_how_a_value_of_another_type_is_written(
+    tree: dict[str, Any], type_name: str, cure: str
+) -> None:
+    assert only(tree, type_name).help.startswith(cure)
+
+
+@pytest.mark.parametrize(
     ("tree", "type_name", "found"),
     [
         ({"cores": 2.0}, "kubevirt.CPU", {"cores": 2}),
@@ -243,6 +259,16 @@ def test_missing_fields() -> None:
     ]
     assert only({}, DOMAIN).help == "add `devices: {}`"
     assert only({}, "kubevirt.Disk").help == "add `name`"
+    assert only({}, VM).help.startswith("add `spec`, at least `spec: {runStrategy: Always, ")
+    assert only({"spec": {}}, VM).help.startswith("add `template`, at least `template: {spec: ")
+
+
+@pytest.mark.parametrize("spec", [{}, {"spec": {"template": {"spec": {}}}}, {"spec": {}}])
+def test_the_least_that_is_missing_is_enough(spec: dict[str, Any]) -> None:
+    name, shape = only(spec, VM).help.split("`")[3].split(": ", 1)
+    value = read(f"v: {shape}".encode(), "f.yaml").documents[0].body["v"]
+    inner = {"template": {"spec": {name: value}}} if name == "domain" else {name: value}
+    assert findings(inner if name == "spec" else {"spec": inner}, VM) == []
     assert kept({"metadata": {}, "spec": {"template": {}}}, VM)["spec"] == {"template": {}}
 
 

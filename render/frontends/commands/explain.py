@@ -54,6 +54,8 @@ _POD = "pod"
 _FEW = 5
 #: What stands in a text that defines what VMs name, and not in one that only has such VMs.
 _DEFINING = (b"instancetype.kubevirt.io", b"flavor.kubevirt.io", b"ControllerRevision")
+#: As kubectl names a VM: ``vm/web``.
+_KIND = pattern(r"^(?:vms?|vmis?|virtualmachines?|virtualmachineinstances?)/")
 _STEPS = pattern(r"[.\[]")
 
 
@@ -141,7 +143,7 @@ def _found(
         for explained in deciders.explain(part.resources, part.request.settings, pods=pods):
             placed = applied_as(explained.resource, part.loaded.namespace)
             known.setdefault(name_of(placed), []).append((part, explained))
-    names = fitting(name, known)
+    names = fitting(name, known) or fitting(_KIND.sub("", name), known)
     if not names:
         raise _missing(name, parts_)
     if len(names) > 1:
@@ -203,7 +205,12 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
         name, names
     ):  # it is there, and these say why nothing more can be told of it
         return RefusedError(merge(findings))
-    cure = _of_template(name, parts_) or did_you_mean(name, spellings(names), _some(sorted(names)))
+    otherwise = _some(sorted(names))
+    if _KIND.fullmatch(f"{name}/"):
+        otherwise = f"the VM stands without its kind: {otherwise}"
+    elif os.path.exists(name):
+        otherwise = f"the VM comes first, as in 'virt-render explain VM {name}': {otherwise}"
+    cure = _of_template(name, parts_) or did_you_mean(name, spellings(names), otherwise)
     beside = [*incomplete.beside(parts_)]
     message = f"no VirtualMachine {name}{' in what can be read' if findings or beside else ''}"
     if beside and not findings:

@@ -109,14 +109,16 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
         return loaded
     if len(documents) != 1:
         message = f"{path} holds {len(documents)} documents and should hold one {KIND}"
-        return loaded._replace(
-            diagnostics=(codes.INVALID_SETTING.at(Location(file=path), message),)
-        )
+        place = Location(file=path, line=1, column=1)
+        empty = codes.INVALID_SETTING.at(place, message, help=_SHAPE)
+        return loaded._replace(diagnostics=(empty,))
     body = documents[0].body
     fault = fault_of(body)
     if fault:
-        place = Location(file=path, index=0)
-        return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault),))
+        is_headed = (body.get("apiVersion"), body.get("kind")) == (API_VERSION, KIND)
+        key = min(body.keys() - _KEYS, default="spec")
+        place = Location(path=(key,) if is_headed else (), file=path, index=0)
+        return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault, help=_SHAPE),))
     values = rebased(body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
     layout, misfits = _layout(layer, os.path.realpath(os.path.dirname(path)))
@@ -238,13 +240,17 @@ def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> It
             yield codes.INVALID_SETTING.at(layer.at(key), message, help=cure)
 
 
+_KEYS = frozenset({"apiVersion", "kind", "metadata", "spec"})
+_SHAPE = f"write apiVersion: {API_VERSION}, kind: {KIND}, and the options below spec:"
+
+
 def fault_of(body: Any) -> str:
     """What is wrong with a configuration apart from its options, ``""`` if nothing is."""
     if not isinstance(body, dict):
         return f"not a {KIND}"
     if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):
         return f"should have apiVersion {API_VERSION} and kind {KIND}"
-    unknown = sorted(body.keys() - {"apiVersion", "kind", "metadata", "spec"})
+    unknown = sorted(body.keys() - _KEYS)
     if unknown:
         return f"unknown key {unknown[0]}; the options stand below spec"
     if not isinstance(body.get("spec"), dict | None):

@@ -23,7 +23,8 @@ from render.yaml.reader import Document, locate, read
 Position = tuple[str, int, int]
 """File, line and column."""
 
-_OPS = "operations"
+OPERATIONS = "operations"
+"""The key below which the operations of a JSON patch stand in its document."""
 _INDEX = pattern(r"[0-9]{1,9}")
 _RECENT = 8
 """Documents whose patches are remembered: a finding is about one, and the next often about the same."""
@@ -32,7 +33,7 @@ _TRIED = 100
 _NOTHING = object()
 
 
-class _Patch(NamedTuple):
+class Patch(NamedTuple):
     """One document of a patch.
 
     *text* is where it stands, *above* the lines of *file* before that, and *left* the columns; *target* selects
@@ -49,6 +50,7 @@ class _Patch(NamedTuple):
     owner: str = ""
 
     def at(self, path: FieldPath) -> Position:
+        """Where its *path* stands."""
         line, column = locate(self.text, self.document.origin, path)
         return self.file, max(1, line + self.above), max(1, column + self.left)
 
@@ -116,9 +118,9 @@ def of_operation(words: str, reach: Reach, limits: Limits) -> Position | None:
     """Where the one operation stands of which *words* of kustomize name the path; None where several would be meant."""
     named = {word.rstrip(":,;").strip("\"'") for word in words.split()}
     found = [
-        (text_at(operation, "op"), patch, (_OPS, index, key))
+        (text_at(operation, "op"), patch, (OPERATIONS, index, key))
         for patch in _patches(reach, limits)
-        for index, operation in enumerate(_listed(patch.document.body.get(_OPS)))
+        for index, operation in enumerate(operations(patch))
         for key in ("path", "from")
         if text_at(operation, key) in named
     ]
@@ -126,8 +128,15 @@ def of_operation(words: str, reach: Reach, limits: Limits) -> Position | None:
     return found[0][1].at(found[0][2]) if len(found) == 1 else None
 
 
-def _listed(operations: Any) -> list[Any]:
-    return operations if isinstance(operations, list) else []
+def operations(patch: Patch) -> list[Any]:
+    """The operations of *patch*, if it is a list of such."""
+    listed = patch.document.body.get(OPERATIONS)
+    return listed if isinstance(listed, list) else []
+
+
+def of_kustomization(file: str, reach: Reach, limits: Limits) -> Iterator[Patch]:
+    """The patches that the kustomization *file*, one of those of *reach*, applies itself."""
+    return (patch for patch in _patches(reach, limits) if patch.owner == file)
 
 
 class _Blame:
@@ -137,10 +146,10 @@ class _Blame:
         self._built = built
         self._reach = reach
         self._limits = limits
-        self._known: list[_Patch] | None = None
+        self._known: list[Patch] | None = None
         self._renamings: dict[str, frozenset[_Renaming]] = {}
 
-    def patches(self, index: int) -> "list[tuple[_Patch, _Operations]]":
+    def patches(self, index: int) -> "list[tuple[Patch, _Operations]]":
         """The patches of the document at *index*, and the operations of each by where they write."""
         if self._known is None:
             self._known = [*_patches(self._reach, self._limits)]
@@ -159,7 +168,7 @@ class _Blame:
         ]
 
 
-def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
+def _patches(reach: Reach, limits: Limits) -> Iterator[Patch]:
     """Every patch that *reach* applies, the one that comes last first: what is built from is patched before."""
     for added in reversed(reach.patches):
         yield from _added(added, reach.kustomizations[0], limits)
@@ -179,7 +188,7 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[_Patch]:
                         yield patch._replace(owner=file)
 
 
-def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[_Patch]:
+def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[Patch]:
     """The documents of a patch that an object adds to the kustomization *owner*, the last first."""
     file, line, data = owner, 1, b""
     if "patch" in added.entry:
@@ -246,7 +255,7 @@ def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
     return {file: frozenset(known) for file, known in ways.items()}
 
 
-def _entry(data: bytes, file: str, line: int, entry: Any, limits: Limits) -> list[_Patch]:
+def _entry(data: bytes, file: str, line: int, entry: Any, limits: Limits) -> list[Patch]:
     """The documents of one *entry* of the kustomization *file*, whose *data* has it at *line*."""
     target = entry.get("target") if isinstance(entry, dict) else None
     named, inline = text_at(entry, "path"), text_at(entry, "patch")
@@ -274,17 +283,17 @@ def _margins(data: bytes, line: int, text: str) -> tuple[int, int]:
 
 def _documents(
     file: str, margins: tuple[int, int], text: bytes, target: Tree | None, limits: Limits
-) -> list[_Patch]:
+) -> list[Patch]:
     above, left = margins
     head = text.lstrip()[:1]
     if head in (b"-", b"[") and not text.lstrip().startswith(b"---"):
-        text = f"{_OPS}:\n".encode() + re.sub(rb"(?m)^", b" ", text)
+        text = f"{OPERATIONS}:\n".encode() + re.sub(rb"(?m)^", b" ", text)
         above, left = above - 1, left - 1
     documents = read(text, file, limits).documents
-    return [_Patch(file, above, left, text, document, target) for document in documents]
+    return [Patch(file, above, left, text, document, target) for document in documents]
 
 
-def _is_meant(patch: _Patch, resource: Resource, names: Sequence[str]) -> bool:
+def _is_meant(patch: Patch, resource: Resource, names: Sequence[str]) -> bool:
     if patch.target is None:
         body = patch.document.body
         name = text_at(body.get("metadata"), "name")
@@ -305,9 +314,9 @@ _Operations = dict[FieldPath, list[int]] | None
 """The numbers of a patch's operations, the last one first, by the place in the object that each writes."""
 
 
-def _operations(patch: _Patch, body: Tree) -> _Operations:
+def _operations(patch: Patch, body: Tree) -> _Operations:
     """Those of *patch* that write something into *body*; None where it is no list of operations."""
-    operations = patch.document.body.get(_OPS)
+    operations = patch.document.body.get(OPERATIONS)
     if not isinstance(operations, list):
         return None
     writing: dict[FieldPath, list[int]] = {}
@@ -318,7 +327,7 @@ def _operations(patch: _Patch, body: Tree) -> _Operations:
 
 
 def _written(
-    patch: _Patch, operations: _Operations, body: Tree, path: FieldPath, value: Any
+    patch: Patch, operations: _Operations, body: Tree, path: FieldPath, value: Any
 ) -> FieldPath | None:
     """Where *patch*, with its *operations*, sets *path* of *body* to *value*."""
     if operations is None:
@@ -328,10 +337,10 @@ def _written(
         (index, steps) for steps in places for index in operations.get(steps, [])[:_TRIED]
     )
     for index, steps in sorted(candidates, reverse=True):
-        operation = patch.document.body[_OPS][index]
+        operation = patch.document.body[OPERATIONS][index]
         place = _same(operation.get("value"), _at(body, steps), path[len(steps) :], value)
         if place is not None:
-            return (_OPS, index, "value", *place)
+            return (OPERATIONS, index, "value", *place)
     return None
 
 

@@ -228,7 +228,8 @@ class SourceIntake:
             into.unseen.add(what, display_name, number=tekton)
         else:
             into.documents.extend(documents)
-        if self.scope is not None and os.path.basename(display_name) != LOCK:
+        is_nothing = display_name == STDIN and not documents  # whoever pipes it meant objects
+        if self.scope is not None and os.path.basename(display_name) != LOCK and not is_nothing:
             bodies = (document.body for document in documents)
             is_applied = bool(diagnostics) and any(map(relevance.concerns, bodies))
             diagnostics, templates = relevance.of_kubevirt(diagnostics, data, is_applied=is_applied)

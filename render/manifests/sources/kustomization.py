@@ -247,7 +247,8 @@ def _unparsable(reached: Reach, limits: Limits) -> list[Diagnostic]:
         for diagnostic in read(data, file, limits).diagnostics if isinstance(data, bytes) else ():
             if diagnostic.code == codes.YAML_SYNTAX.number:
                 message = f"kustomize cannot read {file}: {diagnostic.message}"
-                found.append(codes.KUSTOMIZE_FAILED.at(diagnostic.location, message))
+                cure = diagnostic.help
+                found.append(codes.KUSTOMIZE_FAILED.at(diagnostic.location, message, help=cure))
     return found
 
 

@@ -1,9 +1,12 @@
 """Which parts of a document are for nobody to read: below which keys, and in an object of which kind."""
 
+import re
 from collections.abc import Iterator
 
 from render.diagnostics import secrets
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
+from render.yaml import positions
 from render.yaml.libyaml import ALIAS, MAPPING, SCALAR, SEQUENCE
 from render.yaml.nodes import Node, child, is_merge, key_of, merged_into, target_of, value_of
 from render.yaml.stream import Chunk
@@ -12,15 +15,27 @@ _NAMES = ("name", "key", "op", "path")
 #: Of these the values are texts, and many a text is a document of its own: so is what stands in its place.
 _ANNOTATIONS = "annotations"
 
+_PATCH = "patch"
+HOLDER = pattern(
+    r"""\bvalue["']?+\s*+:|(?<![\w./-])(?:data|binaryData|command|args)["']?+\s*+:"""
+    r"""|(?:cloud[_-]?init|sysprep)\w*+["']?+\s*+:""",
+    re.IGNORECASE,
+)
+"""What holds values of patches and variables, contents of ConfigMaps and Secrets, words of commands, user data."""
+
 Span = tuple[int, int]
 
 
-def spans(root: Node, end: int, chunk: Chunk) -> Iterator[Span]:
-    """The secret parts of the document *root*, which ends at *end*, in order."""
+def spans(root: Node, end: int, chunk: Chunk, *, quotes: bool = False) -> Iterator[Span]:
+    """The secret parts of the document *root*, which ends at *end*, in order.
+
+    *quotes*: its own lines are shown, and no words about it; of a patch of a kustomization they are as in a file of its
+    own, if nothing in it may be secret.
+    """
     if root.kind == SCALAR:  # no object at all: a password in a file of its own, perhaps
         yield root.index, end
         return
-    secret = _secret_nodes(root, chunk.text)
+    secret = _secret_nodes(root, chunk.text, quotes=quotes)
     begins = -1
     for node, ends_region in _in_order(root, secret):
         if begins >= 0:
@@ -61,7 +76,7 @@ def _before(text: str, begins: int, following: int) -> int:
     return line if line >= 0 and not text[line:following].strip(" -?\t\n") else following
 
 
-def _secret_nodes(root: Node, text: str = "") -> set[int]:
+def _secret_nodes(root: Node, text: str = "", *, quotes: bool = False) -> set[int]:
     """The nodes whose text is for nobody to read, with what their aliases name; *text* is how they are written."""
     secret: set[int] = set()
     seen: set[_Visit] = set()
@@ -72,7 +87,9 @@ def _secret_nodes(root: Node, text: str = "") -> set[int]:
             if visit in seen:
                 continue
             seen.add(visit)
-        if visit.hidden or (node.kind == SCALAR and _is_secret(node, text)):
+        is_secret = node.kind == SCALAR and _is_secret(node, text)
+        is_open = is_secret and quotes and visit.is_patch and _is_open_patch(node.text)
+        if visit.hidden or (is_secret and not is_open):
             secret.add(id(node))
         if node.kind == MAPPING:
             pending += _entries(node, visit)
@@ -90,17 +107,32 @@ def _is_secret(node: Node, text: str) -> bool:
     return not any(text.startswith(node.text, node.index + quote) for quote in (0, 1))
 
 
+def _is_open_patch(text: str) -> bool:
+    """Whether *text* is one document that can be read, with nothing in it to hide, and without a word of secrets."""
+    if secrets.speaks_of_secrets(text) or secrets.credentials(text) or HOLDER.search(text):
+        return False
+    if _PATCH in text:  # one in another might be in a third
+        return False
+    data = text.encode("utf-8", "replace")
+    documents = positions.chunks(data)
+    root, end = positions.document(data, 0) if len(documents) == 1 else (None, -1)
+    if root is None or end < 0 or root.kind == SCALAR or "\\" in text:
+        return False
+    return not any(spans(root, end, documents[0]))
+
+
 class _Visit(NamedTuple):
     """A node on the way through a document: whether all of it is *hidden*, and the *kind* of the object it is part of.
 
     That kind is of use where the node is the object, or the list of its items. *in_data*: what a guest boots with
-    stands around it.
+    stands around it. *is_patch*: its text may be a patch of a kustomization.
     """
 
     node: int
     hidden: bool
     kind: str
     in_data: bool
+    is_patch: bool = False
 
 
 def _is_plain(operation: Node, value: Node) -> bool:
@@ -155,7 +187,8 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         )
         in_data = visit.in_data or (name is not None and secrets.holds_data(name))
         yield key, _Visit(id(key), visit.hidden, "", in_data=False)
-        yield value, _Visit(id(value), hidden, _kind_below(kind, name), in_data)
+        is_patch = name == _PATCH and not in_data and visit.kind != _ANNOTATIONS
+        yield value, _Visit(id(value), hidden, _kind_below(kind, name), in_data, is_patch)
     for source in merged_into(node):
         target = target_of(source)
         if target is not None:

@@ -4,7 +4,6 @@ What is secret is decided by where it stands in the parsed document, whatever th
 object of which kind. Of a document that cannot be parsed no line is shown if it speaks of anything secret.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
@@ -20,12 +19,6 @@ from render.yaml.stream import Chunk
 WIDTH = 120
 _HEADER = pattern(r"[|>][-+0-9]*")
 """How a block begins: nothing of what it says."""
-_HOLDER = pattern(
-    r"""\bvalue["']?+\s*+:|(?<![\w./-])(?:data|binaryData|command|args)["']?+\s*+:"""
-    r"""|(?:cloud[_-]?init|sysprep)\w*+["']?+\s*+:""",
-    re.IGNORECASE,
-)
-"""What holds values of patches and variables, contents of ConfigMaps and Secrets, words of commands, user data."""
 _PAST = "..."
 _COMMENT = pattern(r"\s#")
 _LONGEST = 10_000
@@ -35,12 +28,15 @@ Excerpt = tuple[str, int]
 
 
 class Excerpts:
-    """The lines of one file, with what is secret in them hidden."""
+    """The lines of one file, with what is secret in them hidden; without *quotes*, what words about it may not say."""
 
-    __slots__ = ("_chunks", "_data", "_hidden", "_kept_back", "_lines", "_starts", "_text")
+    __slots__ = (
+        "_chunks", "_data", "_hidden", "_kept_back", "_lines", "_quotes", "_starts", "_text",
+    )  # fmt: skip
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, quotes: bool = True) -> None:
         self._data = data
+        self._quotes = quotes
         self._text = data.decode(errors="replace")
         self._lines = [0]
         at = self._text.find("\n") + 1
@@ -169,7 +165,9 @@ class Excerpts:
             chunk = self._chunks[index]
             root, end = positions.document(self._data, index)
             whole = end >= 0
-            parts = list(hidden.spans(root, end, chunk)) if root and whole else []
+            parts = (
+                list(hidden.spans(root, end, chunk, quotes=self._quotes)) if root and whole else []
+            )
             rest = max(end, 0)
             broken = _is_doubtful(chunk.text[rest:])
             if broken or chunk.separator:
@@ -181,7 +179,7 @@ class Excerpts:
 
 def hidden_texts(data: bytes) -> Iterator[str]:
     """Everything in *data* that is secret, as it is written and as it is read."""
-    excerpts = Excerpts(data)
+    excerpts = Excerpts(data, quotes=False)
     for index in range(len(excerpts.documents)):
         yield from excerpts.hidden_in(index)
 
@@ -199,4 +197,4 @@ def _joined(spans: list[Span]) -> list[Span]:
 
 def _is_doubtful(text: str) -> bool:
     """Whether *text*, of which we do not know the structure, may say something secret; escapes may hide the word."""
-    return "\\" in text or _HOLDER.search(text) is not None or secrets.speaks_of_secrets(text)
+    return "\\" in text or hidden.HOLDER.search(text) is not None or secrets.speaks_of_secrets(text)

@@ -168,7 +168,7 @@ def test_what_is_missed_may_stand_in_a_broken_file_elsewhere_in_the_repository(
     assert answer.exit == Exit.OK
     assert "warning VR201" in answer.out
     assert '"small" not found; it may stand in platform/small.yaml (VR101), which' in answer.out
-    place = f"\n  platform/small.yaml:{line}:5: this cannot be read\n"
+    place = f"\n  platform/small.yaml:{line}:4: this cannot be read\n"
     assert place in answer.out
     assert answer.out.count("platform/small.yaml:") == 1
     built = ask("build", path)

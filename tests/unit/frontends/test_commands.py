@@ -52,6 +52,11 @@ NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
         (["help"], "  help: did you mean --help? 'virt-render --help' lists the commands"),
         (["/"], "  help: did you mean check /? 'virt-render --help' lists the commands"),
         (["unheard"], "  help: 'virt-render --help' lists the commands"),
+        (["lint"], "  help: did you mean check? 'virt-render --help' lists the commands"),
+        (["check", "-f"],
+         "  help: files and folders stand without an option: virt-render check [PATH...|-]"),
+        (["explain", "-k"],
+         "  help: files and folders stand without an option: virt-render explain VM [FIELD] [PATH]"),
     ],
 )  # fmt: skip
 def test_only_what_is_near_an_unknown_name_is_suggested(
@@ -61,6 +66,12 @@ def test_only_what_is_near_an_unknown_name_is_suggested(
     error, help_line = ask(*words).err.splitlines()
     assert error.endswith(f"'{unknown}'")
     assert help_line == hint
+
+
+def test_a_word_that_is_missing_is_told_with_those_that_there_may_be(ask: Ask) -> None:
+    error, help_line = ask("explain").err.splitlines()
+    assert error.endswith("missing argument 'VM'")
+    assert help_line.startswith("  help: virt-render explain VM [FIELD] [PATH]; ")
 
 
 def test_rendered_manifests_on_stdout(ask: Ask) -> None:
@@ -168,6 +179,26 @@ def test_an_empty_standard_input_is_an_error_of_check(ask: Ask, text: str) -> No
     assert ask("check", ".").exit == Exit.OK
     object_ = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
     assert ask("check", "-", stdin=object_).exit == Exit.OK
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- a\n", "VR104 not-an-object: the document is a list, not a Kubernetes object"),
+        ("[]\n", "VR104 not-an-object: the document is a list, not a Kubernetes object"),
+        ("5\n", "VR104 not-an-object: the document is a number, not a Kubernetes object"),
+        ("a b\n", "VR104 not-an-object: the document is text, not a Kubernetes object"),
+        ("a: 'b\n", "VR101 yaml-syntax: this quote is not closed: "),
+    ],
+)
+def test_a_standard_input_of_no_object_is_told_what_it_is(ask: Ask, text: str, told: str) -> None:
+    """A file of that kind among others is nobody's business."""
+    answer = ask("check", "-", stdin=text)
+    assert answer.exit == Exit.FINDINGS
+    assert f"error {told}" in answer.out
+    assert "printed nothing" not in answer.out
+    object_ = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    assert ask("check", "-", stdin=f"{object_}---\n{text}").exit == Exit.OK
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n"])
@@ -589,3 +620,41 @@ def test_machine_forms_load_nothing_heavy(tmp_path: Path) -> None:
 )
 def test_help_lists_what_was_misspelt(words: tuple[str, ...], listed: str, ask: Ask) -> None:
     assert f"--help' lists the {listed}\n" in ask(*words).err
+
+
+def test_what_only_a_missing_instancetype_leaves_open_stands_below_that(ask: Ask) -> None:
+    """For people: programs, and who counts, are told of two causes, as KubeVirt has two."""
+    text = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {name: u1.meduim}
+  preference: {name: fedora}
+  template: {spec: {domain: {devices: {}}}}
+"""
+    answer = ask("check", "-", stdin=text)
+    firsts = [line for line in answer.out.splitlines() if not line.startswith(" ")]
+    assert [line.split()[2] for line in firsts] == ["VR201"]
+    assert "\n  also, until that is mended: <stdin>:8:" in answer.out
+    assert ": error VR401 requirement-unmet: " in answer.out
+    assert "1 VM: 2 errors" in answer.err
+    assert ask("check", "-", "--format", "json", stdin=text).out.count('"severity": "error"') == 2
+    named = text.replace("u1.meduim", "u1.nano")
+    assert "also" not in ask("check", "-", stdin=named).out
+    assert "error VR401" in ask("check", "-", stdin=named).out
+    others = "".join(f"---\n{text.replace('web', name)}" for name in "abcde")
+    assert ask("check", "-", stdin=others).out.count("VR401") == 1
+
+
+def test_a_field_that_is_there_but_for_a_slip_is_missing_below_that(ask: Ask) -> None:
+    text = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  runStrategy: Always\n"
+    template = "  {}: {{spec: {{domain: {{memory: {{guest: 1Gi}}, devices: {{}}}}}}}}\n"
+    answer = ask("check", "-", stdin=text + template.format("tempalte"))
+    firsts = [line for line in answer.out.splitlines() if not line.startswith(" ")]
+    assert [line.split()[2] for line in firsts] == ["VR105"]
+    assert "\n  also, until that is mended: <stdin>:4:1: error VR107 missing-field: " in answer.out
+    both = ask("check", "-", stdin=text + "  tmeplt: {}\n  zzz: {}\n")
+    assert "\n<stdin>:6:3: error VR105" in f"\n{both.out}"
+    assert ask("check", "-", stdin=text).out.startswith("<stdin>:4:1: error VR107 missing-field: ")

@@ -229,6 +229,24 @@ def test_unfit_file(text: str, message: str) -> None:
     assert status(found.faults.diagnostics) is Exit.USAGE
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("", (1, 1)),
+        ("kind: RenderConfig\n", (1, 1)),
+        (CONFIG.replace("spec:", "spec: []"), (3, 1)),
+        (f"{CONFIG}emit: vm\n", (4, 1)),
+    ],
+)
+def test_an_unfit_file_is_told_how_it_begins(text: str, place: tuple[int, int]) -> None:
+    Path(".virt-render.yaml").write_text(text)
+    found = requested().faults
+    (fault,) = found.diagnostics
+    assert fault.help.startswith("write apiVersion: virt-render.dev/v1alpha1, kind: RenderConfig")
+    at = found.sources.place(fault.location)
+    assert (at.line, at.column) == place
+
+
 def test_no_options_at_all_are_fine() -> None:
     Path(".virt-render.yaml").write_text(CONFIG)
     assert not requested().faults.diagnostics
@@ -236,7 +254,7 @@ def test_no_options_at_all_are_fine() -> None:
 
 @pytest.mark.parametrize(
     ("text", "place", "source"),
-    [(f"{CONFIG}  emit: [\n", ":4:10", "  emit: ["), (f"{CONFIG}  emit: vm\n  emit: vm\n", ":5:3", "  emit: vm")],
+    [(f"{CONFIG}  emit: [\n", ":4:9", "  emit: ["), (f"{CONFIG}  emit: vm\n  emit: vm\n", ":5:3", "  emit: vm")],
 )  # fmt: skip
 def test_the_line_of_a_syntax_error_is_shown(text: str, place: str, source: str) -> None:
     for name in (".virt-render.yaml", "kv.yaml"):

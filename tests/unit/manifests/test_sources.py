@@ -156,6 +156,7 @@ def test_every_document_beside_an_object_must_be_one(
     found = read(".")
     assert [(d.location.line, d.location.column) for d in found.diagnostics] == [place]
     assert found.diagnostics[0].message == f"not a Kubernetes object: {message}"
+    assert found.diagnostics[0].help
     assert names(found) == ["a"]
 
 

@@ -32,6 +32,79 @@ def test_lines_are_shown_without_what_is_secret(text: str, number: int, printed:
     assert Excerpts(text.encode()).at(number, 1)[0] == printed
 
 
+OPEN_PATCH = "kind: VirtualMachine\nmetadata:\n  name: web\nspec:\n  runStrategy: Halted\n"
+REMOVAL = "- op: remove\n  path: /spec/runStrategy\n"
+
+
+def patched(text: str, around: str = "patches:\n- {}patch: |\n{}") -> str:
+    return around.format("", "".join(f"    {line}\n" for line in text.splitlines()))
+
+
+@pytest.mark.parametrize(("text", "number"), [(OPEN_PATCH, 5), (OPEN_PATCH, 7), (REMOVAL, 4)])
+def test_a_patch_in_a_kustomization_without_anything_secret_is_shown(
+    text: str, number: int
+) -> None:
+    whole = patched(text)
+    line = whole.splitlines()[number - 1]
+    assert Excerpts(whole.encode()).at(number, 1)[0] == line
+    assert "[redacted]" not in line
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "password: hunter2",
+        "x: hunter2 # the token",
+        "cloudInitNoCloud: {x: hunter2}",
+        "cloudInitNoCloud:\n  userData: |\n    hunter2",
+        "sysprep: {x: hunter2}",
+        "env: [{name: a, value: hunter2}]",
+        "command: [hunter2]",
+        "args:\n- hunter2",
+        "data: {a: hunter2}",
+        "stringData: {a: hunter2}",
+        "image: https://u:hunter2@host/x",
+        'x: "\\x68unter2"',
+        "x: [hunter2",
+        "x: 'hunter2",
+        "x: |\n  y: hunter2\n  z: a",
+        "patch: |\n  y: hunter2\n  z: a",
+        "annotations:\n  a: |\n    b: hunter2\n    c: d",
+        "---\nx: hunter2",
+    ],
+)
+def test_a_patch_with_anything_that_may_be_secret_is_hidden_as_a_whole(more: str) -> None:
+    whole = patched(f"{OPEN_PATCH}{more}\n")
+    excerpts = Excerpts(whole.encode())
+    for number in range(3, len(whole.splitlines()) + 1):
+        assert excerpts.at(number, 1)[0].strip() in {"[redacted]", ""}, number
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "kind: Secret\nstringData:\n  {}patch: |\n{}",
+        "kind: ConfigMap\ndata:\n  {}patch: |\n{}",
+        "userData:\n  {}patch: |\n{}",
+        "cloudInitNoCloud:\n  {}patch: |\n{}",
+        "annotations:\n  {}patch: |\n{}",
+        "a:\n  {}other: |\n{}",
+    ],
+)
+def test_what_is_called_a_patch_where_contents_stand_is_hidden(around: str) -> None:
+    whole = patched(OPEN_PATCH, around)
+    excerpts = Excerpts(whole.encode())
+    first = whole.splitlines().index("    kind: VirtualMachine") + 1
+    assert {excerpts.at(n, 1)[0].strip() for n in range(first, first + 5)} == {"[redacted]"}
+
+
+def test_patches_in_patches_are_not_followed() -> None:
+    text = "x: y\n"
+    for _ in range(150):
+        text = "patch: |\n" + "".join(f" {line}\n" for line in text.splitlines())
+    assert "x" not in Excerpts(text.encode()).at(151, 1)[0]
+
+
 @pytest.mark.parametrize(
     ("text", "column", "at"),
     [

@@ -153,10 +153,17 @@ def test_colons_are_not_looked_for_without_end() -> None:
         ("a:\n  <<: [1]\n", (2, 3)),
         ("o: &o [{a: 1}]\nx:\n  <<: *o\n", (3, 3)),
         ('a: "\\ud83d\\ude00"\n', (1, 7)),
-        ('a: "x\n', (1, 6)),
-        ("a: 1\nb: [2,", (2, 7)),
-        ("a: 1\nb: [2,\n\n\n", (2, 7)),
-        ("a: [1\nb: 2\n", (2, 2)),
+        ('a: "x\n', (1, 4)),
+        ("a: 1\nb: 'x\nc: 2\nd: 3\n", (2, 4)),
+        ('a: "x\nb: "y"\nc: 2\n', (1, 4)),
+        ("a: 1\nb: [2,", (2, 4)),
+        ("a: 1\nb: [2,\n\n\n", (2, 4)),
+        ("a: [1\nb: 2\n", (1, 4)),
+        ("a: {\n  b: [1, 2\n}\n", (2, 6)),
+        ("a: {\n  b: 1\n  c: 2\n}\n", (3, 4)),
+        ("a:\n  b 1\n  c: 2\n", (2, 3)),
+        ("a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> x\n", (2, 1)),
+        ("a: 1\nb: 2\n>>>>>>> x\n", (3, 1)),
         ("a: b: c\n", (1, 5)),
         ("- a\nb: c\n", (2, 1)),
         ("[a]\nfoo\n", (2, 1)),
@@ -180,15 +187,46 @@ def test_bad_yaml_is_one_error_with_its_place(
         ("a:\n\tb: 1\n", "spaces"),
         ("%YAML 1.1\n---\na: 1\n", "remove the line"),
         ("--- {a: 1}\n", "next line"),
+        ("a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> x\n", "of the two sides"),
+        ("b: 'x\nc: 2\n", "close it with '"),
+        ("b: {x: 1\nc: 2\n", "close it with }"),
+        ("b: [x\nc: 2\n", "close it with ]"),
+        ("b 1\nc: 2\n", "a colon and a space"),
+        ("- b:\n  -\tx: 1\n", "spaces for tabs"),
+        ("a: `x`\n", "in quotes"),
+        ("a: b: c\n", "wants quotes"),
+        ("a:\n  b: 1\n c: 2\n", "in one column"),
+        ('a: "\\y"\n', "escape"),
+        ("a: {\n  b: 1\n  c: 2\n}\n", "commas"),
     ],
 )
 def test_a_common_mistake_gets_advice(text: str, advice: str) -> None:
     assert advice in read(text.encode(), "f.yaml").diagnostics[0].help
 
 
-def test_an_unfinished_thing_is_named_with_its_beginning() -> None:
-    ((_, _, _, message),) = faults('---\na: 1\nb: "x\nc: 2\n')
-    assert message.endswith("a quoted scalar that begins on line 3")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '---\na: 1\nb: "x\nc: 2\n',
+            "this quote is not closed: found unexpected end of stream while scanning a quoted scalar",
+        ),
+        (
+            'b: "x\nc: "y"\n',
+            "this quote closes on line 2, before more text: did not find expected key while parsing a block mapping",
+        ),
+        (
+            "---\nb: [x\nc: y\n",
+            "this bracket is not closed: did not find expected ',' or ']' while parsing a flow sequence on line 3",
+        ),
+        (
+            "---\na:\n  b: 1\n c: 2\n",
+            "did not find expected key while parsing a block mapping that begins on line 2",
+        ),
+    ],
+)  # fmt: skip
+def test_an_unfinished_thing_is_told_where_it_begins(text: str, message: str) -> None:
+    assert [fault[3] for fault in faults(text)] == [message]
 
 
 def test_a_mistake_hides_no_other_document() -> None:

@@ -1,0 +1,80 @@
+"""What is meant by an entry of a kustomization that is not there: a file or folder of a name like it, or moved."""
+
+import os
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+
+from render.manifests import kustomization
+from render.manifests.discover import boundary, inside
+from render.model.nearest import nearest
+
+_MOST = 1_000
+"""Names of a folder that are looked at."""
+
+
+def near(entry: str, folder: str, listed: Collection[str], *, is_resource: bool) -> str:
+    """How *entry* of the kustomization in *folder* was probably meant to read; ``""`` where nothing is near.
+
+    What is *listed* already is not meant, nor what stands outside of the repository.
+    """
+    real = os.path.realpath(folder)
+    bounds = (boundary(real) or real,)
+    known = {os.path.realpath(os.path.join(folder, other)) for other in listed}
+
+    def is_meant(path: str) -> bool:
+        target = os.path.realpath(os.path.join(folder, path))
+        if target in known or not inside(target, bounds):
+            return False
+        if os.path.isdir(target):
+            is_around = inside(real, (target,))
+            return is_resource and not is_around and kustomization.find(target) is not None
+        # kustomize reads no file that is not in or below the folder
+        return os.path.isfile(target) and inside(target, (real,))
+
+    alike = next(filter(is_meant, _misspelt(entry, folder, bounds)), "")
+    if alike:
+        return alike
+    moved = {path for path in _moved(entry, real, bounds) if is_meant(path)}
+    return moved.pop() if len(moved) == 1 else ""
+
+
+def _misspelt(entry: str, folder: str, bounds: Collection[str]) -> Iterator[str]:
+    """*entry* with the first of its steps that is not there as one that is there."""
+    before: list[str] = []
+    steps = os.path.normpath(entry).split(os.sep)
+    for index, step in enumerate(steps):
+        around = os.path.join(folder, *before)
+        if not os.path.lexists(os.path.join(around, step)):
+            names = _names(around, bounds)
+            alike = [name for name in names if _stem(name) == _stem(step.strip())]
+            words = [*alike, nearest(step, names)]
+            yield from (os.path.join(*before, word, *steps[index + 1 :]) for word in words if word)
+            return
+        before.append(step)
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0] or name
+
+
+def _moved(entry: str, real: str, bounds: Collection[str]) -> Iterator[str]:
+    """What is called as the last step of *entry*, in the resolved folder *real* and around it, and below these."""
+    name = os.path.basename(os.path.normpath(entry))
+    around = real
+    while inside(around, bounds):
+        for below in ("", *_names(around, bounds)):
+            target = os.path.join(around, below, name)
+            if os.path.lexists(target):
+                yield os.path.relpath(target, real)
+        if around == os.path.dirname(around):
+            return
+        around = os.path.dirname(around)
+
+
+def _names(folder: str, bounds: Collection[str]) -> list[str]:
+    """What stands in *folder*, if that is within *bounds*."""
+    if not inside(os.path.realpath(folder), bounds):
+        return []
+    with suppress(OSError):  # it is not there, or closed
+        return sorted(name for name in os.listdir(folder)[:_MOST] if not name.startswith("."))
+    return []
