@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from render.diagnostics.codes import BUNDLED_USED, GUEST_UNREAD
+from render.diagnostics.codes import BUNDLED_USED, DEFINED_ELSEWHERE, GUEST_UNREAD
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.parts import FleetPart
 from render.frontends.waived import ignoring
@@ -31,7 +31,7 @@ _MACHINES = frozenset(
 )
 #: Kinds of objects that are VMs themselves.
 _SINGLE = (VM, VMI, "VM")
-_NOTES = frozenset({BUNDLED_USED.number, GUEST_UNREAD.number})
+_NOTES = frozenset({BUNDLED_USED.number, DEFINED_ELSEWHERE.number, GUEST_UNREAD.number})
 #: So many folders are named.
 _NAMED = 3
 #: What a guest boots with, and nobody has looked into.
@@ -46,6 +46,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     folders = [os.path.realpath(path) for path in paths]
     machines = made = kustomizations = charts = loose = objects = silent = 0
     bundled: set[str] = set()
+    borrowed: set[tuple[str, str]] = set()
     files: set[str] = set()
     unseen: Counter[str] = Counter()
     reasons: dict[str, str] = {}
@@ -58,6 +59,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         notes = list(_about(part, documents))
         unseen.update(_TEXT for note in notes if note.code == GUEST_UNREAD.number)
         bundled.update(note.message for note in notes if note.code == BUNDLED_USED.number)
+        borrowed.update(_lent(loaded, notes))
         silent += ignoring(documents)
         files.update(names)
         objects += len(documents)
@@ -73,6 +75,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
+        borrowed=Counter(folder for folder, _ in borrowed),
     )  # fmt: skip
 
 
@@ -123,6 +126,15 @@ def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnosti
         has_object = index is not None and index < len(every)
         if len(meant) == len(every) or (has_object and id(every[index or 0]) in meant):
             yield diagnostic
+
+
+def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:
+    """The definitions that VMs of *loaded* find in other folders, by *notes* of it: each folder, and what it lends."""
+    for note in notes:
+        places = [related.location.index for related in note.related]
+        if note.code == DEFINED_ELSEWHERE.number and places and places[0] in loaded.borrowed:
+            lender, _ = loaded.borrowed[places[0]]
+            yield lender.name, note.message
 
 
 def _made(documents: Iterable[Document]) -> int:

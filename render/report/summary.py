@@ -20,7 +20,8 @@ class Tally(NamedTuple):
     """The figures of a run.
 
     *machines* were looked at in *kustomizations*, *charts* and elsewhere, among the *objects* of *files*; those of
-    *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
+    *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own, and of each folder
+    that is another input so many *borrowed* ones.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, *infos* how many of them are infos that people are shown; the baseline has
     *accepted* more, *before* more were there before the change that is looked at, and of *unknown* more nobody knows
@@ -54,6 +55,7 @@ class Tally(NamedTuple):
     charts: int = 0
     loose: int = 0
     apart: str = ""
+    borrowed: Mapping[str, int] = MappingProxyType({})
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -99,6 +101,10 @@ def line(tally: Tally, *, colour: bool = False) -> str:
     parts += filter(None, [tally.apart])
     if tally.bundled:
         parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
+    if tally.borrowed:
+        number = counted(sum(tally.borrowed.values()), "definition")
+        whence = "other folders" if len(tally.borrowed) > 1 else next(iter(tally.borrowed))
+        parts.append(f"takes {number} from {whence} (-v)")
     if tally.unseen:
         names = ", ".join(counted(count, word) for word, count in sorted(tally.unseen.items()))
         parts.append(f"not looked at: {names} (-v)")

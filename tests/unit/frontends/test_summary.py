@@ -127,6 +127,8 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
          "no VM among 1 object in 1 file: no findings"),
         (Tally(3, severities={Severity.WARNING: 1, Severity.INFO: 9}, infos=2), "3 VMs: 1 warning, 2 infos"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
+        (Tally(1, borrowed={"dev": 2}), "1 VM: no findings; takes 2 definitions from dev (-v)"),
+        (Tally(1, borrowed={"a": 2, "b": 1}), "1 VM: no findings; takes 3 definitions from other folders (-v)"),
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
         (Tally(5, 2, charts=1), "5 VMs in 2 kustomizations and 1 chart: no findings"),
         (Tally(1, charts=2), "1 VM in 2 charts: no findings"),
