@@ -8,6 +8,7 @@ from functools import partial
 from render.diagnostics.codes import BUNDLED_USED, DEFINED_ELSEWHERE, GUEST_UNREAD
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.parts import FleetPart
+from render.frontends.progress import in_words
 from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
@@ -75,7 +76,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
-        borrowed=Counter(folder for folder, _ in borrowed),
+        borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files else _empty(parts),
     )  # fmt: skip
 
 
@@ -126,6 +127,14 @@ def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnosti
         has_object = index is not None and index < len(every)
         if len(meant) == len(every) or (has_object and id(every[index or 0]) in meant):
             yield diagnostic
+
+
+def _empty(parts: Sequence[FleetPart]) -> str:
+    """What *parts* were looked for in, in words; nothing where that is no file or folder."""
+    paths = parts[0].request.paths if parts else ("-",)
+    if "-" in paths:
+        return ""
+    return "the current folder" if paths in ((), (os.curdir,)) else in_words(paths)
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:

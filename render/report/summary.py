@@ -8,7 +8,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report import waivers
-from render.report.terminal import GREEN, SEVERITY_STYLES, painted
+from render.report.terminal import GREEN, SEVERITY_STYLES, YELLOW, painted
 from render.report.waivers import Waiver
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Tally(NamedTuple):
     annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
     expectations that VMs were held to.
     Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
-    of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why.
+    of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why. *empty*: what
+    was looked through, where no file was found that may hold an object.
     """
 
     machines: int = 0
@@ -56,6 +57,7 @@ class Tally(NamedTuple):
     loose: int = 0
     apart: str = ""
     borrowed: Mapping[str, int] = MappingProxyType({})
+    empty: str = ""
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -122,7 +124,8 @@ def _found(tally: Tally, *, colour: bool) -> str:
         for severity in Severity
         if counts_by_severity.get(severity)
     )
-    return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
+    clear = ("nothing to look at", YELLOW) if tally.empty else ("no findings", GREEN)
+    return ", ".join(counts) or painted(*clear, colour=colour)
 
 
 def _untold(tally: Tally) -> Iterator[str]:
@@ -144,5 +147,7 @@ def _fixable(safely: int, unsafely: int) -> str:
 
 def _without_machines(tally: Tally) -> str:
     """What was read though no VM was in it: an empty folder is another answer than one of other objects."""
+    if tally.empty:
+        return f"no manifest (*.yaml, *.yml, *.json) in {tally.empty}"
     where = f" in {counted(tally.files, 'file')}" if tally.files or not tally.objects else ""
     return f"no VM among {counted(tally.objects, 'object')}{where}"

@@ -127,6 +127,7 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
          "no VM among 1 object in 1 file: no findings"),
         (Tally(3, severities={Severity.WARNING: 1, Severity.INFO: 9}, infos=2), "3 VMs: 1 warning, 2 infos"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
+        (Tally(empty="vms"), "no manifest (*.yaml, *.yml, *.json) in vms: nothing to look at"),
         (Tally(1, borrowed={"dev": 2}), "1 VM: no findings; takes 2 definitions from dev (-v)"),
         (Tally(1, borrowed={"a": 2, "b": 1}), "1 VM: no findings; takes 3 definitions from other folders (-v)"),
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
@@ -159,6 +160,16 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     assert json.loads(ask("build", "--allow-empty", "--format", "json").err), (
         "nothing but the document"
     )
+
+
+def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> None:
+    Path("notes").mkdir()
+    Path("notes/README.md").touch()
+    Path("vms").mkdir()
+    answer = ask("check", "notes", "vms")
+    assert answer.exit == 0
+    assert answer.err == "no manifest (*.yaml, *.yml, *.json) in notes, vms: nothing to look at\n"
+    assert "in notes: 1 error" in ask("build", "notes").err
 
 
 @pytest.mark.parametrize(
