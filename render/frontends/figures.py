@@ -12,8 +12,9 @@ from render.frontends.progress import in_words
 from render.frontends.waived import ignoring
 from render.manifests import discover
 from render.manifests.documents import Documents
+from render.model.counting import counted
 from render.model.release import minor
-from render.model.resource import KUBEVIRT, VM, VMI, text_at
+from render.model.resource import KUBEVIRT, VM, VMI, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
@@ -77,6 +78,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
         borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files else _empty(parts),
+        twice=_twice(parts, folders) if loose and kustomizations + charts else "",
     )  # fmt: skip
 
 
@@ -127,6 +129,28 @@ def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnosti
         has_object = index is not None and index < len(every)
         if len(meant) == len(every) or (has_object and id(every[index or 0]) in meant):
             yield diagnostic
+
+
+def _twice(parts: Sequence[FleetPart], folders: Sequence[str]) -> str:
+    """Which VM stands in loose files and in what kustomize or helm makes, and how many more; as for `tally_of`."""
+    loose: dict[tuple[str, str, str], str] = {}
+    built: dict[tuple[str, str, str], str] = {}
+    for part in parts:
+        loaded, namespace = part.loaded, part.request.settings.namespace
+        documents, _ = _counted(loaded, folders)
+        for document in documents:
+            if machines_in(document.body):
+                resource = from_body(document.body, 0)
+                key = resource.kind, resource.namespace or namespace, resource.name
+                known = built if loaded.is_one_root else loose
+                known.setdefault(key, loaded.name if loaded.is_one_root else document.origin.file)
+    both = sorted(key for key in loose if key in built)
+    if not both:
+        return ""
+    kind, namespace, name = both[0]
+    more = f" (and {counted(len(both) - 1, 'more VM')})" if len(both) > 1 else ""
+    where = f"{loose[both[0]]} and {built[both[0]]}"
+    return f"{ResourceRef(kind, namespace, name)} stands in both {where}{more}"
 
 
 def _empty(parts: Sequence[FleetPart]) -> str:

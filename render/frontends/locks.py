@@ -147,7 +147,7 @@ def _unused(loaded: Documents, request: Request, *, written: bool) -> Iterator[D
 
 
 def _unused_lock(file: str, vm: str, folder: str, *, written: bool) -> Diagnostic:
-    """That the lock *file* pins a *vm* of *folder*, which has its own or, where that is *written*, has it from now on."""
+    """That the lock *file* pins a *vm* of *folder*, which has its own, from now on where that is *written*."""
     place = Location(file=file)
     if not written:
         cure = f"run virt-render pin {folder}, which writes the lock beside it, and remove this one"
@@ -158,8 +158,8 @@ def _unused_lock(file: str, vm: str, folder: str, *, written: bool) -> Diagnosti
     return codes.LOCK_UNUSED.at(
         place,
         f"{file} pins {vm} as well, and no longer counts for {folder}, which gets a lock of its own",
-        help=f"if that is meant, run virt-render pin {around}, which leaves these VMs to the new lock; else remove {own},"
-        f" and pin {around} alone",
+        help=f"if that is meant, run virt-render pin {around}, which leaves these VMs to the new lock;"
+        f" else remove {own}, and pin {around} alone",
     )
 
 

@@ -31,7 +31,8 @@ class Tally(NamedTuple):
     expectations that VMs were held to.
     Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
     of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why. *empty*: what
-    was looked through, where no file was found that may hold an object.
+    was looked through, where no file was found that may hold an object. *twice*: which VM stands in loose
+    files and in a kustomization or chart.
     """
 
     machines: int = 0
@@ -58,6 +59,7 @@ class Tally(NamedTuple):
     apart: str = ""
     borrowed: Mapping[str, int] = MappingProxyType({})
     empty: str = ""
+    twice: str = ""
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -100,7 +102,7 @@ def line(tally: Tally, *, colour: bool = False) -> str:
         for release, reason in sorted(tally.releases.items())
         if tally.machines
     )
-    parts += filter(None, [tally.apart])
+    parts += filter(None, [tally.apart, tally.twice])
     if tally.bundled:
         parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
     if tally.borrowed:

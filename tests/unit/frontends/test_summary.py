@@ -162,6 +162,20 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     )
 
 
+def test_a_vm_that_stands_in_a_file_and_in_a_kustomization_is_said(ask: Ask) -> None:
+    """It counts in both, which one cluster cannot have."""
+    both = {f"{name}.yaml": vm(name, memory="1Gi") for name in ("app/a", "app/b")}
+    files = {path: text.replace("app/", "") for path, text in both.items()}
+    files |= {f"old{path[3:]}": text for path, text in files.items()}
+    files |= {"app/kustomization.yaml": "resources: [a.yaml, b.yaml]\n"}
+    twice = "VirtualMachine default/a stands in both old/a.yaml and app (and 1 more VM)\n"
+    for command in ("check", "report"):
+        line = ask(command, files=files).err.splitlines(keepends=True)[-1]
+        assert line.startswith("4 VMs in 1 kustomization and other files: ")
+        assert line.endswith(twice)
+    assert "stands in both" not in ask("check", "app").err
+
+
 def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> None:
     Path("notes").mkdir()
     Path("notes/README.md").touch()
