@@ -77,7 +77,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
-        borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files else _empty(parts),
+        borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files or unseen else _empty(parts),
         twice=_twice(parts, folders) if loose and kustomizations + charts else "",
     )  # fmt: skip
 

@@ -547,7 +547,7 @@ def unless_unread(
             *diagnostic.related,
             *(Related("this cannot be read", place) for place in holder.places),
         ),
-        help=f"first mend {holder.words}",
+        help=holder.cure or f"first mend {holder.words}",
         fixes=(),
     )
 

@@ -1345,3 +1345,26 @@ def test_a_pinned_definition_may_stand_in_a_loose_file_that_cannot_be_read(loose
     put(loose / "vms/definition.yaml", BROKEN)
     done = run(loose, "check", ".")
     assert "it may stand in vms/definition.yaml (VR102), which cannot be read" in done.stdout
+
+
+def test_what_a_vm_misses_may_stand_in_what_a_sparse_checkout_leaves_out(tmp_path: Path) -> None:
+    """As the index has it: git takes these files for being there."""
+    repository = Repository(tmp_path)
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="small"))
+    repository.write("defs/small.yaml", instancetype("small"))
+    repository.write("defs/other.yaml", vm(name="other", instancetype="large"))
+    repository.commit("all")
+    repository.git("sparse-checkout", "set", "vms")
+    for words in (("check",), ("check", "vms"), ("check", "vms/vm.yaml")):
+        done = repository.run(*words)
+        assert done.returncode == Exit.OK
+        assert "warning VR201" in done.stdout
+        assert (
+            "it may stand in defs/small.yaml, which the sparse checkout leaves out" in done.stdout
+        )
+        assert "help: take it along: git sparse-checkout add defs" in done.stdout
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="large"))
+    assert "error VR201" in repository.run("check").stdout  # a VM names it there, and none is it
+    repository.git("sparse-checkout", "add", "defs")
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="small"))
+    assert "VR201" not in repository.run("check", "vms").stdout

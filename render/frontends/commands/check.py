@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.diagnostics import codes
+from render.diagnostics.diagnostic import Severity
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import (
     Before,
@@ -167,9 +168,10 @@ def _found(request: Request, work: Work) -> _Found:
 
 
 def _is_missed(finding: Finding) -> bool:
-    """Whether *finding* is an error by what a VM misses, which may stand elsewhere in the repository."""
+    """Whether *finding* is of what a VM misses, which may stand elsewhere in the repository."""
     diagnostic = finding.diagnostic
-    return diagnostic.is_error and codes.CODES[diagnostic.code].follows
+    is_note = diagnostic.severity is Severity.INFO
+    return codes.CODES[diagnostic.code].follows and not is_note
 
 
 def _around(folders: Sequence[str], named: str) -> dict[str, list[str]]:
