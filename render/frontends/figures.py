@@ -166,8 +166,10 @@ def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str,
     for note in notes:
         places = [related.location.index for related in note.related]
         if note.code == DEFINED_ELSEWHERE.number and places and places[0] in loaded.borrowed:
-            lender, _ = loaded.borrowed[places[0]]
-            yield lender.name, note.message
+            lender, index = loaded.borrowed[places[0]]
+            file = lender.documents[index].origin.file
+            folder = os.path.dirname(file) or "the current folder"
+            yield lender.name if lender.is_one_root else folder, note.message
 
 
 def _made(documents: Iterable[Document]) -> int:

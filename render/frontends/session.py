@@ -566,7 +566,7 @@ def _with_lender(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     related = [
         each._replace(message=f"{each.message}, and comes with {lender[0].name}")
-        if (lender := loaded.borrowed.get(each.location.index or 0))
+        if (lender := loaded.borrowed.get(each.location.index or 0)) and lender[0].is_one_root
         else each
         for each in diagnostic.related
     ]

@@ -1368,3 +1368,20 @@ def test_what_a_vm_misses_may_stand_in_what_a_sparse_checkout_leaves_out(tmp_pat
     repository.git("sparse-checkout", "add", "defs")
     repository.write("vms/vm.yaml", vm(name="web", instancetype="small"))
     assert "VR201" not in repository.run("check", "vms").stdout
+
+
+def test_a_diff_from_a_folder_below_says_what_one_from_the_top_says(tmp_path: Path) -> None:
+    """Loose files beside the lock of all are one input, however their folder is named."""
+    repository = Repository(tmp_path)
+    for name in ("web", "db"):
+        repository.write(f"{name}.yaml", vm(name=name, memory="1Gi"))
+    repository.write("notes/note.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    repository.write("team/vm.yaml", vm(name="own", memory="1Gi"))
+    repository.fine("pin")
+    repository.fine("pin", "team")
+    repository.commit("all")
+    repository.write("web.yaml", vm(name="web", memory="1Gi") + "spec: {}\n")
+    told = repository.run("diff").stdout.partition("\n")[0]
+    assert told == "3 VMs: 1 unrenderable, 2 same"
+    for path, folder in (("..", tmp_path / "notes"), (tmp_path.name, tmp_path.parent)):
+        assert process.run("diff", path, cwd=folder).stdout.partition("\n")[0] == told
