@@ -45,7 +45,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
 
     And releases that nobody asked for, if they are rendered. With *paths*, only what stands in these counts.
     """
-    folders = [os.path.realpath(path) for path in paths]
+    folders, built = _named(parts, paths)
     machines = made = kustomizations = charts = loose = objects = silent = 0
     bundled: set[str] = set()
     borrowed: set[tuple[str, str]] = set()
@@ -55,7 +55,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     apart = next(filter(None, (_apart(part.loaded, folders) for part in parts)), "")
     for part in parts:
         loaded, settings = part.loaded, part.request.settings
-        documents, names = _counted(loaded, folders)
+        documents, names = _counted(loaded, folders, built)
         number = sum(machines_in(document.body) for document in documents)
         unseen.update(loaded.unseen.counts(partial(_is_asked_for, folders) if folders else None))
         notes = list(_about(part, documents))
@@ -78,22 +78,34 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
         borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files or unseen else _empty(parts),
-        twice=_twice(parts, folders) if loose and kustomizations + charts else "",
+        twice=_twice(parts, folders, built) if loose and kustomizations + charts else "",
     )  # fmt: skip
 
 
+def _named(parts: Sequence[FleetPart], paths: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The resolved *paths*, and which kustomizations and charts of *parts* stand in these."""
+    if not paths:
+        return (), ()
+    folders = [os.path.realpath(path) for path in paths]
+    roots = {os.path.realpath(part.loaded.folder) for part in parts if part.loaded.is_one_root}
+    return folders, [root for root in roots if discover.inside(root, folders)]
+
+
 def _counted(
-    loaded: Documents, folders: Sequence[str]
+    loaded: Documents, folders: Sequence[str], built: Sequence[str]
 ) -> tuple[Sequence[Document], Collection[str]]:
     """The documents of *loaded* and the names of its own files, with *folders* (or files) only what stands in these.
 
-    Of what kustomize or helm made, each file has a part in every object, templates too.
+    Of what kustomize or helm made, each file has a part in every object, templates too: but for those of other
+    kustomizations and charts that are asked for, which are *built* by themselves.
     """
     names = {*loaded.data.own_files(), *loaded.passed}
     if not folders:
         return loaded.documents, names
     names = {name for name in names if discover.inside(os.path.realpath(name), folders)}
     if loaded.is_one_root:
+        if built and os.path.realpath(loaded.folder) not in built:
+            names = {name for name in names if not discover.inside(os.path.realpath(name), built)}
         chart = [os.path.realpath(loaded.folder)] if loaded.filled else []
         is_of_chart = any(discover.inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
@@ -131,13 +143,13 @@ def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnosti
             yield diagnostic
 
 
-def _twice(parts: Sequence[FleetPart], folders: Sequence[str]) -> str:
+def _twice(parts: Sequence[FleetPart], folders: Sequence[str], built_in: Sequence[str]) -> str:
     """Which VM stands in loose files and in what kustomize or helm makes, and how many more; as for `tally_of`."""
     loose: dict[tuple[str, str, str], str] = {}
     built: dict[tuple[str, str, str], str] = {}
     for part in parts:
         loaded, namespace = part.loaded, part.request.settings.namespace
-        documents, _ = _counted(loaded, folders)
+        documents, _ = _counted(loaded, folders, built_in)
         for document in documents:
             if machines_in(document.body):
                 resource = from_body(document.body, 0)

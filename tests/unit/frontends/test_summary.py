@@ -162,6 +162,24 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     )
 
 
+def test_a_base_that_is_named_counts_as_itself(ask: Ask) -> None:
+    """Also where the repository around it is read, since it misses something: its overlays were not asked for."""
+    definition = instancetype("small")
+    files = {
+        "base/vm.yaml": vm("web", instancetype="small"),
+        "base/kustomization.yaml": "resources: [vm.yaml]\n",
+    }
+    for name in ("dev", "prod"):
+        files[f"{name}/small.yaml"] = definition
+        files[f"{name}/kustomization.yaml"] = "resources: [../base, small.yaml]\n"
+    Path(".git").mkdir()
+    line = ask("check", "base", files=files).err
+    assert line.startswith("1 VM in 1 kustomization: no findings; ")
+    assert "takes 1 definition from dev (-v)" in line
+    assert ask("check", "base/vm.yaml").err.startswith("2 VMs in 2 kustomizations: ")
+    assert ask("check", "base", "dev").err.startswith("2 VMs in 2 kustomizations: ")
+
+
 def test_a_vm_that_stands_in_a_file_and_in_a_kustomization_is_said(ask: Ask) -> None:
     """It counts in both, which one cluster cannot have."""
     both = {f"{name}.yaml": vm(name, memory="1Gi") for name in ("app/a", "app/b")}
