@@ -166,9 +166,9 @@ def _twice(parts: Sequence[FleetPart], folders: Sequence[str], built_in: Sequenc
 
 
 def _empty(parts: Sequence[FleetPart]) -> str:
-    """What *parts* were looked for in, in words; nothing where that is no file or folder."""
+    """What *parts* were looked for in, in words; nothing where that is no file or folder, or cannot be read."""
     paths = parts[0].request.paths if parts else ("-",)
-    if "-" in paths:
+    if "-" in paths or any(found.is_error for part in parts for found in part.loaded.diagnostics):
         return ""
     return "the current folder" if paths in ((), (os.curdir,)) else in_words(paths)
 

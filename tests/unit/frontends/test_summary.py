@@ -201,7 +201,7 @@ def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> 
     answer = ask("check", "notes", "vms")
     assert answer.exit == 0
     assert answer.err == "no manifest (*.yaml, *.yml, *.json) in notes, vms: nothing to look at\n"
-    assert "in notes: 1 error" in ask("build", "notes").err
+    assert "no VM among 0 objects in 0 files: 1 error" in ask("check", "gone").err
 
 
 @pytest.mark.parametrize(
