@@ -8,6 +8,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
 from render.manifests import discover
+from render.manifests.left_out import LeftOut
 from render.model import tree
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
@@ -18,6 +19,8 @@ from render.yaml.budget import Limits
 from render.yaml.reader import read
 
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
+#: How the help begins of what has no near name in its own input.
+_UNKNOWN = "add the "
 _Wanted = tuple[str, str, str]
 """The kind of a definition, its name, and its namespace if it has one."""
 
@@ -35,10 +38,11 @@ _NOTHING = _Repository(MappingProxyType({}), MappingProxyType({}))
 class DefinitionPlaces:
     """The files of repositories that define something, read once something is missed."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_left_out")
 
     def __init__(self) -> None:
         self._known: dict[str, _Repository] = {}
+        self._left_out = LeftOut()
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
@@ -54,10 +58,26 @@ class DefinitionPlaces:
         resources = part.resources
         known = self._of_repository(part)
         return [
-            _placed(found, part, resources, known) if _is_missed(found) else found
+            self._left_out_of(_placed(found, part, resources, known), part, resources)
+            if _is_missed(found)
+            else found
             for found in diagnostics
             if not (_is_of_bundled(found) and _is_defined(found, known.defined))
         ]
+
+    def _left_out_of(
+        self, found: Diagnostic, part: FleetPart, resources: Sequence[Resource]
+    ) -> Diagnostic:
+        """*found* with the file in its help that a sparse checkout leaves out, where nothing else is known of it."""
+        _, name, _ = next(_missed(found, resources), ("", "", ""))
+        if not name or not found.help.startswith(_UNKNOWN):
+            return found
+        folder = next(map(os.path.dirname, part.loaded.data), part.loaded.folder)
+        holder = self._left_out.holder(folder, name, part.request.reading.limits)
+        if not holder.words:
+            return found
+        cure = f"it may stand in {holder.words}: {holder.cure}"
+        return found._replace(help=cure)
 
     def _of_repository(self, part: FleetPart) -> _Repository:
         """The files of the definitions in the repository around *part*, nothing where there is none."""
@@ -117,7 +137,7 @@ def _with_near_name(
 ) -> Diagnostic:
     """*found* with a name of those *known* that is near, where its own input has none to suggest."""
     kind, name, namespace = next(_missed(found, resources), ("", "", ""))
-    if not found.help.startswith(f"add the {kind} to "):
+    if not found.help.startswith(f"{_UNKNOWN}{kind} to "):
         return found
     places = {
         other: file

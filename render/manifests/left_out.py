@@ -33,7 +33,7 @@ class LeftOut:
         for file, text in self._known[top].items():
             if text is None or (name.encode() in text and _has(name, text, limits)):
                 display_name = tidy(os.path.relpath(os.path.join(top, file)))
-                cure = f"take it along: git sparse-checkout add {os.path.dirname(file) or file}"
+                cure = f"take that along: git sparse-checkout add {os.path.dirname(file) or file}"
                 words = f"{display_name}, which the sparse checkout leaves out"
                 return UnreadHolder(words, cure=cure)
         return UnreadHolder()

@@ -1362,7 +1362,13 @@ def test_what_a_vm_misses_may_stand_in_what_a_sparse_checkout_leaves_out(tmp_pat
         assert (
             "it may stand in defs/small.yaml, which the sparse checkout leaves out" in done.stdout
         )
-        assert "help: take it along: git sparse-checkout add defs" in done.stdout
+        assert "help: take that along: git sparse-checkout add defs" in done.stdout
+    built = repository.run("build", "vms")
+    assert built.returncode == Exit.FINDINGS
+    assert (
+        "help: it may stand in defs/small.yaml, which the sparse checkout leaves out"
+        in built.stderr
+    )
     repository.write("vms/vm.yaml", vm(name="web", instancetype="large"))
     assert "error VR201" in repository.run("check").stdout  # a VM names it there, and none is it
     repository.git("sparse-checkout", "add", "defs")
