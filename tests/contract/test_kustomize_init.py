@@ -437,6 +437,21 @@ def test_a_name_that_every_overlay_changes_is_in_no_cluster(kustomize: str) -> N
     assert "kustomize renamed it to small-dev" in done.stdout
 
 
+def test_what_is_wrong_in_a_named_overlay_is_told_though_its_vm_stands_in_the_base(
+    kustomize: str,
+) -> None:
+    """Where the repository around it is read since the VM misses something: that passed."""
+    _overlays("nameSuffix: -prod\n")
+    put("ref: refs/heads/main\n", ".git/HEAD")
+    for path in ("overlays/prod", "overlays"):
+        warned = run("check", path, "--kustomize", kustomize)
+        assert "warning VR213 definition-renamed-away: VirtualMachine web-prod" in warned.stdout
+    put("resources: [../../base]\nnameSuffix: -dev\n", "overlays/dev/kustomization.yaml")
+    done = run("check", "overlays/prod", "--kustomize", kustomize)
+    assert (done.returncode, done.stdout.count("error VR201")) == (1, 1)
+    assert "VirtualMachine web-prod" in done.stdout
+
+
 def test_a_definition_of_another_namespace_has_not_been_renamed_away(kustomize: str) -> None:
     put(_SMALL, "shared/small.yaml")
     put("resources: [small.yaml]\nnamespace: vms\n", "shared/kustomization.yaml")

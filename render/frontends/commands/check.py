@@ -344,21 +344,23 @@ def _root(file: str) -> str:
 def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:
     """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
-    *paths* are what was *named*, and what the settings name. Why a kustomization was not built is about every file
-    that it reads: none of them was checked.
+    *paths* are what was *named*, and what the settings name. What is found in a kustomization or chart is about its
+    folder, wherever the objects stand. Why a kustomization was not built is about every file that it reads: none of
+    them was checked.
     """
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
-    is_named = loaded.is_built and inside(os.path.realpath(loaded.folder), folders)
-    unchecked = set(loaded.unbuilt) if is_named or not read.isdisjoint(files) else set()
+    is_named = loaded.is_one_root and inside(os.path.realpath(loaded.folder), folders)
+    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     for finding in findings:
         real = os.path.realpath(finding.place.file)
+        is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
-        elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
+        elif is_about_all or inside(real, folders):
             yield finding
 
 
