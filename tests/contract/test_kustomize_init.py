@@ -450,6 +450,8 @@ def test_what_is_wrong_in_a_named_overlay_is_told_though_its_vm_stands_in_the_ba
     done = run("check", "overlays/prod", "--kustomize", kustomize)
     assert (done.returncode, done.stdout.count("error VR201")) == (1, 1)
     assert "VirtualMachine web-prod" in done.stdout
+    edited = run("check", "overlays/prod/kustomization.yaml", "--kustomize", kustomize)
+    assert edited.stdout == done.stdout
 
 
 def test_a_definition_of_another_namespace_has_not_been_renamed_away(kustomize: str) -> None:

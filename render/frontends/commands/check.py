@@ -24,6 +24,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import copies, fleet, read_roots, render_part
+from render.manifests import kustomization
 from render.manifests.discover import inside, outermost
 from render.manifests.documents import Documents
 from render.model.counting import counted
@@ -345,15 +346,17 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
     *paths* are what was *named*, and what the settings name. What is found in a kustomization or chart is about its
-    folder, wherever the objects stand. Why a kustomization was not built is about every file that it reads: none of
-    them was checked.
+    folder and its own file, wherever the objects stand. Why a kustomization was not built is about every file that it
+    reads: none of them was checked.
     """
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
-    is_named = loaded.is_one_root and inside(os.path.realpath(loaded.folder), folders)
+    own = kustomization.find(loaded.folder) if loaded.is_built else None
+    is_named = bool(own) and os.path.realpath(own or "") in files
+    is_named |= loaded.is_one_root and inside(os.path.realpath(loaded.folder), folders)
     unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     for finding in findings:
         real = os.path.realpath(finding.place.file)
