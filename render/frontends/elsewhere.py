@@ -8,8 +8,8 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
 from render.manifests import discover
-from render.manifests.left_out import LeftOut
 from render.model import tree
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
@@ -17,6 +17,9 @@ from render.resolve.find import near_name
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
+
+if TYPE_CHECKING:
+    from render.manifests.left_out import LeftOut
 
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
 #: How the help begins of what has no near name in its own input.
@@ -42,7 +45,7 @@ class DefinitionPlaces:
 
     def __init__(self) -> None:
         self._known: dict[str, _Repository] = {}
-        self._left_out = LeftOut()
+        self._left_out: LeftOut | None = None
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
@@ -72,7 +75,10 @@ class DefinitionPlaces:
         _, name, _ = next(_missed(found, resources), ("", "", ""))
         if not name or not found.help.startswith(_UNKNOWN):
             return found
+        from render.manifests.left_out import LeftOut
+
         folder = next(map(os.path.dirname, part.loaded.data), part.loaded.folder)
+        self._left_out = self._left_out or LeftOut()
         holder = self._left_out.holder(folder, name, part.request.reading.limits)
         if not holder.words:
             return found

@@ -7,7 +7,7 @@ from render.manifests.discover import YAML, tidy
 from render.manifests.documents import UnreadHolder
 from render.model.hints import Any
 from render.model.resource import from_body
-from render.system import files, git
+from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -41,6 +41,8 @@ class LeftOut:
 
 def _texts(top: str, limits: Limits) -> Iterator[tuple[str, bytes | None]]:
     """The manifests that the repository *top* has in its index alone; None for what is missing there, or too much."""
+    from render.system import git
+
     try:
         found = [
             (os.fsdecode(name), id_)
