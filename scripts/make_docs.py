@@ -515,6 +515,11 @@ def report_schema() -> dict[str, Any]:
         "description": "what was not looked at and may start VMs, by kind",
         "additionalProperties": {"type": "integer", "minimum": 1},
     }
+    counts["borrowed"] = {
+        "type": "object",
+        "description": "how many definitions VMs take from other folders of the repository, by folder",
+        "additionalProperties": {"type": "integer", "minimum": 1},
+    }
     counts["waived"] = {
         "type": "array",
         "description": "settings of the repository, or of an Application, by which less is looked at or checked",

@@ -12,13 +12,19 @@ from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.reading import GIT, Reading
 from render.model import tree
+from render.model.hints import TYPE_CHECKING
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.resolve.find import near_name
 from render.system import files
 
+if TYPE_CHECKING:
+    from render.manifests.left_out import LeftOut
+
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
+#: How the help begins of what has no near name in its own input.
+_UNKNOWN = "add the "
 _Wanted = tuple[str, str, str]
 """The kind of a definition, its name, and its namespace if it has one."""
 
@@ -36,10 +42,11 @@ _NOTHING = _Repository(MappingProxyType({}), MappingProxyType({}))
 class DefinitionPlaces:
     """The files of repositories that define something, read once something is missed."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_left_out")
 
     def __init__(self) -> None:
         self._known: dict[str, _Repository] = {}
+        self._left_out: LeftOut | None = None
 
     def name_in(self, part: FleetPart) -> None:
         """Have the help of what is found in *part* name the file where that stands which a VM misses."""
@@ -55,10 +62,29 @@ class DefinitionPlaces:
         resources = part.resources
         known = self._of_repository(part)
         return [
-            _placed(found, part, resources, known) if _is_missed(found) else found
+            self._left_out_of(_placed(found, part, resources, known), part, resources)
+            if _is_missed(found)
+            else found
             for found in diagnostics
             if not (_is_of_bundled(found) and _is_defined(found, known.defined))
         ]
+
+    def _left_out_of(
+        self, found: Diagnostic, part: FleetPart, resources: Sequence[Resource]
+    ) -> Diagnostic:
+        """*found* with the file in its help that a sparse checkout leaves out, where nothing else is known of it."""
+        _, name, _ = next(_missed(found, resources), ("", "", ""))
+        if not name or not found.help.startswith(_UNKNOWN):
+            return found
+        from render.manifests.left_out import LeftOut
+
+        folder = next(map(os.path.dirname, part.loaded.data), part.loaded.folder)
+        self._left_out = self._left_out or LeftOut()
+        holder = self._left_out.holder(folder, name, part.request.reading.limits)
+        if not holder.words:
+            return found
+        cure = f"it may stand in {holder.words}: {holder.cure}"
+        return found._replace(help=cure)
 
     def _of_repository(self, part: FleetPart) -> _Repository:
         """The files of the definitions in the repository around *part*, nothing where there is none."""
@@ -118,7 +144,7 @@ def _with_near_name(
 ) -> Diagnostic:
     """*found* with a name of those *known* that is near, where its own input has none to suggest."""
     kind, name, namespace = next(_missed(found, resources), ("", "", ""))
-    if not found.help.startswith(f"add the {kind} to "):
+    if not found.help.startswith(f"{_UNKNOWN}{kind} to "):
         return found
     places = {
         other: file

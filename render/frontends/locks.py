@@ -24,13 +24,14 @@ def choose(
 ) -> None:
     """Let ``--lock FILE`` take the place of other locks on disk, and say where a merge is unfinished.
 
-    *new*: the file may still have to be written; *written*: it will be, so that no other one is meant in its stead.
+    *new*: the file may still have to be written; *written*: it will be, so that no other one is meant in its stead, but
+    for loose files that had none of their own.
     """
     if request.reading.lock or request.settings.pins == "ignore":
         _pass_over(loaded)
     else:
         loaded.diagnostics.extend(_strangers(loaded))
-        loaded.diagnostics.extend(() if written else _unused(loaded, request))
+        loaded.diagnostics.extend(_unused(loaded, request, written=written))
     if (
         request.reading.lock
         and request.settings.pins != "ignore"
@@ -116,8 +117,10 @@ def _strangers(loaded: Documents) -> list[Diagnostic]:
     ]
 
 
-def _unused(loaded: Documents, request: Request) -> Iterator[Diagnostic]:
-    """That a lock above or below what was built pins VMs of it that its own does not."""
+def _unused(loaded: Documents, request: Request, *, written: bool) -> Iterator[Diagnostic]:
+    """That a lock above or below what was built pins VMs of it that its own does not, or not before it is *written*."""
+    if written and (loaded.is_one_root or counts_for(loaded)):
+        return
     others = [file for file in _elsewhere(loaded) if file not in loaded.data]
     if not others:
         return
@@ -140,12 +143,24 @@ def _unused(loaded: Documents, request: Request) -> Iterator[Diagnostic]:
         }
         known -= loaded.locked.get(file, frozenset())
         if known & own_vms:
-            vm, folder = min(known & own_vms), loaded.folder
-            yield codes.LOCK_UNUSED.at(
-                Location(file=file),
-                f"{file} pins {vm}, and is not used for {folder}",
-                help=f"run virt-render pin {folder}, which writes the lock beside it, and remove this one",
-            )
+            yield _unused_lock(file, min(known & own_vms), loaded.folder, written=written)
+
+
+def _unused_lock(file: str, vm: str, folder: str, *, written: bool) -> Diagnostic:
+    """That the lock *file* pins a *vm* of *folder*, which has its own, from now on where that is *written*."""
+    place = Location(file=file)
+    if not written:
+        cure = f"run virt-render pin {folder}, which writes the lock beside it, and remove this one"
+        return codes.LOCK_UNUSED.at(
+            place, f"{file} pins {vm}, and is not used for {folder}", help=cure
+        )
+    around, own = os.path.dirname(file) or os.curdir, tidy(os.path.join(folder, LOCK))
+    return codes.LOCK_UNUSED.at(
+        place,
+        f"{file} pins {vm} as well, and no longer counts for {folder}, which gets a lock of its own",
+        help=f"if that is meant, run virt-render pin {around}, which leaves these VMs to the new lock;"
+        f" else remove {own}, and pin {around} alone",
+    )
 
 
 def _elsewhere(loaded: Documents) -> Iterator[str]:

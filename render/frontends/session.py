@@ -148,6 +148,8 @@ def demand(part: FleetPart, request: Request) -> None:
 
 #: Commands whose answer is about every VM: it is not whole without what may not be read.
 _OF_ALL_VMS = frozenset({"check", "report", "used-by"})
+#: What is said of a definition that another input has.
+_OF_BORROWED = frozenset({codes.DEFINED_ELSEWHERE.number, codes.RENAMED_AWAY.number})
 #: Kinds of objects that any VM may be rendered otherwise by, and what may spell their names in other letters.
 _OF_ALL = (b"Preset", b"KubeVirt", b"HyperConverged", b"\\u", b"\\x", b"\\U")
 
@@ -440,7 +442,9 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed:
-        diagnostics = [_with_values(loaded, diagnostic) for diagnostic in diagnostics]
+        diagnostics = [
+            _with_values(loaded, _with_lender(loaded, diagnostic)) for diagnostic in diagnostics
+        ]
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
     return rendered, diagnostics
@@ -541,7 +545,7 @@ def unless_unread(
             *diagnostic.related,
             *(Related("this cannot be read", place) for place in holder.places),
         ),
-        help=f"first mend {holder.words}",
+        help=holder.cure or f"first mend {holder.words}",
         fixes=(),
     )
 
@@ -552,6 +556,19 @@ def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> Unread
         (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
         UnreadHolder(),
     )
+
+
+def _with_lender(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
+    """*diagnostic* with the other input by which a definition that *loaded* borrows comes to the cluster."""
+    if diagnostic.code not in _OF_BORROWED:
+        return diagnostic
+    related = [
+        each._replace(message=f"{each.message}, and comes with {lender[0].name}")
+        if (lender := loaded.borrowed.get(each.location.index or 0)) and lender[0].is_one_root
+        else each
+        for each in diagnostic.related
+    ]
+    return diagnostic._replace(related=tuple(related))
 
 
 def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:

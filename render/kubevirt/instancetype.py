@@ -22,13 +22,14 @@ from render.diagnostics.diagnostic import Related, at
 from render.diagnostics.fix import choice, set_to
 from render.machine import Checked, Machine, place_in, ref_of, setting
 from render.model import tree, types
-from render.model.catalogue import Definition
+from render.model.catalogue import Definition, Key
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, KIND_CLASSES, PREFERENCE, KindClass
 from render.model.release import Version, holds, newest_patch, tag, until, variant
 from render.model.resource import LOCK_KIND, TEMPLATE
 from render.model.types import VM_TYPE, VMI_TYPE
+from render.resolve import renames
 from render.resolve.find import Missing, find
 from render.rules import Conflict
 
@@ -125,6 +126,7 @@ def _report_outside(machine: Machine, definition: Definition, path: FieldPath) -
             f"{ref_of(definition)} is not in the input, and taken from elsewhere",
             Related("it stands here", place_in(definition, ())),
         )
+        _say_renamed(machine, definition, path)
         return
     release = tag(newest_patch(machine.context.release))
     machine.report(
@@ -136,17 +138,28 @@ def _report_outside(machine: Machine, definition: Definition, path: FieldPath) -
 
 
 def _say_renamed(machine: Machine, definition: Definition, path: FieldPath) -> None:
-    """That kustomize renamed an object of the input of the name by which a bundled *definition* is meant now."""
-    own = machine.context.catalogue.renamed(definition.kind, definition.name)
-    if own is not None:
-        machine.report(
-            RENAMED_AWAY,
-            path,
-            f"{definition.name} means the {definition.kind} that KubeVirt deploys, since kustomize renamed the one of"
-            f" the input to {own.name}",
-            Related("the renamed one", at(own, ("metadata", "name"))),
-            help=f"name {own.name}, or let kustomize do it: 'virt-render kustomize init'",
-        )
+    """That kustomize renamed an object of the input of the name by which another *definition* is meant now."""
+    ref = ref_of(definition)
+    scope = "" if "Cluster" in definition.kind else machine.namespace
+    own = machine.context.catalogue.renamed(Key(definition.kind, scope, definition.name))
+    if own is None:
+        return
+    beside = definition.elsewhere is not None
+    whose = (
+        f"the {ref} that stands elsewhere" if beside else f"the {ref.kind} that KubeVirt deploys"
+    )
+    machine.report(
+        RENAMED_AWAY,
+        path,
+        f"{definition.name} means {whose}, since kustomize renamed the one of the input to {own.name}",
+        Related("the renamed one", at(own, ("metadata", "name"))),
+        *(
+            [Related("the one that is meant stands here", place_in(definition, ()))]
+            if beside
+            else []
+        ),
+        help=f"name {own.name}, or {renames.cure(own.kind, str(path[-2]))}",
+    )
 
 
 def _lead(machine: Machine, kind_class: KindClass) -> str:

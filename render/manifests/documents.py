@@ -27,10 +27,14 @@ Blame = Callable[[int, FieldPath], "Position | None"]
 
 
 class UnreadHolder(NamedTuple):
-    """What cannot be read and may hold an object, in *words*, ``""`` for nothing; *places* are the errors in it."""
+    """What cannot be read and may hold an object, in *words*, ``""`` for nothing; *places* are the errors in it.
+
+    *cure* says what to do where these need not be mended.
+    """
 
     words: str = ""
     places: tuple[Location, ...] = ()
+    cure: str = ""
 
 
 class Apart(NamedTuple):

@@ -8,6 +8,7 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
+from render.manifests.left_out import LeftOut
 from render.manifests.roots import distance
 from render.model.globs import Globs
 from render.model.hints import Any
@@ -59,7 +60,16 @@ class Shared(NamedTuple):
 class Neighbours:
     """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
 
-    __slots__ = ("_allowed", "_by_name", "_limiting", "_remotes", "_settings", "_texts", "_unread")
+    __slots__ = (
+        "_allowed",
+        "_by_name",
+        "_left_out",
+        "_limiting",
+        "_remotes",
+        "_settings",
+        "_texts",
+        "_unread",
+    )
 
     def __init__(self, inputs: Sequence[Documents], allowed: Globs) -> None:
         self._allowed = allowed
@@ -72,6 +82,7 @@ class Neighbours:
             loaded for loaded in inputs if any(found.is_error for found in loaded.diagnostics)
         ]
         self._texts: dict[str, dict[str, bytes]] = {}
+        self._left_out = LeftOut()
         self._by_name: dict[str, list[Shared]] = {}
         self._settings: list[Shared] = []
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
@@ -92,7 +103,7 @@ class Neighbours:
                     self._by_name.setdefault(resource.name, []).append(shared)
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
-        """What else than *loaded* cannot be read and mentions *name*."""
+        """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""
         for unread in self._unread:
             if unread is loaded:
                 continue
@@ -109,7 +120,7 @@ class Neighbours:
             for entry in entries
             if folder != loaded.folder
         )
-        return next(remotes, UnreadHolder())
+        return next(remotes, None) or self._left_out.holder(loaded.folder, name, limits)
 
     def _is_allowed(self, document: Document) -> bool:
         return not self._allowed.patterns or bool(

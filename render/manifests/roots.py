@@ -53,7 +53,9 @@ def of_files(loose: Documents, named: Globs, namespace: str) -> dict[str, str]:
         locked = [
             folder
             for file in files
-            if os.path.basename(file) == LOCK and (folder := os.path.dirname(file))
+            if os.path.basename(file) == LOCK
+            # What stands beside the lock of the whole folder is in no root of its own, however that folder is named.
+            and (folder := os.path.dirname(file)) not in ("", loose.folder)
         ]
         folders = {file: _around(file, locked) for file in files}
         rest = [file for file in files if not folders[file]]

@@ -76,9 +76,6 @@ class Catalogue:
         self.revisions = revisions
         self.bundled = elsewhere.bundled
         self._by_id: dict[tuple[str, str, str, str], Resource] = {}
-        self._definitions = [
-            definition.resource for definition in definitions.values() if definition.resource
-        ]
         self._former: dict[tuple[str, str, str, str], list[Resource]] = {}
         for resource in (*resources, *elsewhere.resources):
             key = (
@@ -114,15 +111,16 @@ class Catalogue:
         """Every object of the input, and of what the cluster has beside it."""
         return self._by_id.values()
 
-    def renamed(self, kind: str, name: str) -> Resource | None:
-        """The definition of the input of this kind that was called *name* before kustomize renamed it."""
-        return self._renamed.get((kind, name))
+    def renamed(self, key: Key) -> Resource | None:
+        """The definition of the input that was *key* before kustomize renamed it."""
+        return self._renamed.get(key)
 
     @cached_property
-    def _renamed(self) -> dict[tuple[str, str], Resource]:
+    def _renamed(self) -> dict[Key, Resource]:
         return {
-            (kind, name): resource
-            for resource in self._definitions
+            Key(kind, key.namespace, name): resource
+            for key, definition in self.definitions.items()
+            if (resource := definition.resource) is not None
             for kind, name in (
                 *((kind, name) for kind, _, name in former(resource)),
                 (resource.kind, resource.previous),

@@ -35,6 +35,7 @@ def report(findings: Sequence[Finding], tally: Tally) -> str:
             "fixableUnsafely": tally.fixable_unsafely,
             "waived": [waiver.plain() for waiver in tally.waivers],
             "bundled": tally.bundled,
+            "borrowed": dict(sorted(tally.borrowed.items())),
             "objects": tally.objects,
             "files": tally.files,
         },

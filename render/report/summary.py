@@ -8,7 +8,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.report import waivers
-from render.report.terminal import GREEN, SEVERITY_STYLES, painted
+from render.report.terminal import GREEN, SEVERITY_STYLES, YELLOW, painted
 from render.report.waivers import Waiver
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ class Tally(NamedTuple):
     """The figures of a run.
 
     *machines* were looked at in *kustomizations*, *charts* and elsewhere, among the *objects* of *files*; those of
-    *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own.
+    *unseen* were not, by what they are. They use so many *bundled* definitions of KubeVirt's own, and of each folder
+    that is another input so many *borrowed* ones.
     *releases* are those of KubeVirt that nobody asked for, each with the reason why it was rendered for.
     *severities* are those of all findings, *infos* how many of them are infos that people are shown; the baseline has
     *accepted* more, *before* more were there before the change that is looked at, and of *unknown* more nobody knows
@@ -29,7 +30,9 @@ class Tally(NamedTuple):
     annotations. So many findings are *fixable* by ``--fix``, and so many others by ``--unsafe-fixes``. *tried* are the
     expectations that VMs were held to.
     Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
-    of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why.
+    of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why. *empty*: what
+    was looked through, where no file was found that may hold an object. *twice*: which VM stands in loose
+    files and in a kustomization or chart.
     """
 
     machines: int = 0
@@ -54,6 +57,9 @@ class Tally(NamedTuple):
     charts: int = 0
     loose: int = 0
     apart: str = ""
+    borrowed: Mapping[str, int] = MappingProxyType({})
+    empty: str = ""
+    twice: str = ""
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -96,9 +102,13 @@ def line(tally: Tally, *, colour: bool = False) -> str:
         for release, reason in sorted(tally.releases.items())
         if tally.machines
     )
-    parts += filter(None, [tally.apart])
+    parts += filter(None, [tally.apart, tally.twice])
     if tally.bundled:
         parts.append(f"uses {counted(tally.bundled, 'bundled object')} (-v)")
+    if tally.borrowed:
+        number = counted(sum(tally.borrowed.values()), "definition")
+        whence = "other folders" if len(tally.borrowed) > 1 else next(iter(tally.borrowed))
+        parts.append(f"takes {number} from {whence} (-v)")
     parts += filter(None, [unseen(tally)])
     return f"{seen}: {'; '.join(parts)}"
 
@@ -120,7 +130,8 @@ def _found(tally: Tally, *, colour: bool) -> str:
         for severity in Severity
         if counts_by_severity.get(severity)
     )
-    return ", ".join(counts) or painted("no findings", GREEN, colour=colour)
+    clear = ("nothing to look at", YELLOW) if tally.empty else ("no findings", GREEN)
+    return ", ".join(counts) or painted(*clear, colour=colour)
 
 
 def _untold(tally: Tally) -> Iterator[str]:
@@ -142,5 +153,7 @@ def _fixable(safely: int, unsafely: int) -> str:
 
 def _without_machines(tally: Tally) -> str:
     """What was read though no VM was in it: an empty folder is another answer than one of other objects."""
+    if tally.empty:
+        return f"no manifest (*.yaml, *.yml, *.json) in {tally.empty}"
     where = f" in {counted(tally.files, 'file')}" if tally.files or not tally.objects else ""
     return f"no VM among {counted(tally.objects, 'object')}{where}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from render.diagnostics.diagnostic import Severity
 
-BOLD, RED, GREEN, CYAN, DIM = "1", "31", "32", "36", "2"
+BOLD, RED, GREEN, YELLOW, CYAN, DIM = "1", "31", "32", "33", "36", "2"
 #: What stands around a quoted line, and the heads of what can be done.
 GUTTER, HEAD = "1;34", "1;36"
 SEVERITY_STYLES = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFO: "1;36"}

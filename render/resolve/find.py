@@ -23,6 +23,7 @@ from render.model.nearest import nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
+from render.resolve import renames
 
 #: What is said where a definition is missing, by the matcher that asks for it.
 NOT_FOUND = {"instancetype": INSTANCETYPE_NOT_FOUND, "preference": PREFERENCE_NOT_FOUND}
@@ -187,6 +188,11 @@ def _of_name(
 
 
 def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Catalogue) -> str:
+    renamed = catalogue.renamed(wanted)
+    if renamed is not None:
+        return (
+            f"kustomize renamed it to {renamed.name}: {renames.cure(wanted.kind, kind_class.word)}"
+        )
     named = _of_name(kind_class, wanted.name, namespace, catalogue)
     if len(named) == 1:
         (kind,) = named
@@ -209,11 +215,6 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
 
 def _meant(name: str, known: Collection[str]) -> str:
     near = near_name(name, known)
-    if near.endswith(f"-{name}") or near.startswith(f"{name}-"):
-        return (
-            f"did you mean {near}? if kustomize renamed it: 'virt-render kustomize init' makes it rename what VMs "
-            "refer to as well"
-        )
     return f"did you mean {near}?" if near else ""
 
 

@@ -58,6 +58,15 @@ def follow(
     ]
 
 
+def cure(kind: str, word: str) -> str:
+    """How kustomize is told to rename what VMs name below *word* along with an object of this *kind*."""
+    field = f"{{kind: VirtualMachine, path: spec/{word}/name}}"
+    return (
+        "have kustomize rename what VMs refer to as well: list a file under configurations: that holds"
+        f" nameReference: [{{kind: {kind}, fieldSpecs: [{field}]}}], or see 'virt-render kustomize init'"
+    )
+
+
 def _scope(resource: Resource, namespace: str) -> str:
     return "" if "Cluster" in resource.kind else resource.namespace or namespace
 

@@ -115,6 +115,10 @@ SITUATIONS = {
         "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches:\n"
         "- target: {kind: VirtualMachine, name: wbe}\n  patch: '[]'\n",
     }),
+    "VR133": Situation({
+        "base/kustomization.yaml": "resources: [vm.yaml]\n", "base/vm.yaml": WEB,
+        "overlays/prod/kustomize.yaml": "resources: [../../base]\n",
+    }),
     "VR211": Situation({"../platform/small.yaml": instancetype(), "vms/vm.yaml": SMALL}),
     "VR212": Situation({
         ".virt-render.yaml": "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['*/']}\n",

@@ -1433,3 +1433,49 @@ def test_a_document_that_is_no_yaml_beside_a_vm_is_said(tmp_path: Path) -> None:
     assert "2 VMs: 1 error" in done.stderr
     (tmp_path / "vm.yaml").unlink()
     assert run(tmp_path, "check", ".").returncode == Exit.OK
+
+
+def test_what_a_vm_misses_may_stand_in_what_a_sparse_checkout_leaves_out(tmp_path: Path) -> None:
+    """As the index has it: git takes these files for being there."""
+    repository = Repository(tmp_path)
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="small"))
+    repository.write("defs/small.yaml", instancetype("small"))
+    repository.write("defs/other.yaml", vm(name="other", instancetype="large"))
+    repository.commit("all")
+    repository.git("sparse-checkout", "set", "vms")
+    for words in (("check",), ("check", "vms"), ("check", "vms/vm.yaml")):
+        done = repository.run(*words)
+        assert done.returncode == Exit.OK
+        assert "warning VR201" in done.stdout
+        assert (
+            "it may stand in defs/small.yaml, which the sparse checkout leaves out" in done.stdout
+        )
+        assert "help: take that along: git sparse-checkout add defs" in done.stdout
+    built = repository.run("build", "vms")
+    assert built.returncode == Exit.FINDINGS
+    assert (
+        "help: it may stand in defs/small.yaml, which the sparse checkout leaves out"
+        in built.stderr
+    )
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="large"))
+    assert "error VR201" in repository.run("check").stdout  # a VM names it there, and none is it
+    repository.git("sparse-checkout", "add", "defs")
+    repository.write("vms/vm.yaml", vm(name="web", instancetype="small"))
+    assert "VR201" not in repository.run("check", "vms").stdout
+
+
+def test_a_diff_from_a_folder_below_says_what_one_from_the_top_says(tmp_path: Path) -> None:
+    """Loose files beside the lock of all are one input, however their folder is named."""
+    repository = Repository(tmp_path)
+    for name in ("web", "db"):
+        repository.write(f"{name}.yaml", vm(name=name, memory="1Gi"))
+    repository.write("notes/note.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
+    repository.write("team/vm.yaml", vm(name="own", memory="1Gi"))
+    repository.fine("pin")
+    repository.fine("pin", "team")
+    repository.commit("all")
+    repository.write("web.yaml", vm(name="web", memory="1Gi") + "spec: {}\n")
+    told = repository.run("diff").stdout.partition("\n")[0]
+    assert told == "3 VMs: 1 unrenderable, 2 same"
+    for path, folder in (("..", tmp_path / "notes"), (tmp_path.name, tmp_path.parent)):
+        assert process.run("diff", path, cwd=folder).stdout.partition("\n")[0] == told

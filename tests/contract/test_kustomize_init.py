@@ -1,5 +1,6 @@
 """What the files of `virt-render kustomize init` change in the real kustomize."""
 
+import json
 import re
 import subprocess
 import textwrap
@@ -169,7 +170,7 @@ def built(kustomize: str, path: str = ".") -> dict[tuple[str, str], Any]:
 
 
 def put(text: str, path: str = "kustomization.yaml") -> None:
-    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text)
 
 
@@ -290,9 +291,7 @@ def test_what_is_built_so_can_be_rendered_without_a_function(kustomize: str) -> 
     done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
     assert done.returncode == 1
     assert "error VR201" in done.stderr
-    assert (
-        "did you mean p-small? if kustomize renamed it: 'virt-render kustomize init'" in done.stderr
-    )
+    assert "kustomize renamed it to p-small: have kustomize rename what VMs refer to" in done.stderr
     put(f"resources: [vm.yaml]\nnamePrefix: p-\n{generator}{init().stdout}")
     done = run("build", ".", "--admission", "off", "--kustomize", kustomize)
     assert done.returncode == 0, done.stderr
@@ -377,3 +376,91 @@ def test_files_of_others_are_left_alone() -> None:
     assert init("--force").returncode == 0
     assert init().returncode == 0, "our own files may stay"
     assert init("nowhere").returncode == 3
+
+
+_SMALL = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small}
+spec: {cpu: {guest: 1}, memory: {guest: 1Gi}}
+"""
+_WEB = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web}
+spec:
+  runStrategy: Always
+  instancetype: {kind: VirtualMachineInstancetype, name: small}
+  template: {spec: {domain: {devices: {}}}}
+"""
+
+
+def _overlays(prod: str) -> None:
+    """A base, and two overlays of it of which *prod* renames."""
+    put(_WEB, "base/vm.yaml")
+    put(_SMALL, "base/small.yaml")
+    put("resources: [vm.yaml, small.yaml]\n", "base/kustomization.yaml")
+    put("resources: [../../base]\n", "overlays/dev/kustomization.yaml")
+    put(f"resources: [../../base]\n{prod}", "overlays/prod/kustomization.yaml")
+
+
+def test_the_help_makes_kustomize_rename_what_the_vm_refers_to(kustomize: str) -> None:
+    _overlays("nameSuffix: -prod\n")
+    done = run("build", "overlays/prod", "--kustomize", kustomize)
+    assert "error VR201" in done.stderr
+    assert "kustomize renamed it to small-prod" in done.stderr
+    (reference,) = re.findall(r"that holds (nameReference: .*\]), or see", done.stderr)
+    put(f"{reference}\n", "overlays/prod/names.yaml")
+    _overlays("nameSuffix: -prod\nconfigurations: [names.yaml]\n")
+    done = run("build", "overlays/prod", "--kustomize", kustomize)
+    assert (done.returncode, "VR201" in done.stderr) == (0, False)
+
+
+def test_check_says_that_a_renamed_definition_is_taken_from_another_overlay(kustomize: str) -> None:
+    """Which is in the cluster, if that overlay is applied too, and hardly what is meant."""
+    _overlays("nameSuffix: -prod\n")
+    done = run("check", ".", "--kustomize", kustomize)
+    assert done.returncode == 0
+    assert "warning VR213 definition-renamed-away: VirtualMachine web-prod" in done.stdout
+    assert "the one that is meant stands here, and comes with overlays/dev" in done.stdout
+    assert "takes 1 definition from overlays/dev (-v)" in done.stderr
+    report = run("check", ".", "--kustomize", kustomize, "--format", "json")
+    assert json.loads(report.stdout)["summary"]["borrowed"] == {"overlays/dev": 1}
+
+
+def test_a_name_that_every_overlay_changes_is_in_no_cluster(kustomize: str) -> None:
+    _overlays("nameSuffix: -prod\n")
+    put("resources: [../../base]\nnameSuffix: -dev\n", "overlays/dev/kustomization.yaml")
+    done = run("check", ".", "--kustomize", kustomize)
+    assert done.returncode == 1
+    assert done.stdout.count("error VR201") == 2
+    assert "kustomize renamed it to small-dev" in done.stdout
+
+
+def test_what_is_wrong_in_a_named_overlay_is_told_though_its_vm_stands_in_the_base(
+    kustomize: str,
+) -> None:
+    """Where the repository around it is read since the VM misses something: that passed."""
+    _overlays("nameSuffix: -prod\n")
+    put("ref: refs/heads/main\n", ".git/HEAD")
+    for path in ("overlays/prod", "overlays"):
+        warned = run("check", path, "--kustomize", kustomize)
+        assert "warning VR213 definition-renamed-away: VirtualMachine web-prod" in warned.stdout
+    put("resources: [../../base]\nnameSuffix: -dev\n", "overlays/dev/kustomization.yaml")
+    done = run("check", "overlays/prod", "--kustomize", kustomize)
+    assert (done.returncode, done.stdout.count("error VR201")) == (1, 1)
+    assert "VirtualMachine web-prod" in done.stdout
+    edited = run("check", "overlays/prod/kustomization.yaml", "--kustomize", kustomize)
+    assert edited.stdout == done.stdout
+
+
+def test_a_definition_of_another_namespace_has_not_been_renamed_away(kustomize: str) -> None:
+    put(_SMALL, "shared/small.yaml")
+    put("resources: [small.yaml]\nnamespace: vms\n", "shared/kustomization.yaml")
+    put(_SMALL, "vms/away/small.yaml")
+    put("resources: [small.yaml]\nnamespace: away\nnamePrefix: a-\n", "vms/away/kustomization.yaml")
+    put(_WEB.replace("{name: web}", "{name: web, namespace: vms}"), "vms/vm.yaml")
+    put("resources: [vm.yaml, away]\n", "vms/kustomization.yaml")
+    done = run("check", ".", "--kustomize", kustomize)
+    assert "VR213" not in done.stdout
+    assert "takes 1 definition from shared (-v)" in done.stderr

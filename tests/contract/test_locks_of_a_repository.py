@@ -73,6 +73,21 @@ def test_a_lock_that_others_have_is_not_called_unused(repository: Repository) ->
     assert "VR617" not in repository.run("check").stdout
 
 
+def test_a_new_lock_below_the_one_that_counted_is_said(tmp_path: Path) -> None:
+    """Loose files are pinned by the lock above them, until they have their own."""
+    repository = Repository(tmp_path / "loose")
+    for name in ("db", "web"):
+        repository.write(f"{name}/vm.yaml", vm(name, namespace="vms", memory="1Gi"))
+    repository.fine("pin")
+    assert locks(repository) == {"."}
+    done = repository.run("pin", "db")
+    assert (done.returncode, locks(repository)) == (0, {".", "db"})
+    assert f"{LOCK}: warning VR617 lock-unused: {LOCK} pins vms/db as well" in done.stderr
+    assert "run virt-render pin ., which leaves these VMs to the new lock" in done.stderr
+    assert "VR617" not in repository.run("pin", "db").stderr
+    assert "vms/db  -         no longer in the input" in repository.fine("pin", ".")
+
+
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
     repository.fine("pin")
     repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))

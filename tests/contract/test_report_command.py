@@ -350,7 +350,8 @@ def test_nothing_left_beside_kustomizations_is_no_finding(tmp_path: Path, kustom
 
 def test_nothing_is_summed_up_where_there_is_no_vm(tmp_path: Path) -> None:
     done = Repository(tmp_path / "empty").run("report")
-    assert (done.returncode, done.stderr) == (0, "no VM among 0 objects in 0 files: no findings\n")
+    line = "no manifest (*.yaml, *.yml, *.json) in the current folder: nothing to look at\n"
+    assert (done.returncode, done.stderr) == (0, line)
     text = text_of(done.stdout)
     assert text.startswith("There are no VMs ")
     assert "Memory by" not in text

@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.diagnostics import codes
+from render.diagnostics.diagnostic import Severity
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import (
     Before,
@@ -23,6 +24,7 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import copies, fleet, read_roots, render_part
+from render.manifests import kustomization
 from render.manifests.discover import inside, outermost
 from render.manifests.documents import Documents
 from render.model.counting import counted
@@ -167,9 +169,10 @@ def _found(request: Request, work: Work) -> _Found:
 
 
 def _is_missed(finding: Finding) -> bool:
-    """Whether *finding* is an error by what a VM misses, which may stand elsewhere in the repository."""
+    """Whether *finding* is of what a VM misses, which may stand elsewhere in the repository."""
     diagnostic = finding.diagnostic
-    return diagnostic.is_error and codes.CODES[diagnostic.code].follows
+    is_note = diagnostic.severity is Severity.INFO
+    return codes.CODES[diagnostic.code].follows and not is_note
 
 
 def _around(folders: Sequence[str], named: str) -> dict[str, list[str]]:
@@ -342,21 +345,25 @@ def _root(file: str) -> str:
 def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:
     """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
-    *paths* are what was *named*, and what the settings name. Why a kustomization was not built is about every file
-    that it reads: none of them was checked.
+    *paths* are what was *named*, and what the settings name. What is found in a kustomization or chart is about its
+    folder and its own file, wherever the objects stand. Why a kustomization was not built is about every file that it
+    reads: none of them was checked.
     """
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
     read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
     folders = [os.path.realpath(path) for path in paths if path not in files.values()]
-    is_named = loaded.is_built and inside(os.path.realpath(loaded.folder), folders)
-    unchecked = set(loaded.unbuilt) if is_named or not read.isdisjoint(files) else set()
+    own = kustomization.find(loaded.folder) if loaded.is_built else None
+    is_named = bool(own) and os.path.realpath(own or "") in files
+    is_named |= loaded.is_one_root and inside(os.path.realpath(loaded.folder), folders)
+    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     for finding in findings:
         real = os.path.realpath(finding.place.file)
+        is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
-        elif not finding.place.file or inside(real, folders) or finding.diagnostic in unchecked:
+        elif is_about_all or inside(real, folders):
             yield finding
 
 

@@ -264,9 +264,14 @@ def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents)
             for document in intake.kustomizations.load(file, intake.limits).documents[:1]
         ]
         if any(map(kustomization.is_meant, bodies)) and intended.is_of_kubevirt(intake, file):
-            why = f"kustomize reads {', '.join(kustomization.FILES)} alone: rename it"
             into.unseen.add("kustomization with another name than kustomize reads", file)
-            into.diagnostics.append(skipped(file, why))
+            into.diagnostics.append(
+                codes.KUSTOMIZATION_MISNAMED.at(
+                    Location(file=file, line=1, column=1),
+                    f"kustomize does not read {file}: what it says does not count",
+                    help=f"call it {kustomization.FILES[0]}",
+                )
+            )
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:

@@ -127,6 +127,9 @@ def test_quiet_says_errors_only(ask: Ask) -> None:
          "no VM among 1 object in 1 file: no findings"),
         (Tally(3, severities={Severity.WARNING: 1, Severity.INFO: 9}, infos=2), "3 VMs: 1 warning, 2 infos"),
         (Tally(1, bundled=2), "1 VM: no findings; uses 2 bundled objects (-v)"),
+        (Tally(empty="vms"), "no manifest (*.yaml, *.yml, *.json) in vms: nothing to look at"),
+        (Tally(1, borrowed={"dev": 2}), "1 VM: no findings; takes 2 definitions from dev (-v)"),
+        (Tally(1, borrowed={"a": 2, "b": 1}), "1 VM: no findings; takes 3 definitions from other folders (-v)"),
         (Tally(5, 1, made=3), "5 VMs (3 of pools, replica sets and templates) in 1 kustomization: no findings"),
         (Tally(5, 2, charts=1), "5 VMs in 2 kustomizations and 1 chart: no findings"),
         (Tally(1, charts=2), "1 VM in 2 charts: no findings"),
@@ -157,6 +160,48 @@ def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
     assert json.loads(ask("build", "--allow-empty", "--format", "json").err), (
         "nothing but the document"
     )
+
+
+def test_a_base_that_is_named_counts_as_itself(ask: Ask) -> None:
+    """Also where the repository around it is read, since it misses something: its overlays were not asked for."""
+    definition = instancetype("small")
+    files = {
+        "base/vm.yaml": vm("web", instancetype="small"),
+        "base/kustomization.yaml": "resources: [vm.yaml]\n",
+    }
+    for name in ("dev", "prod"):
+        files[f"{name}/small.yaml"] = definition
+        files[f"{name}/kustomization.yaml"] = "resources: [../base, small.yaml]\n"
+    Path(".git").mkdir()
+    line = ask("check", "base", files=files).err
+    assert line.startswith("1 VM in 1 kustomization: no findings; ")
+    assert "takes 1 definition from dev (-v)" in line
+    assert ask("check", "base/vm.yaml").err.startswith("2 VMs in 2 kustomizations: ")
+    assert ask("check", "base", "dev").err.startswith("2 VMs in 2 kustomizations: ")
+
+
+def test_a_vm_that_stands_in_a_file_and_in_a_kustomization_is_said(ask: Ask) -> None:
+    """It counts in both, which one cluster cannot have."""
+    both = {f"{name}.yaml": vm(name, memory="1Gi") for name in ("app/a", "app/b")}
+    files = {path: text.replace("app/", "") for path, text in both.items()}
+    files |= {f"old{path[3:]}": text for path, text in files.items()}
+    files |= {"app/kustomization.yaml": "resources: [a.yaml, b.yaml]\n"}
+    twice = "VirtualMachine default/a stands in both old/a.yaml and app (and 1 more VM)\n"
+    for command in ("check", "report"):
+        line = ask(command, files=files).err.splitlines(keepends=True)[-1]
+        assert line.startswith("4 VMs in 1 kustomization and other files: ")
+        assert line.endswith(twice)
+    assert "stands in both" not in ask("check", "app").err
+
+
+def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> None:
+    Path("notes").mkdir()
+    Path("notes/README.md").touch()
+    Path("vms").mkdir()
+    answer = ask("check", "notes", "vms")
+    assert answer.exit == 0
+    assert answer.err == "no manifest (*.yaml, *.yml, *.json) in notes, vms: nothing to look at\n"
+    assert "no VM among 0 objects in 0 files: 1 error" in ask("check", "gone").err
 
 
 @pytest.mark.parametrize(
