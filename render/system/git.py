@@ -302,13 +302,15 @@ def _from_markers(data: bytes, file: str) -> tuple[bytes, bytes, bytes] | Diagno
 
 def root(folder: str) -> str:
     """The top of the work tree that holds *folder*. Raises GitError."""
+    around = _around(folder)
+    if around and os.path.exists(os.path.join(folder, os.curdir)):  # else git says what is wrong
+        return os.path.realpath(around["GIT_WORK_TREE"])
     return run(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n")
 
 
 def is_bare(folder: str) -> bool:
     """Whether the repository of *folder* has no work tree. Raises GitError."""
-    if "GIT_DIR" not in os.environ and files.repository(os.path.realpath(folder)):
-        run(folder, "rev-parse")
+    if _around(folder):
         return False
     return run(folder, "rev-parse", "--is-bare-repository").strip() == b"true"
 

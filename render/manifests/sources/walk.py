@@ -106,7 +106,8 @@ class _Omitted:
         from render.system import git
 
         try:
-            if files.repository(top):
+            around = files.repository(top)
+            if around and not files.is_checkout(around):
                 self._ignored = git.ignored(top)
         except git.StuckError as error:
             self.diagnostics.append(files.special(os.path.relpath(error.file)))
