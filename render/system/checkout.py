@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import git, processes
-from render.system.files import repository
+from render.system.files import LISTING, is_checkout, repository
 from render.system.git import GitError
 
 _LINK, _EXECUTABLE, _REGULAR = b"120000", b"100755", b"100644"
@@ -17,7 +17,7 @@ _CLOSED = b"100000"
 """The mode of a file of the work tree that may not be read."""
 _HERE = b"-"
 """Stands for the object of a file that is read in the work tree."""
-_LISTING, _REMOTES, _WORDS, _ABSENT = "listing", "remotes", "words", "absent"
+_ORIGIN, _WORDS, _ABSENT = "origin", "words", "absent"
 _CHANGED = "changed"
 _NO_SIZE = -1
 """Of a file that is missing in the repository: a partial clone has not fetched it."""
@@ -88,10 +88,10 @@ def checkout(
         listed = _listed(top, revision)
         submodules, entries = _submodules_apart(_entries(listed))
         _mark_submodules(tree, submodules)
-        with open(os.path.join(folder, _LISTING), "xb") as listing:
+        with open(os.path.join(folder, LISTING), "xb") as listing:
             listing.write(listed)
-        with open(os.path.join(folder, _REMOTES), "x", encoding="utf-8") as addresses:
-            addresses.write("\n".join(remotes(top)))
+        with open(os.path.join(folder, _ORIGIN), "xb") as origin:
+            origin.write(os.fsencode(os.path.realpath(top)))
         named = [os.fsencode(os.path.normpath(path)) for path in scope.paths]
         entries, missing = _but_for_missing(entries, named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:
@@ -127,8 +127,10 @@ def holds(top: str, path: str) -> bool:
     try:
         if around != top and ((repository(around) or top) != top or not os.listdir(around)):
             return True
-        with open(os.path.join(os.path.dirname(top), _LISTING), "rb") as listing:
-            listed = listing.read() if not os.listdir(os.path.join(top, ".git")) else b""
+        if not is_checkout(top):
+            return False
+        with open(os.path.join(os.path.dirname(top), LISTING), "rb") as listing:
+            listed = listing.read()
     except OSError:
         return False
     return b"\t%s/" % os.fsencode(path) in listed
@@ -141,16 +143,13 @@ def _names(tree: str, listing: str) -> list[str]:
 
 def remotes(top: str) -> tuple[str, ...]:
     """The addresses of the repository *top*, or of the one of which that is a checkout; none where nobody knows."""
-    try:
-        if os.listdir(os.path.join(top, ".git")):
+    with suppress(OSError, GitError):
+        if is_checkout(top):
+            with open(os.path.join(os.path.dirname(top), _ORIGIN), "rb") as origin:
+                top = os.fsdecode(origin.read())
+        own = os.path.join(top, ".git")
+        if os.path.isfile(own) or os.listdir(own):  # a worktree and a submodule have a file there
             return git.remotes(top)
-        with open(os.path.join(os.path.dirname(top), _REMOTES), encoding="utf-8") as addresses:
-            return tuple(filter(None, addresses.read().split("\n")))
-    except NotADirectoryError:  # a worktree, or a submodule
-        with suppress(GitError):
-            return git.remotes(top)
-    except (OSError, GitError):
-        pass
     return ()
 
 
@@ -396,7 +395,7 @@ class _Writing:
         self._words: frozenset[bytes] = frozenset()
         if other:
             beside = os.path.dirname(other)
-            with open(os.path.join(beside, _LISTING), "rb") as listing:
+            with open(os.path.join(beside, LISTING), "rb") as listing:
                 self._known = frozenset(_entries(listing.read()))
             with open(os.path.join(beside, _WORDS), "rb") as words:
                 self._words = frozenset(words.read().split(b"\n"))

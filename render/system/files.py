@@ -12,6 +12,8 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 
 GIT = ".git"
+LISTING = "listing"
+"""What git said of the commit of which the folder beside it is a checkout."""
 _COPY = 1 << 20
 _OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
 
@@ -132,6 +134,15 @@ def strays(path: str) -> bool:
     """
     top = repository(os.path.dirname(os.path.abspath(path)))
     return bool(top) and not is_below(os.path.realpath(path), os.path.realpath(top))
+
+
+def is_checkout(top: str) -> bool:
+    """Whether the folder *top* is a checkout of ours, by the empty ``.git`` in it and the `LISTING` beside it."""
+    try:
+        is_empty = not os.listdir(os.path.join(top, GIT))
+    except OSError:
+        return False
+    return is_empty and os.path.isfile(os.path.join(os.path.dirname(top), LISTING))
 
 
 def repository(folder: str) -> str:

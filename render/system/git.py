@@ -320,8 +320,7 @@ def root(folder: str) -> str:
 
 def is_bare(folder: str) -> bool:
     """Whether the repository of *folder* has no work tree. Raises GitError."""
-    if "GIT_DIR" not in os.environ and files.repository(os.path.realpath(folder)):
-        _around(folder)
+    if _around(folder):
         return False
     return run(folder, "rev-parse", "--is-bare-repository").strip() == b"true"
 

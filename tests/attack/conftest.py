@@ -25,7 +25,7 @@ def loopback() -> Iterator[Loopback]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield Loopback(f"http://127.0.0.1:{server.server_port}", requested)
         server.shutdown()
     assert requested == []

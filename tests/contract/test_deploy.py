@@ -266,40 +266,6 @@ def steps(file: str = "action.yml") -> list[Any]:
     return found
 
 
-def test_the_action_checks_and_writes_its_reports(tmp_path: Path) -> None:
-    (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
-    (tmp_path / "bad.yaml").write_text(vm("bad", instancetype="small", memory="4Gi"))
-    (tmp_path / "temporary").mkdir()
-    fields = {
-        "PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml", "DEADLINE": "600",
-    }  # fmt: skip
-    environ = {
-        **os.environ,
-        "RUNNER_TEMP": str(tmp_path / "temporary"),
-        "GITHUB_ACTION_PATH": str(ROOT),
-        **fields,
-    }
-    assert [step["name"] for step in steps()] == ["Set up Python", "Install virt-render", "Check"]
-    *_, install, checking = steps()
-    assert set(checking["env"]) == set(fields)
-    done = None
-    for step in (install, checking):
-        done = subprocess.run(
-            ["bash", "-e", "-c", step["run"]],
-            cwd=tmp_path,
-            env=environ,
-            capture_output=True,
-            encoding="utf-8",
-            check=step is install,
-        )
-    assert done is not None
-    assert done.returncode == 1, done.stderr
-    assert "::error file=bad.yaml,line=14,col=11,title=VR301 instancetype-conflict::" in done.stdout
-    assert "::notice" not in done.stdout
-    assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
-    assert "<failure" in (tmp_path / "out.xml").read_text()
-
-
 DIFF_ACTION = "deploy/github/diff"
 
 
@@ -315,6 +281,61 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         subprocess.run(["bash", "-e", "-c", install["run"]], cwd=folder, env=environ, check=True)
 
     return {**variables, "RUNNER_TEMP": str(shared.folder(tmp_path_factory, "runner", make))}
+
+
+def test_both_actions_install_alike_from_where_they_are() -> None:
+    """One of them is run, which takes ten seconds."""
+    entered, others = [], []
+    for folder in (".", DIFF_ACTION):
+        (install,) = (
+            step for step in steps(f"{folder}/action.yml") if step["name"] == "Install virt-render"
+        )
+        lines = install.pop("run").splitlines()
+        (enter,) = (line for line in lines if line.startswith("cd "))
+        others.append((install, [line for line in lines if line != enter]))
+        entered.append(
+            subprocess.run(
+                ["bash", "-e", "-c", f"{enter}\npwd -P"],
+                env={**os.environ, "GITHUB_ACTION_PATH": str(ROOT / folder)},
+                capture_output=True,
+                encoding="utf-8",
+                check=True,
+            ).stdout
+        )
+    assert others[0] == others[1]
+    assert entered == [f"{ROOT.resolve()}\n"] * 2
+
+
+def test_the_action_checks_and_writes_its_reports(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "good.yaml").write_text(VM + "---\n" + SMALL)
+    (tmp_path / "bad.yaml").write_text(vm("bad", instancetype="small", memory="4Gi"))
+    fields = {
+        "PATHS": ".", "ARGUMENTS": "--no-verbose", "SARIF": "out.sarif", "JUNIT": "out.xml", "DEADLINE": "600",
+    }  # fmt: skip
+    environ = {
+        **os.environ,
+        **installed,
+        "GITHUB_ACTION_PATH": str(ROOT),
+        **fields,
+    }
+    assert [step["name"] for step in steps()] == ["Set up Python", "Install virt-render", "Check"]
+    *_, checking = steps()
+    assert set(checking["env"]) == set(fields)
+    done = subprocess.run(
+        ["bash", "-e", "-c", checking["run"]],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "::error file=bad.yaml,line=14,col=11,title=VR301 instancetype-conflict::" in done.stdout
+    assert "::notice" not in done.stdout
+    assert json.loads((tmp_path / "out.sarif").read_text())["runs"][0]["results"]
+    assert "<failure" in (tmp_path / "out.xml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.frontends.dispatch import invoke
+from render.system import processes
 from render.system.git import EMPTY_TREE
 from tests.support import manifests
 from tests.support.repository import Repository
@@ -86,6 +87,26 @@ def test_what_vms_of_a_path_refer_to_is_found_in_the_repository(
     repository.commit("Another image")
     assert diff(path, "--format", "json").effects == {"web": ("restart",)}
     assert diff(path, "--format", "json", revisions="HEAD~1").effects == {"web": ("restart",)}
+
+
+def test_git_is_started_for_what_only_it_knows(
+    repository: Repository, diff: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the repository is, what each revision means, and of each what is in it, by name and then whole."""
+    repository.write("vms/web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("vms/web.yaml", vm(memory="2Gi"))
+    repository.commit("An edit")
+    started: list[str] = []
+    start = processes.run
+
+    def noted(command: list[str], **options: Any) -> Any:
+        started.append(next(word for word in command[1:] if word != "-c" and "=" not in word))
+        return start(command, **options)
+
+    monkeypatch.setattr(processes, "run", noted)
+    assert diff("--format", "json").effects == {"web": ("restart",)}
+    assert started == [*["rev-parse"] * 3, *["ls-tree", "cat-file"] * 2]
 
 
 def test_a_link_below_a_path_may_lead_to_anything_in_the_repository(

@@ -109,7 +109,8 @@ class _Omitted:
         from render.system import git
 
         try:
-            if files.repository(top):
+            around = files.repository(top)
+            if around and not files.is_checkout(around):
                 self._ignored = git.ignored(top)
                 self.submodules += filterfalse(self.path, git.absent_submodules(top))
         except git.StuckError as error:

@@ -14,6 +14,8 @@ from render.yaml import reader
 from render.yaml.budget import Limits
 from tests.differential.test_factor import vmis
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 VM = """\
 # the shop

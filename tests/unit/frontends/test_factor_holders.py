@@ -13,6 +13,8 @@ from render.model.edits import edited
 from tests.differential.test_factor import same, vmis
 from tests.unit.frontends.test_factor import objects, put, repository, texts
 
+pytestmark = pytest.mark.process
+
 __all__ = ("repository",)
 
 TEMPLATE = """\

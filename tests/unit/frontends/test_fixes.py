@@ -10,6 +10,8 @@ import pytest
 from render.admission.vm import STRATEGIES
 from render.frontends.dispatch import invoke
 
+pytestmark = pytest.mark.process
+
 VM = """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
