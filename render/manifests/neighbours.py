@@ -57,6 +57,20 @@ class Shared(NamedTuple):
     names: frozenset[str]
 
 
+class _Called(NamedTuple):
+    """The *objects* of one name, which *identities* they have, and the *names* in them."""
+
+    objects: list[Shared]
+    identities: set[_Identity]
+    names: set[str]
+
+    def add(self, shared: Shared) -> None:
+        """Take in *shared*, which is called so too."""
+        self.objects.append(shared)
+        self.identities.add(shared.identity)
+        self.names.update(shared.names)
+
+
 class Neighbours:
     """The objects of several inputs that VMs of the others may mean; of those in *allowed*, if that has a pattern."""
 
@@ -83,7 +97,7 @@ class Neighbours:
         ]
         self._texts: dict[str, dict[str, bytes]] = {}
         self._left_out = LeftOut()
-        self._by_name: dict[str, list[Shared]] = {}
+        self._by_name: dict[str, _Called] = {}
         self._settings: list[Shared] = []
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
         self._limiting: list[Shared] = []
@@ -100,7 +114,7 @@ class Neighbours:
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.append(shared)
                 elif resource.group in _GROUPS or kind in _CLAIMS:
-                    self._by_name.setdefault(resource.name, []).append(shared)
+                    self._by_name.setdefault(resource.name, _Called([], set(), set())).add(shared)
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
         """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""
@@ -138,10 +152,12 @@ class Neighbours:
         own = [from_body(document.body, 0) for document in loaded.documents]
         present = {_in_namespace((resource.group, resource.ref), namespace) for resource in own}
         groups: dict[_Identity, list[Shared]] = {}
-        for shared in self._meant(own, loaded):
-            identity = _in_namespace(shared.identity, namespace)
-            if identity not in present:
-                groups.setdefault(identity, []).append(shared)
+        for called in self._meant(own):
+            absent = {_in_namespace(each, namespace) for each in called.identities} - present
+            for shared in called.objects if absent else ():  # hundreds of overlays have one base
+                identity = _in_namespace(shared.identity, namespace)
+                if shared.loaded is not loaded and identity in absent:
+                    groups.setdefault(identity, []).append(shared)
         known = {resource.group == _APPS for resource in own if tells_release(resource)}
         for shared in self._settings:
             group, kind = shared.identity[0], shared.identity[1].kind
@@ -178,8 +194,8 @@ class Neighbours:
                 groups.setdefault(shared.identity, []).append(shared)
         yield from groups.values()
 
-    def _meant(self, own: Iterable[Resource], loaded: Documents) -> Iterator[Shared]:
-        """The objects elsewhere that something in *own* names, and those that these name."""
+    def _meant(self, own: Iterable[Resource]) -> Iterator[_Called]:
+        """The objects of all inputs that something in *own* names, and those that these name."""
         pending = [name for resource in own for name in _named_by(resource)]
         seen: set[str] = set()
         while pending:
@@ -187,10 +203,9 @@ class Neighbours:
             if name in seen:
                 continue
             seen.add(name)
-            for shared in self._by_name.get(name, ()):
-                if shared.loaded is not loaded:
-                    yield shared
-                    pending += shared.names
+            if (called := self._by_name.get(name)) is not None:
+                yield called
+                pending += called.names
 
 
 def _in_namespace(identity: _Identity, namespace: str) -> _Identity:

@@ -60,10 +60,12 @@ class Decision(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """What a decision without losers follows from: those on VMs of one input that have the same are told alike.
+    """What a decision without losers for *value* follows from.
 
+    Those on VMs of one input that have the same *key* are told alike but for the value.
     *written*: where the VM itself has the field, if it decides. Then it must stand in the same place of its text, too.
     """
 
     key: tuple[object, ...]
+    value: Any
     written: FieldPath | None = None

@@ -193,6 +193,9 @@ def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Pa
         call = Call("check", (str(path),), {"--kustomize": kustomize})
         found[count] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
     more = found[6] - found[3]
+    assert more["rules.py:Bound.__init__"] == 0
+    looked_up = "manifests/neighbours.py:_in_namespace"
+    assert found[6][looked_up] == 2 * found[3][looked_up]
     assert more["manifests/kustomization.py:load"] == 3
     assert more["yaml/reader.py:read"] == 2 * 3  # the overlay, and what is made of it
     assert more["guest/texts.py:user_data"] == 0

@@ -1,5 +1,6 @@
 """From input objects to what the stages work on: decoded, validated, indexed."""
 
+import marshal
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -310,7 +311,7 @@ def _load_definition(
     namespaced = "Cluster" not in resource.kind
     scope = (resource.namespace or settings.namespace) if namespaced else ""
     key = Key(resource.kind, scope, resource.name)
-    definition = Definition(resource.kind, resource.name, spec, resource)
+    definition = Definition(resource.kind, resource.name, _one_of_alike(spec), resource)
     if loaded.release != NEWEST and resource.group != FLAVOR_GROUP:
         definition = definition._replace(whole=_whole(resource, spec))
     if resource.group == FLAVOR_GROUP:
@@ -332,6 +333,20 @@ def _load_definition(
         causes = validate_preference(spec)
         loaded.report(resource, _invalid(resource, INVALID_PREFERENCE, causes))
         loaded.report(resource, _deprecated_topology(resource, spec))
+
+
+_SPECS: dict[bytes, Tree] = {}
+_ROOM = 1000
+
+
+def _one_of_alike(spec: Tree) -> Tree:
+    """The tree that stands for all like *spec*: what is remembered of it counts for every overlay of a base."""
+    if len(_SPECS) >= _ROOM:
+        _SPECS.clear()
+    try:
+        return _SPECS.setdefault(marshal.dumps(spec), spec)
+    except ValueError:  # a host's own types
+        return spec
 
 
 def _whole(resource: Resource, spec: Tree) -> Tree | None:

@@ -4,6 +4,7 @@ Flux has values to fall back on too: ``${NAME:=value}`` and ``${NAME:-value}``. 
 envsubst, ``$(NAME)`` of OpenShift and kustomize, ``@name@``, ``__NAME__`` and ``<name>``: no API server takes these.
 """
 
+import marshal
 import re
 from collections.abc import Iterable, Iterator
 
@@ -122,9 +123,18 @@ def _places(resource: Resource) -> Iterator[tuple[FieldPath, str, str]]:
         standing = tree.get(resource.body, *place)
         for path, text in metadata.open_names(standing) if standing else ():
             yield (*place, *path), text, metadata.PLACEHOLDER_OF_NAME
-    if resource.may_hold_placeholders:
+    if resource.may_hold_placeholders and _may_hold_any(resource.body):
         for path, text in _texts(resource.body, ()):
             yield path, text, metadata.PLACEHOLDER
+
+
+def _may_hold_any(body: Tree) -> bool:
+    """Whether the beginning of a placeholder may be in *body*: one call instead of a walk that few objects need."""
+    try:
+        data = marshal.dumps(body)
+    except ValueError:  # a host's own types
+        return True
+    return b"${" in data or b"{{" in data
 
 
 def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:

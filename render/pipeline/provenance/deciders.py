@@ -260,7 +260,6 @@ class Judge:
         if is_wished or (self._is_contested and self._may_be_contested(field.path)):
             return None
         redacted = _redacted(field.path, value, is_secret=field.is_secret)
-        notation = redacted if isinstance(redacted, str) else (repr(redacted),)  # no 1 is True
         if by is not None and not self._is_authors(leaf, by):
             if own is not None and own != value:
                 return None
@@ -268,10 +267,8 @@ class Judge:
             if source == self.ref:
                 return None
             rank = self._rank(source) if source is not None else None
-            return Likeness((field, notation, *by.provenance[2:], len(by.path), rank))
-        if own is not None:
-            return Likeness((field, notation), self._written(field.path))
-        return Likeness((field, notation))
+            return Likeness((field, *by.provenance[2:], len(by.path), rank), redacted)
+        return Likeness((field,), redacted, None if own is None else self._written(field.path))
 
     def _may_be_contested(self, path: FieldPath) -> bool:
         """Whether presets or a setting may have wanted *path* otherwise."""

@@ -7,7 +7,7 @@ from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
-from render.model.hints import TYPE_CHECKING, Protocol, TypeVar
+from render.model.hints import TYPE_CHECKING, Any, Protocol, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Decider, Decision, Likeness
 from render.model.resource import Resource, ResourceRef
@@ -95,15 +95,15 @@ class FieldJudge(Protocol[L]):
 class Wording:
     """The *texts* of fields, and the *entries* that are made of them, each once: most VMs of a fleet say the same."""
 
-    __slots__ = ("_known", "_manifests", "_numbers", "entries", "texts")
+    __slots__ = ("_known", "_manifests", "_numbers", "_values", "entries", "texts")
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
         self.entries: dict[Entry, int] = {}
         self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
-        self._known: dict[
-            tuple[object, ...], int
-        ] = {}  # numbers of entries, by what makes them alike
+        self._values: dict[object, int] = {}  # of the texts of values
+        #: Entries by what makes them alike but for the value.
+        self._known: dict[tuple[object, ...], Entry] = {}
         self._manifests: Input | None = None  # in which that is so
 
     def add(
@@ -116,17 +116,19 @@ class Wording:
         outline = manifests.outline(resource.index)
         numbers = []
         for leaf in judge.leaves:
-            key = _key(judge.likeness(leaf), outline)
-            number = self._known.get(key) if key else None
-            if number is None:
+            likeness = judge.likeness(leaf)
+            key = _key(likeness, outline)
+            entry = self._known.get(key) if key else None
+            if likeness is not None and entry is not None:
+                entry = entry[0], self._value(likeness.value), *entry[2:]
+            else:
                 decision = judge.decide(leaf)
                 if decision.field in _IDENTITY:
                     continue
                 entry = self._entry(decision, manifests, resource.ref, place)
-                number = self.entries.setdefault(entry, len(self.entries))
                 if key:
-                    self._known[key] = number
-            numbers.append(number)
+                    self._known[key] = entry
+            numbers.append(self.entries.setdefault(entry, len(self.entries)))
         return tuple(numbers)
 
     def _entry(
@@ -138,6 +140,13 @@ class Wording:
             where = _where(each, decision.field, resource, place)
             texts += (brief(contender.value), DECIDERS[contender.decider], where)
         return tuple(map(self._number, texts))
+
+    def _value(self, value: Any) -> int:
+        notation = value if isinstance(value, str) else (repr(value),)  # no 1 is True
+        number = self._values.get(notation)
+        if number is None:
+            number = self._values[notation] = self._number(brief(value))
+        return number
 
     def _number(self, text: str) -> int:
         number = self._numbers.get(text)
