@@ -20,7 +20,7 @@ from render.resolve.find import near_name
 from render.system import files
 
 if TYPE_CHECKING:
-    from render.manifests.left_out import LeftOut
+    from render.manifests.repository.left_out import LeftOut
 
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
 #: How the help begins of what has no near name in its own input.
@@ -76,7 +76,7 @@ class DefinitionPlaces:
         _, name, _ = next(_missed(found, resources), ("", "", ""))
         if not name or not found.help.startswith(_UNKNOWN):
             return found
-        from render.manifests.left_out import LeftOut
+        from render.manifests.repository.left_out import LeftOut
 
         folder = next(map(os.path.dirname, part.loaded.data), part.loaded.folder)
         self._left_out = self._left_out or LeftOut()

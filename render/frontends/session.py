@@ -46,7 +46,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
-    from render.manifests.neighbours import Neighbours
+    from render.manifests.repository.neighbours import Neighbours
     from render.pipeline.input.unchanged import Unchanged
 
 
@@ -69,7 +69,7 @@ def fleet(
 
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
-    from render.manifests.neighbours import Neighbours
+    from render.manifests.repository.neighbours import Neighbours
 
     if inputs is None:
         paths = request.paths or (".",)
@@ -222,7 +222,7 @@ def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
 
 def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
-    from render.manifests import roots
+    from render.manifests.repository import roots
 
     named, namespace = request.reading.layout.roots, request.settings.namespace
     divided = [
@@ -285,7 +285,7 @@ def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]
     Anybody can write a true stamp, and a copy may be what a cluster gets: it has to be right by itself. What is found
     in these parts is no part of the command's answer unless that adds it.
     """
-    from render.manifests.neighbours import Neighbours
+    from render.manifests.repository.neighbours import Neighbours
 
     apart: list[Documents] = []
     for loaded in inputs:

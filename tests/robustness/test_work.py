@@ -37,9 +37,9 @@ RARE = {
     for name in (
         "apply.flavor", "admission.configuration", "convert.flavors", "convert.hyperconverged", "convert.presets",
         "convert.templates", "diff", "kubevirt.vmi_controller", "launcher", "manifests.charts.helm",
-        "manifests.kustomize", "manifests.neighbours",
-        "manifests.blame.origins", "manifests.blame.patches", "manifests.roots", "manifests.charts.templating",
-        "model.provenance",
+        "manifests.kustomize", "manifests.repository.neighbours",
+        "manifests.blame.origins", "manifests.blame.patches", "manifests.repository.roots",
+        "manifests.charts.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
         "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
         "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
@@ -194,7 +194,7 @@ def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Pa
         found[count] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
     more = found[6] - found[3]
     assert more["rules.py:Bound.__init__"] == 0
-    looked_up = "manifests/neighbours.py:_in_namespace"
+    looked_up = "manifests/repository/neighbours.py:_in_namespace"
     assert found[6][looked_up] == 2 * found[3][looked_up]
     assert more["manifests/kustomization.py:load"] == 3
     assert more["yaml/reader.py:read"] == 2 * 3  # the overlay, and what is made of it

@@ -19,8 +19,8 @@ from render.manifests import kustomization
 from render.manifests.buffers import Buffers
 from render.manifests.discover import CHART_FILE, inside
 from render.manifests.documents import Documents
-from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
+from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading
 from render.manifests.sources.reading import GIT, PROGRAMS, Reading
 from render.model.counting import counted

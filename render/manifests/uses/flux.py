@@ -11,7 +11,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
-from render.manifests.roots import distance
+from render.manifests.repository.roots import distance
 from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import edit_of_flux
 from render.manifests.uses.repository import Home

@@ -21,12 +21,13 @@ from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import include, leave_out_rendered, reading, settings_for
-from render.manifests import discover, kustomization, roots
+from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
-from render.manifests.neighbours import Neighbours
 from render.manifests.relevance import Scope
+from render.manifests.repository import roots
+from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace

@@ -18,7 +18,7 @@ from render.frontends.request.request import Call, Request, request
 from render.frontends.session import parts, read_roots, render_part, with_neighbours
 from render.machine import Machine
 from render.manifests.documents import Documents
-from render.manifests.neighbours import Neighbours
+from render.manifests.repository.neighbours import Neighbours
 from render.model import naming
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple

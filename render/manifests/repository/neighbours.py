@@ -8,8 +8,8 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
-from render.manifests.left_out import LeftOut
-from render.manifests.roots import distance
+from render.manifests.repository.left_out import LeftOut
+from render.manifests.repository.roots import distance
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
