@@ -271,14 +271,18 @@ DIFF_ACTION = "deploy/github/diff"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The variables of a runner on which the action that compares has installed us."""
+    """The variables of a runner on which the action that compares has installed us, beside modules of a change."""
     variables = {"GITHUB_ACTION_PATH": str(ROOT / DIFF_ACTION)}
     install, _ = steps(f"{DIFF_ACTION}/action.yml")
     assert install["name"] == "Install virt-render"
 
     def make(folder: Path) -> None:
         environ = {**os.environ, **variables, "RUNNER_TEMP": str(folder)}
-        subprocess.run(["bash", "-e", "-c", install["run"]], cwd=folder, env=environ, check=True)
+        change = folder / "change"
+        change.mkdir()
+        for name in ("venv", "pip", "logging", "subprocess", "shutil"):
+            (change / f"{name}.py").write_text("raise SystemExit('this is of the change')\n")
+        subprocess.run(["bash", "-e", "-c", install["run"]], cwd=change, env=environ, check=True)
 
     return {**variables, "RUNNER_TEMP": str(shared.folder(tmp_path_factory, "runner", make))}
 
@@ -291,8 +295,8 @@ def test_both_actions_install_alike_from_where_they_are() -> None:
             step for step in steps(f"{folder}/action.yml") if step["name"] == "Install virt-render"
         )
         lines = install.pop("run").splitlines()
-        (enter,) = (line for line in lines if line.startswith("cd "))
-        others.append((install, [line for line in lines if line != enter]))
+        enter, *rest = lines
+        others.append((install, rest))
         entered.append(
             subprocess.run(
                 ["bash", "-e", "-c", f"{enter}\npwd -P"],
