@@ -63,6 +63,8 @@ _PATIENCE = 10.0
 """Seconds after which is looked for what git may wait for."""
 _IGNORING = 20
 """Seconds of a processor for the patterns of a repository: some take git longer than anybody lives."""
+#: How git is asked for the day of a commit, and what it prints of one that it cannot read.
+_DAY = "%as"
 _LONGEST_SUBJECT = 200
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
@@ -110,7 +112,10 @@ class FolderError(GitError):
 
 
 class Commit(NamedTuple):
-    """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that."""
+    """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that.
+
+    The day is ``""`` where the commit has none that git can read.
+    """
 
     id: str
     parents: tuple[str, ...]
@@ -473,11 +478,11 @@ def changed_since(top: str, commit_id: str) -> list[str]:
 
 def _commits(folder: str, *words: str) -> list[Commit]:
     text = run(
-        folder, "log", "--no-show-signature", "--format=%H%x00%P%x00%as%x00%s", *words
+        folder, "log", "--no-show-signature", f"--format=%H%x00%P%x00{_DAY}%x00%s", *words
     ).decode(errors="replace")
     lines = (line.split("\0", 3) for line in text.split("\n") if line)
     return [
-        Commit(id_, tuple(above.split()), date, _cut(subject))
+        Commit(id_, tuple(above.split()), date.removeprefix(_DAY), _cut(subject))
         for id_, above, date, subject in lines
     ]
 

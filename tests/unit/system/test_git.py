@@ -1,6 +1,7 @@
 """What is checked out of a repository."""
 
 import os
+import re
 import resource
 from pathlib import Path
 from typing import Any
@@ -317,3 +318,15 @@ def test_a_history_is_asked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     texts = list(git.texts_of(top, commits, "file"))
     assert texts == [b"", *(f"{number}\n".encode() for number in range(1, 100))]
     assert len(started) == 2
+
+
+def test_a_commit_without_a_day_has_none(tmp_path: Path) -> None:
+    """git itself writes none such; it prints how it was asked for the day."""
+    repository = Repository(tmp_path)
+    repository.write("a.yaml", "a: 1\n")
+    first = repository.commit("One")
+    text = repository.git("cat-file", "commit", first)
+    (tmp_path / "odd").write_text(re.sub(r"(?m)^author .*$", "author a <a@b> -5 +0000", text))
+    odd = repository.git("hash-object", "-t", "commit", "--literally", "-w", "odd").strip()
+    repository.git("reset", "--quiet", odd)
+    assert [commit.date for commit in git.commits(str(tmp_path))] == [""]
