@@ -19,6 +19,8 @@ def message(**more: Any) -> bytes:
 
 
 HOVER = "textDocument/hover"
+NO_URI = "file://[::1/a.yaml"
+NO_TEXT = {"uri": NO_URI, "languageId": "yaml", "version": 1, "text": "a: 1"}
 POSITION = {"line": -1, "character": 10**14}
 INITIALIZE = message(
     id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}}
@@ -45,6 +47,10 @@ ANSWERED = {
     "a wrong place": (
         message(id="5", method=HOVER, params={"textDocument": {"uri": "file:///x"}, "position": POSITION}),
         NO_PARAMS, "5",
+    ),
+    "a URI that is none": (
+        message(id=5, method=HOVER, params={"textDocument": {"uri": NO_URI}, "position": {"line": 0, "character": 0}}),
+        NO_PARAMS, 5,
     ),
     "an unknown method": (message(id=5, method="nope"), NO_METHOD, 5),
 }  # fmt: skip
@@ -84,6 +90,11 @@ def test_what_is_no_message_is_answered(tmp_path: Path) -> None:
     data = b"".join(frame for frame, _, _ in ANSWERED.values())
     for silent in (
         message(method="textDocument/didOpen", params={}),
+        message(method="textDocument/didOpen", params={"textDocument": NO_TEXT}),
+        message(
+            method="workspace/didChangeWatchedFiles",
+            params={"changes": [{"uri": NO_URI, "type": 1}]},
+        ),
         message(id=7, error=5),
         b"\r\n",
     ):

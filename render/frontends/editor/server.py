@@ -47,12 +47,31 @@ class _AtPosition(Protocol):
         """The place in it."""
 
 
+def _has_sound_uris(params: Any) -> bool:
+    """Whether pygls can take each URI in *params* apart, which it does before we are asked."""
+    to_see = [params]
+    while to_see:
+        tree = to_see.pop()
+        if isinstance(tree, list):
+            to_see += tree
+        elif isinstance(tree, dict):
+            to_see += tree.values()
+            for uri in (tree.get("uri"), tree.get("rootUri")):
+                try:
+                    uris.to_fs_path(uri if isinstance(uri, str) else "")
+                except ValueError:
+                    return False
+    return True
+
+
 class _ClientProtocol(LanguageServerProtocol):
     """The protocol, in which parameters that are none, and methods that nobody knows, are answered as such."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """The message *data*, None for one that was refused."""
         try:
+            if not _has_sound_uris(data.get("params")):
+                raise exceptions.JsonRpcInvalidParams
             return super().structure_message(data)
         except exceptions.JsonRpcException:
             method = data.get("method")
