@@ -48,7 +48,7 @@ class _AtPosition(Protocol):
 
 
 def _has_sound_uris(params: Any) -> bool:
-    """Whether pygls can take each URI in *params* apart, which it does before we are asked."""
+    """Whether each URI in *params* can be that of a file: pygls takes them apart before we are asked."""
     to_see = [params]
     while to_see:
         tree = to_see.pop()
@@ -58,7 +58,8 @@ def _has_sound_uris(params: Any) -> bool:
             to_see += tree.values()
             for uri in (tree.get("uri"), tree.get("rootUri")):
                 try:
-                    uris.to_fs_path(uri if isinstance(uri, str) else "")
+                    path = uris.to_fs_path(uri) if isinstance(uri, str) else None
+                    (path or "").encode(errors="surrogateescape")
                 except ValueError:
                     return False
     return True
@@ -86,8 +87,12 @@ class _ClientProtocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        """Hand *message* on, unless it was refused."""
-        if message is not None:
+        """Hand *message* on, unless it was refused, or tells of something before its editor has said who it is."""
+        if message is None:
+            return
+        is_begun = hasattr(self, "client_capabilities")  # which `initialize` puts there
+        method = getattr(message, "method", None)
+        if is_begun or hasattr(message, "id") or method == types.EXIT:
             super().handle_message(message)
 
 
