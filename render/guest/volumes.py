@@ -58,6 +58,8 @@ _FIELDS = (
         "network", "networkData", "networkDataBase64", "networkDataSecretRef", ("networkdata", "networkData")
     ),
 )  # fmt: skip
+#: The fields of a cloud-init volume that name a Secret, and the keys of which KubeVirt reads the first.
+SECRET_KEYS = {field.reference: field.keys for field in _FIELDS}
 
 
 def cloud_init(spec: Tree) -> tuple[FieldPath, Tree] | None:

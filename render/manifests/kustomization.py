@@ -29,6 +29,13 @@ _CHARTS = ("helmCharts", "helmChartInflationGenerator")
 #: The group of the configurations of kustomize's own plugins, and the one of them that runs helm.
 _BUILT_IN = "builtin"
 _INFLATOR = "HelmChartInflationGenerator"
+#: Those whose `_LOADED` fields are the names of files, whatever they are.
+_LOADING = frozenset(
+    {
+        "ConfigMapGenerator", "SecretGenerator", "PatchTransformer", "PatchJson6902Transformer",
+        "PatchStrategicMergeTransformer", "ReplacementTransformer",
+    }
+)  # fmt: skip
 _PLUGINS = ("generators", "transformers", "validators")
 _FILE_LISTS = ("crds", "configurations", "patchesStrategicMerge", *_PLUGINS)
 _IN_ITEMS = {
@@ -181,15 +188,19 @@ def references(body: Tree) -> Iterator[Reference]:
 def _no_resources(body: Tree) -> Iterator[tuple[FieldPath, str]]:
     for key in _FILE_LISTS:
         for path, entry in _texts(body, key):
-            written_inline = "\n" in entry or entry.startswith("{")
             # What cannot be read as a manifest kustomize takes for a name, of several lines too.
-            if not written_inline or is_remote(entry):
+            if not _is_inline(entry) or is_remote(entry):
                 yield path, entry
     for key, fields in _IN_ITEMS.items():
         for path, item in _items(body, key):
             for name in fields:
                 for below, entry in _texts(item, name):
                     yield (*path, *below), _file_of(entry) if name == "files" else entry
+
+
+def _is_inline(entry: str) -> bool:
+    """Whether *entry* is probably a manifest, in the place of the name of a file that holds one."""
+    return "\n" in entry or entry.startswith("{")
 
 
 def _file_of(source: str) -> str:
@@ -570,10 +581,13 @@ class _KustomizationWalk:
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
+        named: set[str] = set()
         for body in (document.body for document in documents):
-            group = text_at(body, "apiVersion").partition("/")[0]
-            self.reach.inflates |= group == _BUILT_IN and text_at(body, "kind") == _INFLATOR
+            group, kind = text_at(body, "apiVersion").partition("/")[0], text_at(body, "kind")
+            self.reach.inflates |= group == _BUILT_IN and kind == _INFLATOR
             self.reach.extended |= group not in {_BUILT_IN, OWN}
+            if group == _BUILT_IN and kind in _LOADING:
+                named.update(_loaded({**body, "metadata": None}))
         for text in (
             text for document in documents for text in _loaded(document.body) if "\0" not in text
         ):
@@ -584,12 +598,14 @@ class _KustomizationWalk:
                 reference = Reference(path, text, is_resource=False)
                 self.reach.diagnostics.append(_refusal(here, reference))
                 continue
-            # kustomize itself refuses those outside of the folder; a path of a field is no file.
+            # Of others a path may be one of a field, and no file.
+            is_file = text in named and not _is_inline(text)
             for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
-                is_file = os.path.exists(target) and not os.path.isdir(target)
-                if is_file and self._is_inside(target):
-                    self._add(here, path, target, is_resource=False)
-                elif is_file and is_of_git(target):
+                is_there = os.path.exists(target) and not os.path.isdir(target)
+                if self._is_inside(target):
+                    if is_there:
+                        self._add(here, path, target, is_resource=False)
+                elif is_file or (is_there and is_of_git(target)):
                     self.reach.diagnostics.append(outside(target)._replace(location=here.at(path)))
 
 

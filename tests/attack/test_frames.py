@@ -19,6 +19,9 @@ def message(**more: Any) -> bytes:
 
 
 HOVER = "textDocument/hover"
+NO_URI = "file://[::1/a.yaml"
+NO_TEXT = {"uri": NO_URI, "languageId": "yaml", "version": 1, "text": "a: 1"}
+START = {"line": 0, "character": 0}
 POSITION = {"line": -1, "character": 10**14}
 INITIALIZE = message(
     id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}}
@@ -45,6 +48,14 @@ ANSWERED = {
     "a wrong place": (
         message(id="5", method=HOVER, params={"textDocument": {"uri": "file:///x"}, "position": POSITION}),
         NO_PARAMS, "5",
+    ),
+    "a URI that is none": (
+        message(id=5, method=HOVER, params={"textDocument": {"uri": NO_URI}, "position": START}),
+        NO_PARAMS, 5,
+    ),
+    "a URI that is no text": (
+        message(id=5, method=HOVER, params={"textDocument": {"uri": "file:///\ud800"}, "position": START}),
+        NO_PARAMS, 5,
     ),
     "an unknown method": (message(id=5, method="nope"), NO_METHOD, 5),
 }  # fmt: skip
@@ -82,8 +93,14 @@ def answers(data: bytes) -> list[dict[str, Any]]:
 def test_what_is_no_message_is_answered(tmp_path: Path) -> None:
     """All of them in one session, which still ends as it should."""
     data = b"".join(frame for frame, _, _ in ANSWERED.values())
+    silent_open = {"textDocument": NO_TEXT}
     for silent in (
         message(method="textDocument/didOpen", params={}),
+        message(method="textDocument/didOpen", params=silent_open),
+        message(
+            method="workspace/didChangeWatchedFiles",
+            params={"changes": [{"uri": NO_URI, "type": 1}]},
+        ),
         message(id=7, error=5),
         b"\r\n",
     ):
@@ -94,6 +111,21 @@ def test_what_is_no_message_is_answered(tmp_path: Path) -> None:
     wanted = [*((number, id_) for _, number, id_ in ANSWERED.values()), (None, 2)]
     assert sorted(found, key=str) == sorted(wanted, key=str)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+ROOT: dict[str, Any] = {"processId": None, "rootUri": NO_URI, "capabilities": {}}
+
+
+@pytest.mark.parametrize("begin", [b"", message(id=1, method="initialize", params=ROOT)])
+def test_what_comes_without_a_beginning_is_passed_over(tmp_path: Path, begin: bytes) -> None:
+    """Also where the beginning is refused, for a root that is none."""
+    data = begin + message(method="initialized", params={})
+    data += message(
+        method="textDocument/didOpen", params={"textDocument": NO_TEXT | {"uri": "file:///x"}}
+    )
+    done = served(tmp_path, data + END)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"VR901" not in done.stdout
 
 
 @pytest.mark.parametrize("name", ENDING)

@@ -70,6 +70,46 @@ def test_what_a_kustomization_names(
     refused(repository, kustomize, command)
 
 
+LOADING = {
+    "SecretGenerator": "files: [NAME]",
+    "ConfigMapGenerator": "envs: [NAME]",
+    "PatchTransformer": "path: NAME",
+    "PatchStrategicMergeTransformer": "paths: [NAME]",
+    "ReplacementTransformer": "replacements: [{path: NAME}]",
+}
+
+
+@pytest.mark.parametrize("kind", LOADING)
+@pytest.mark.parametrize("name", ["../../secret.yaml", "/nowhere", "file.yaml", "inline"])
+def test_what_a_configuration_of_kustomize_names(
+    repository: Path, kustomize: str, kind: str, name: str
+) -> None:
+    """Also what is not there: nobody learns by it what is."""
+    field = LOADING[kind].replace("NAME", "/nowhere" if name == "inline" else name)
+    text = f"{{apiVersion: builtin, kind: {kind}, metadata: {{name: g}}, {field}}}"
+    put(repository / "app/config.yaml", text)
+    (repository / "app/file.yaml").symlink_to("../../secret.yaml")
+    key = "generators" if "Generator" in kind else "transformers"
+    entry = f"'{text}'" if name == "inline" else "config.yaml"
+    put(repository / "app/kustomization.yaml", f"resources: [vm.yaml]\n{key}: [{entry}]\n")
+    refused(repository, kustomize, "build")
+
+
+def test_a_path_of_a_field_is_no_file(repository: Path, kustomize: str) -> None:
+    spec = "[{path: /metadata/labels/../../../../x, create: true}]"
+    metadata = "{name: l, annotations: {path: /x}}"
+    text = (
+        f"apiVersion: builtin\nkind: LabelTransformer\nmetadata: {metadata}\nfieldSpecs: {spec}\n"
+    )
+    put(repository / "app/config.yaml", text + "labels: {a: b}\n")
+    put(
+        repository / "app/kustomization.yaml",
+        "resources: [vm.yaml]\ntransformers: [config.yaml]\n",
+    )
+    done = run("check", ".", cwd=repository / "app", VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR110" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("command", COMMANDS[:4])
 def test_a_lock_that_is_a_link(repository: Path, kustomize: str, command: str) -> None:
     put(repository / "app/kustomization.yaml", "resources: [vm.yaml]\n")

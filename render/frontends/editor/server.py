@@ -47,12 +47,32 @@ class _AtPosition(Protocol):
         """The place in it."""
 
 
+def _has_sound_uris(params: Any) -> bool:
+    """Whether each URI in *params* can be that of a file: pygls takes them apart before we are asked."""
+    to_see = [params]
+    while to_see:
+        tree = to_see.pop()
+        if isinstance(tree, list):
+            to_see += tree
+        elif isinstance(tree, dict):
+            to_see += tree.values()
+            for uri in (tree.get("uri"), tree.get("rootUri")):
+                try:
+                    path = uris.to_fs_path(uri) if isinstance(uri, str) else None
+                    (path or "").encode(errors="surrogateescape")
+                except ValueError:
+                    return False
+    return True
+
+
 class _ClientProtocol(LanguageServerProtocol):
     """The protocol, in which parameters that are none, and methods that nobody knows, are answered as such."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """The message *data*, None for one that was refused."""
         try:
+            if not _has_sound_uris(data.get("params")):
+                raise exceptions.JsonRpcInvalidParams
             return super().structure_message(data)
         except exceptions.JsonRpcException:
             method = data.get("method")
@@ -67,8 +87,12 @@ class _ClientProtocol(LanguageServerProtocol):
             return None
 
     def handle_message(self, message: Any) -> None:
-        """Hand *message* on, unless it was refused."""
-        if message is not None:
+        """Hand *message* on, unless it was refused, or tells of something before its editor has said who it is."""
+        if message is None:
+            return
+        is_begun = hasattr(self, "client_capabilities")  # which `initialize` puts there
+        method = getattr(message, "method", None)
+        if is_begun or hasattr(message, "id") or method == types.EXIT:
             super().handle_message(message)
 
 

@@ -57,6 +57,7 @@ def compare(
     new = side_of(second, synced_alike, old)
     impacts = [impact_of(key, old, new) for key in {**old.resources, **new.resources}]
     impacts += (MachineImpact(ref, ("same",)) for ref in synced_alike.values())
+    impacts = _reading(impacts, (first, second), (old, new))
     changes = changed_between(old, new), settings_edited(old, new)
     described = [_described(machine_impact, (old, new), *changes) for machine_impact in impacts]
     described += _imports(first, second, new.settings)
@@ -72,6 +73,26 @@ def compare(
     from render.pipeline.comparison import room
 
     return room.described(found, old, new)
+
+
+def _reading(
+    impacts: list[MachineImpact], states: tuple[State, State], sides: tuple[Side, Side]
+) -> list[MachineImpact]:
+    """*impacts* with what VMs read of Secrets and ConfigMaps that have other contents."""
+    if not any(resource.kind in ("ConfigMap", "Secret") for resource in states[0].intake.resources):
+        return impacts
+    from render.pipeline.comparison import contents
+
+    edited = contents.edited_between(*states)
+    if not edited:
+        return impacts
+    before, after = sides
+    return [
+        contents.reading(
+            each, (_machine(each.resource, before), _machine(each.resource, after)), sides, edited
+        )
+        for each in impacts
+    ]
 
 
 def _templates(
