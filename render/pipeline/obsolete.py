@@ -10,7 +10,7 @@ from render.pipeline import outcomes
 from render.pipeline.outcomes import DEFINITIONS, DefinitionKind
 
 
-class Obsolete:
+class ObsoleteDefinitions:
     """The definitions in API versions that are gone, and what the machines use of them."""
 
     def __init__(self, context: Context) -> None:

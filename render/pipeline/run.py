@@ -16,7 +16,7 @@ from render.pipeline import order, outcomes
 from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
-from render.pipeline.obsolete import Obsolete
+from render.pipeline.obsolete import ObsoleteDefinitions
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
 from render.resolve import renames
@@ -217,7 +217,7 @@ class _Journey:
         self._context = context
         self._output = output
         self._observe = observe
-        self._obsolete = Obsolete(context)
+        self._obsolete = ObsoleteDefinitions(context)
         self._observers: dict[_ObserverRow, _Observer] = {
             row: order.imported(row.home)(context, resources)
             for row in _OBSERVERS
