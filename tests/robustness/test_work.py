@@ -42,7 +42,7 @@ RARE = {
         "manifests.charts.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
         "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
-        "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
+        "pipeline.input.lock_in_force", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "legacy.defaults", "legacy.flavours", "pipeline.stages.flavors",
         "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
         "presets", "report.findings", "report.impact", "report.tested", "revisions.lockfile", "system.box",
