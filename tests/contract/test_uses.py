@@ -1722,6 +1722,21 @@ def test_files_below_a_hidden_kustomization_are_applied_that_an_object_names(hel
     assert "hidden VM file" not in done.stderr
 
 
+@pytest.mark.parametrize("above", ["infra", "other"])
+@pytest.mark.usefixtures("kustomize")
+def test_a_file_with_a_vm_that_is_applied_is_no_patch(helm: str, above: str) -> None:
+    """A kustomization may name it as one, for what is not there: it is built as before."""
+    put("infra/apps/vm.yaml", PLAIN)
+    named = "patches: [{path: ../infra/apps/vm.yaml, target: {kind: Nothing}}]\n"
+    put(f"{above}/kustomization.yaml", f"resources: [map.yaml]\n{named}")
+    put(f"{above}/map.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n")
+    put("apps/app.yaml", deployed("infra/apps"))
+    done = virt_render(helm, "check", ".")
+    assert "infra/apps/vm.yaml:8:93: error VR420" in done.stdout
+    put("apps/app.yaml", deployed("charts"))
+    assert "VR420" not in virt_render(helm, "check", ".").stdout
+
+
 def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
     """E15."""
     put("charts/vm/values.yaml", "memory: 1Gi\ncores: 1\nisOn: false\n")

@@ -496,6 +496,7 @@ def _used(
     )
     _tell(found, into)
     parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
+    _read_applied_patches(intake, asking, found.uses, into)
     return _divided(intake, asking, unread, found.uses, parts, into)
 
 
@@ -537,7 +538,7 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
     for use in {os.path.realpath(use.folder): use for use in reversed(parts)}.values():
         into.diagnostics.append(_note_of(use))
         if kustomization.find(use.folder) is None:
-            directories[use.folder] = _applied(asking, use)
+            directories[use.folder] = _applied(intake, asking, use)
         else:
             tops.append(use.folder)
     filling = [use for use in uses if not use.is_plain]
@@ -553,15 +554,39 @@ def _drawn_in(intake: SourceIntake, found: Hidden, used: Collection[str]) -> fro
     return hidden.drawn_in(intake, found, used)
 
 
-def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
+def _applied(intake: SourceIntake, asking: _Asking, use: "FolderUse") -> list[str]:
     """The files below kustomizations that are applied as they are with the folder of *use*."""
     applies = use.applying()
     resolved = ((file, os.path.realpath(file)) for file in asking.hidden.files)
     return [
         file
         for file, real in (*asking.discovered.owned, *resolved)
-        if file.endswith(discover.YAML) and real not in asking.patches and applies(real)
+        if file.endswith(discover.YAML)
+        and applies(real)
+        # Anybody may call it a patch, for what is not there.
+        and (real not in asking.patches or intake.texts.is_of_machines(file))
     ]
+
+
+def _read_applied_patches(
+    intake: SourceIntake, asking: _Asking, uses: Sequence["FolderUse"], into: Documents
+) -> None:
+    """Read into *into* the loose files with VMs that *uses* apply, though a kustomization calls them patches.
+
+    Anybody may write a patch for what is not there.
+    """
+    patches = [
+        (file, real)
+        for file, real in asking.discovered.files
+        if real in asking.patches and intake.texts.is_of_machines(file)
+    ]
+    if not patches:
+        return
+    plain = (use for use in uses if use.is_plain and kustomization.find(use.folder) is None)
+    applying = [use.applying() for use in plain]
+    for file, real in patches:
+        if any(applies(real) for applies in applying):
+            intake.file(file, into, named=False)
 
 
 def _note_of(use: "FolderUse") -> Diagnostic:
