@@ -12,7 +12,15 @@ from render.model import misspelt
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
+from render.model.resource import (
+    FLAVOR_GROUP,
+    HOLDER_GROUPS,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    POOL,
+    Resource,
+    text_at,
+)
 from render.model.tree import Tree
 
 _API_VERSION: FieldPath = ("apiVersion",)
@@ -50,6 +58,14 @@ _KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "v1alpha1": _DEFINITIONS,
     },
     FLAVOR_GROUP: {"v1alpha1": _FLAVORS},
+}
+#: group -> kinds that are of no other one.
+_OF_GROUPS: dict[str, tuple[str, ...]] = {
+    KUBEVIRT: _CORE,
+    INSTANCETYPE_GROUP: _DEFINITIONS,
+    HOLDER_GROUPS[POOL]: (POOL,),
+    f"clone.{KUBEVIRT}": ("VirtualMachineClone",),
+    f"export.{KUBEVIRT}": ("VirtualMachineExport",),
 }
 
 
@@ -122,10 +138,19 @@ def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[F
     elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
     if elsewhere:
         return _KIND, *_written(f"{group}/{elsewhere}")
+    right = _of_other_group(resource.kind, release)
+    if right:
+        return _API_VERSION, *_written(right)
     here = nearest(resource.kind, versions[resource.version])
     near = here or nearest(resource.kind, known)
     help_text = f"did you mean {near}?" if near else f"{group}/{newest} has {', '.join(known)}"
     return _KIND, help_text, respelled(_KIND, resource.kind, [here])
+
+
+def _of_other_group(kind: str, release: Version) -> str:
+    """The API version in which *release* serves *kind*, a kind of one group alone; ``""`` where there is none."""
+    group = next((name for name, kinds in _OF_GROUPS.items() if kind in kinds), "")
+    return next((f"{group}/{name}" for name in served(group, release)), "")
 
 
 def _written(api_version: str) -> tuple[str, tuple[Fix, ...]]:

@@ -90,6 +90,18 @@ def test_unknown_fields_of_a_revision_are_ignored_as_go_does() -> None:
             obj("VirtualMachineInstancetype", {}, "instancetype.kubevirt.io/v1"),
             "write apiVersion: instancetype.kubevirt.io/v1beta1",
         ),
+        (
+            obj("VirtualMachineInstancetype", {}, "kubevirt.io/v1"),
+            "write apiVersion: instancetype.kubevirt.io/v1beta1",
+        ),
+        (
+            obj("VirtualMachinePool", {}, "kubevirt.io/v1"),
+            "write apiVersion: pool.kubevirt.io/v1beta1",
+        ),
+        (
+            vm() | {"apiVersion": "instancetype.kubevirt.io/v1beta1"},
+            "write apiVersion: kubevirt.io/v1",
+        ),
     ],
 )
 def test_a_kind_that_kubevirt_does_not_serve_is_an_error(body: Json, meant: str) -> None:
