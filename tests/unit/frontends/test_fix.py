@@ -445,3 +445,21 @@ def test_nothing_is_taken_away_beside_a_field_that_nobody_could_put_in_its_place
     assert (repository / "vm.yaml").read_text() == wrong
     err = capfd.readouterr().err
     assert "drop the network: not done: an unknown field of the object may be what it misses" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("shop.linux", "linux"), ("rhel.11", "rhel.10"), ("linx", "linux"), ("lniux", "linux")],
+)
+def test_the_name_of_another_thing_is_only_suggested(
+    name: str, meant: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where the cluster may well have what is named; a slip of one or two letters is mended."""
+    wrong = INDENTED.replace("Always\n", f"Always\n  preference: {{name: {name}}}\n")
+    put(repository, {"vm.yaml": wrong})
+    assert invoke(["check", "."]) == 1
+    assert f"help: did you mean {meant}?" in capfd.readouterr().out
+    is_slip = name in ("linx", "lniux")
+    assert invoke(["check", "--unsafe-fixes", "."]) == int(not is_slip)
+    mended = wrong.replace(name, meant) if is_slip else wrong
+    assert (repository / "vm.yaml").read_text() == mended
