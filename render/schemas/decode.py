@@ -297,7 +297,7 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]
     elif not nullable and rules.keeps_nulls(key):
         causes.append(refusals.mistyped(item, json, (link, key)))
     elif not nullable:
-        causes.append(refusals.dropped_null((link, key)))
+        causes.append(refusals.dropped_null((link, key), rules.fields[key].type))
     return _DROPPED
 
 
