@@ -13,6 +13,7 @@ from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
 from render.model.resource import (
+    CDI,
     FLAVOR_GROUP,
     HOLDER_GROUPS,
     INSTANCETYPE_GROUP,
@@ -67,6 +68,12 @@ _OF_GROUPS: dict[str, tuple[str, ...]] = {
     f"clone.{KUBEVIRT}": ("VirtualMachineClone",),
     f"export.{KUBEVIRT}": ("VirtualMachineExport",),
 }
+#: Upstream: containerized-data-importer, staging/src/kubevirt.io/containerized-data-importer-api/pkg/apis/core.
+_CDI_VERSIONS = ("v1beta1", "v1alpha1")
+_OF_CDI = (
+    "CDIConfig", "DataImportCron", "DataSource", "DataVolume", "ObjectTransfer", "StorageProfile",
+    "VolumeCloneSource", "VolumeImportSource", "VolumeUploadSource",
+)  # fmt: skip
 
 
 @cache
@@ -95,8 +102,11 @@ _OF_OTHERS = frozenset(
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
 
-    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning.
+    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning, and so
+    is what CDI has not.
     """
+    if resource.group == CDI:
+        return _unknown_to_cdi(resource)
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
     group = misspelt.meant(resource.group) if resource.kind.startswith(misspelt.KIND) else ""
@@ -118,6 +128,28 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         at(resource, path),
         f"KubeVirt {tag(release)} serves no kind {resource.kind} in {api_version}",
         help=help_text,
+        fixes=fixes,
+    )
+
+
+def _unknown_to_cdi(resource: Resource) -> Diagnostic | None:
+    """A warning where the kind of an object of CDI's group is one of CDI's but for a slip, or of another version."""
+    kind, version = resource.kind, resource.version
+    if kind in _OF_CDI and version not in _CDI_VERSIONS:
+        path, cure, fixes = (_API_VERSION, *_written(f"{CDI}/{_CDI_VERSIONS[0]}"))
+        message = f"CDI serves no kind {kind} in {CDI}/{version}"
+    else:
+        folded = kind.casefold()
+        near = [name for name in _OF_CDI if misspelt.is_near(folded, name.casefold())]
+        if kind in _OF_CDI or len(near) != 1:
+            return None
+        path, cure, fixes = _KIND, f"did you mean {near[0]}?", respelled(_KIND, kind, near)
+        message = f"CDI has no kind {kind}: nothing of this object is looked at"
+    return UNKNOWN_KIND.at(
+        at(resource, path),
+        message,
+        help=cure,
+        severity=Severity.WARNING,
         fixes=fixes,
     )
 
@@ -148,7 +180,9 @@ def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[F
 
 
 def _of_other_group(kind: str, release: Version) -> str:
-    """The API version in which *release* serves *kind*, a kind of one group alone; ``""`` where there is none."""
+    """The API version in which *release* or CDI serves *kind*, which one group alone has; ``""`` if there is none."""
+    if kind in _OF_CDI:
+        return f"{CDI}/{_CDI_VERSIONS[0]}"
     group = next((name for name, kinds in _OF_GROUPS.items() if kind in kinds), "")
     return next((f"{group}/{name}" for name in served(group, release)), "")
 
