@@ -22,6 +22,7 @@ from render.yaml.budget import Limits
 _ROUNDS = 20
 """A fix may bring to light what another finding hid; more often than this nothing does."""
 _NAMED = 3
+_UNKNOWN = UNKNOWN_FIELD.number
 
 
 class Look(NamedTuple):
@@ -54,7 +55,14 @@ class _Choice(NamedTuple):
     @property
     def is_reading(self) -> bool:
         """Whether it lets something be read that was not."""
-        return self.finding.diagnostic.code == UNKNOWN_FIELD.number
+        return self.finding.diagnostic.code == _UNKNOWN
+
+    @property
+    def does_away(self) -> bool:
+        """Whether it takes away what somebody wrote, and the VMI may change with that."""
+        return not self.fix.safe and any(
+            edit.edit.action == "remove" or edit.edit.value == [] for edit in self.fix.edits
+        )
 
     @property
     def words(self) -> str:
@@ -85,6 +93,7 @@ class _Fixing:
         self._edited = FileTexts(self._data, request.reading.limits)
         self._refused: dict[Hashable, str] = {}
         self._done: list[str] = []
+        self._waiting: list[_Choice] = []
         self._now = _Seen(look())
 
     def run(self, *, unsafe: bool) -> Fixed:
@@ -96,6 +105,8 @@ class _Fixing:
                 self._done += [choice.words for choice in made]
                 if not made and len(self._refused) == refused:
                     break
+        for choice in self._waiting:
+            self._refuse(choice, "an unknown field of the object may be what it misses")
         known = {file: self._originals[file] for file in self._texts}
         return Fixed(self._texts, self._done, self._refused, self._now.look, known)
 
@@ -107,9 +118,14 @@ class _Fixing:
         choices = [_Choice(finding, fix) for finding, fix in fixes if fix is not None]
         choices = [choice for choice in choices if _key(choice) not in self._refused]
         unread = {_about(choice.finding) for choice in choices if choice.is_reading}
+        unknown = {_about(found) for found in worst_first if found.diagnostic.code == _UNKNOWN}
+        self._waiting = []
         for choice in choices:
             # What nobody reads as it is written may be what others miss, who would do away with the rest.
             if _about(choice.finding) in unread and not choice.is_reading:
+                continue
+            if choice.does_away and not choice.is_reading and _about(choice.finding) in unknown:
+                self._waiting.append(choice)
                 continue
             why = next(
                 filter(None, (self._files.why_not(edit.file) for edit in choice.fix.edits)), ""

@@ -119,7 +119,7 @@ def _decode(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic
         diagnostics += schemas.located(resource, [cause])
     for place in _empty_lists(tree.get(body, *holder.vmi, "spec")):
         draft.put((*holder.vmi, "spec", *place), [])
-    return draft.tree["spec"], diagnostics
+    return draft.tree["spec"], schemas.questioned(resource, diagnostics)
 
 
 def _empty_lists(spec: Any) -> Iterator[FieldPath]:

@@ -77,7 +77,8 @@ def incomplete(resource: Resource) -> Diagnostic | None:
         return None
     value = tree.get(resource.body, *path)
     if value is None:
-        return MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+        found = MISSING_FIELD.at(at(resource, path), f"{fieldpath.text(path)} in body is required")
+        return schemas.questioned(resource, [found])[0]
     cause = refusals.mistyped(value, "object", refusals.link_to(path))
     return schemas.located(resource, [cause])[0]
 

@@ -35,11 +35,11 @@ def meant(group: str) -> str:
     """
     if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
         return ""
-    return next((own for own in _GROUPS if _is_near(group, own)), "")
+    return next((own for own in _GROUPS if is_near(group, own)), "")
 
 
-def _is_near(text: str, other: str) -> bool:
-    """Whether *text* becomes *other* by so few slips (the restricted distance of Damerau and Levenshtein)."""
+def is_near(text: str, other: str) -> bool:
+    """Whether *text* becomes *other* by two slips at most (the restricted distance of Damerau and Levenshtein)."""
     if abs(len(text) - len(other)) > _SLIPS:
         return False
     before: list[int] = []

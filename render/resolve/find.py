@@ -18,6 +18,7 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KindClass
+from render.model.misspelt import is_near
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.release import Version, holds, since
@@ -170,12 +171,21 @@ def _namesakes(kind_class: KindClass, name: str, catalogue: Catalogue) -> list[D
 def _fixes(
     kind_class: KindClass, wanted: Key, namespace: str, catalogue: Catalogue, path: FieldPath
 ) -> tuple[Fix, ...]:
-    """The matcher at *path* with another kind, if only that is wrong, else with the one name that is near."""
+    """The matcher at *path* with another kind, if only that is wrong, else with a name of which it is a slip.
+
+    A name that is only like another may be that of something the cluster has.
+    """
     named = _of_name(kind_class, wanted.name, namespace, catalogue)
     if named:
         return choice(*((f"name the {kind}", set_to((*path, "kind"), kind)) for kind in named))
     near = near_name(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
-    return choice((f"name {near}", set_to((*path, "name"), near))) if near else ()
+    if not near or not is_near(wanted.name, near) or _digits(wanted.name) != _digits(near):
+        return ()
+    return choice((f"name {near}", set_to((*path, "name"), near)))
+
+
+def _digits(name: str) -> str:
+    return "".join(filter(str.isdecimal, name))
 
 
 def _of_name(

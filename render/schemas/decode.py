@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from operator import is_
 
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import UNKNOWN_FIELD, of_check
+from render.diagnostics.codes import MISSING_FIELD, UNKNOWN_FIELD, of_check
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.model import types
 from render.model.apimachinery import quantity
@@ -58,6 +58,7 @@ _LEAST: dict[tuple[str, str], Items[int]] = {
     ("kubevirt.DeveloperConfiguration", "memoryOvercommit"): (since("1.6", 10),),
 }
 
+_OF_FIELDS = (MISSING_FIELD.number, UNKNOWN_FIELD.number)
 _MOST = 1000
 _HINTED = 50  # looking for what was meant takes time
 Convert = Callable[[Any, Link, list[Cause]], Any]
@@ -126,10 +127,11 @@ def _with_places(causes: list[Cause], body: Tree, type_name: str, release: Versi
         _item(_reader(go_type, release, opaque=False))(value, (), found)
         return found
 
-    return [
+    placed = [
         misplaced.placed(cause, body, type_name, release, misfits) if _is_unknown(cause) else cause
         for cause in causes
     ]
+    return misplaced.awaiting(placed)
 
 
 def _is_unknown(cause: Cause) -> bool:
@@ -174,7 +176,16 @@ def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Di
     if not type_name:
         return resource.body, []
     tree, causes = decode(resource.body, type_name, release)
-    return tree, located(resource, causes)
+    return tree, questioned(resource, located(resource, causes))
+
+
+def questioned(resource: Resource, found: list[Diagnostic]) -> list[Diagnostic]:
+    """What was *found* about the fields of *resource*; of a spec of another kind nothing is mended field by field."""
+    if not any(entry.code in _OF_FIELDS for entry in found):
+        return found
+    from render.schemas import kinds
+
+    return kinds.questioned(resource, found, _OF_FIELDS)
 
 
 def located(
@@ -286,7 +297,7 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]
     elif not nullable and rules.keeps_nulls(key):
         causes.append(refusals.mistyped(item, json, (link, key)))
     elif not nullable:
-        causes.append(refusals.dropped_null((link, key)))
+        causes.append(refusals.dropped_null((link, key), rules.fields[key].type))
     return _DROPPED
 
 

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import takewhile
 
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import WRONG_TYPE
+from render.diagnostics.codes import MISSING_FIELD, WRONG_TYPE
 from render.diagnostics.fix import Fix, move
 from render.model import fieldpath, tree, types
 from render.model.fieldpath import FieldPath
@@ -36,18 +36,21 @@ class _KnownField(NamedTuple):
 def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: Misfits) -> Cause:
     """*cause*, an unknown field of *body*, with the place where the schema of *type_name* has one, if there is any.
 
-    A field that is near in name and takes the value comes first. Moved is what takes no harm: up or down, never to the
-    side, where the value is as it should be and nothing stands. Where several places would do, that is a choice.
+    A field that is near in name and takes the value comes first, but for one of the same name in what stands around.
+    Moved is what takes no harm: up or down, never to the side, where the value is as it should be and nothing stands.
+    Where several places would do, that is a choice.
     """
     key, value = str(cause.path[-1]), tree.get(body, *cause.path)
     holders = list(_holders(type_name, cause.path[:-1], release))
     if value is None or refusals.not_known_here(holders[-1][1], key):
         return cause
     near = next((fix.edits[0].value for fix in cause.fixes if _is_rename(fix)), "")
-    if near and _is_of_shape(misfits(value, types.fields(holders[-1][1], release)[near].type)):
-        return cause
     places = list(_places(key, holders, release))
     found = {place: misfits(value, place.go_type) for place in places}
+    around = [place for place in places if _is_around(place, cause.path) and not found[place]]
+    near_type = types.fields(holders[-1][1], release)[near].type if near else ""
+    if near and not around and _is_of_shape(misfits(value, near_type)):
+        return cause
     fitting = [place for place in places if _is_of_shape(found[place])]
     nearest = _nearest(fitting, body) or ([] if near else _nearest(places, body))
     if not nearest:
@@ -66,6 +69,22 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     return cause._replace(help=cure, fixes=fixes)
 
 
+def awaiting(causes: Sequence[Cause]) -> list[Cause]:
+    """*causes* of one object; a missing field that another finding moves to its place is not mended otherwise."""
+    moved = {
+        fix.edits[0].value: cause.path
+        for cause in causes
+        for fix in cause.fixes
+        if fix.edits[0].action == "move"
+    }
+    return [
+        cause._replace(help=f"move {fieldpath.text(moved[cause.path])} there", fixes=())
+        if cause.check == MISSING_FIELD.slug and cause.path in moved
+        else cause
+        for cause in causes
+    ]
+
+
 def _named(places: Sequence[_KnownField]) -> str:
     """Where *places* are, what they have in common once."""
     paths = [place.path for place in places]
@@ -74,6 +93,11 @@ def _named(places: Sequence[_KnownField]) -> str:
     *names, last = (fieldpath.text(path[around:]) for path in paths)
     listed = f"{', '.join(names)} or {last}" if names else last
     return f" in {fieldpath.text(paths[0][:around])} as {listed}" if around else f" as {listed}"
+
+
+def _is_around(place: _KnownField, written: FieldPath) -> bool:
+    """Whether *place* is in a struct that is around what is *written*."""
+    return place.path[:-1] == written[: len(place.path) - 1]
 
 
 def _is_rename(fix: Fix) -> bool:

@@ -125,8 +125,9 @@ _FORMS = {
     "cdrom": "{bus: sata}", "containerDisk": "{image: IMAGE}", "cpu": "{cores: 2}",
     "dataVolume": "{name: NAME}", "disk": "{bus: virtio}", "instancetype": "{name: NAME}", "memory": "{guest: 2Gi}",
     "multus": "{networkName: NAME}", "persistentVolumeClaim": "{claimName: NAME}", "pod": "{}",
-    "masquerade": "{}", "bridge": "{}", "preference": "{name: NAME}", "rng": "{}",
+    "masquerade": "{}", "bridge": "{}", "sriov": "{}", "preference": "{name: NAME}", "rng": "{}",
 }  # fmt: skip
+_EMPTY = "{}"
 _NOTATIONS = {
     "array": "write a list: each of its items begins with '- '",
     "object": "write a mapping: its fields in lines of their own, indented below it",
@@ -152,15 +153,21 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     return Cause(WRONG_TYPE.slug, place, text, cure)
 
 
-def dropped_null(link: Link) -> Cause:
+def dropped_null(link: Link, go_type: str = "") -> Cause:
     """A null that the API server leaves out before anything looks at it, but where the apply is server-side.
 
     Upstream: apiextensions-apiserver pkg/apiserver/schema/defaulting/prune.go, which no server-side apply reaches.
     """
     text = f"{_dotted(link)} is null: the API server leaves the field out, but refuses it under server-side apply"
-    fix = Fix("remove the key", (remove(path(link)),), safe=True)
+    place = path(link)
+    is_struct = types.is_struct(go_type.removeprefix("*"))
+    if is_struct and _FORMS.get(str(place[-1])) == _EMPTY:  # to name it is all that there is to say
+        cure = f"write `{place[-1]}: {_EMPTY}`"
+        fix = Fix(cure, (set_to(place, {}),))
+        return Cause(CONTENT_DROPPED.slug, place, text, f"{cure}, or remove the key", fixes=(fix,))
+    fix = Fix("remove the key", (remove(place),), safe=True)
     cure = "remove the key, or give it a value"
-    return Cause(CONTENT_DROPPED.slug, path(link), text, cure, fixes=(fix,))
+    return Cause(CONTENT_DROPPED.slug, place, text, cure, fixes=(fix,))
 
 
 #: The least that KubeVirt takes for a field whose name alone does not tell what belongs in it, by the field's type.

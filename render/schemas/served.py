@@ -12,7 +12,16 @@ from render.model import misspelt
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
-from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, Resource, text_at
+from render.model.resource import (
+    CDI,
+    FLAVOR_GROUP,
+    HOLDER_GROUPS,
+    INSTANCETYPE_GROUP,
+    KUBEVIRT,
+    POOL,
+    Resource,
+    text_at,
+)
 from render.model.tree import Tree
 
 _API_VERSION: FieldPath = ("apiVersion",)
@@ -51,6 +60,20 @@ _KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     FLAVOR_GROUP: {"v1alpha1": _FLAVORS},
 }
+#: group -> kinds that are of no other one.
+_OF_GROUPS: dict[str, tuple[str, ...]] = {
+    KUBEVIRT: _CORE,
+    INSTANCETYPE_GROUP: _DEFINITIONS,
+    HOLDER_GROUPS[POOL]: (POOL,),
+    f"clone.{KUBEVIRT}": ("VirtualMachineClone",),
+    f"export.{KUBEVIRT}": ("VirtualMachineExport",),
+}
+#: Upstream: containerized-data-importer, staging/src/kubevirt.io/containerized-data-importer-api/pkg/apis/core.
+_CDI_VERSIONS = ("v1beta1", "v1alpha1")
+_OF_CDI = (
+    "CDIConfig", "DataImportCron", "DataSource", "DataVolume", "ObjectTransfer", "StorageProfile",
+    "VolumeCloneSource", "VolumeImportSource", "VolumeUploadSource",
+)  # fmt: skip
 
 
 @cache
@@ -79,8 +102,11 @@ _OF_OTHERS = frozenset(
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
 
-    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning.
+    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning, and so
+    is what CDI has not.
     """
+    if resource.group == CDI:
+        return _unknown_to_cdi(resource)
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
     group = misspelt.meant(resource.group) if resource.kind.startswith(misspelt.KIND) else ""
@@ -106,6 +132,28 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
     )
 
 
+def _unknown_to_cdi(resource: Resource) -> Diagnostic | None:
+    """A warning where the kind of an object of CDI's group is one of CDI's but for a slip, or of another version."""
+    kind, version = resource.kind, resource.version
+    if kind in _OF_CDI and version not in _CDI_VERSIONS:
+        path, cure, fixes = (_API_VERSION, *_written(f"{CDI}/{_CDI_VERSIONS[0]}"))
+        message = f"CDI serves no kind {kind} in {CDI}/{version}"
+    else:
+        folded = kind.casefold()
+        near = [name for name in _OF_CDI if misspelt.is_near(folded, name.casefold())]
+        if kind in _OF_CDI or len(near) != 1:
+            return None
+        path, cure, fixes = _KIND, f"did you mean {near[0]}?", respelled(_KIND, kind, near)
+        message = f"CDI has no kind {kind}: nothing of this object is looked at"
+    return UNKNOWN_KIND.at(
+        at(resource, path),
+        message,
+        help=cure,
+        severity=Severity.WARNING,
+        fixes=fixes,
+    )
+
+
 def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[Fix, ...]] | None:
     """The field that is wrong of an object that *release* does not serve, and what to write; None for another's."""
     group, versions = resource.group, _kinds(resource.group, release)
@@ -122,10 +170,21 @@ def _cure(resource: Resource, release: Version) -> tuple[FieldPath, str, tuple[F
     elsewhere = next((name for name, kinds in versions.items() if resource.kind in kinds), "")
     if elsewhere:
         return _KIND, *_written(f"{group}/{elsewhere}")
+    right = _of_other_group(resource.kind, release)
+    if right:
+        return _API_VERSION, *_written(right)
     here = nearest(resource.kind, versions[resource.version])
     near = here or nearest(resource.kind, known)
     help_text = f"did you mean {near}?" if near else f"{group}/{newest} has {', '.join(known)}"
     return _KIND, help_text, respelled(_KIND, resource.kind, [here])
+
+
+def _of_other_group(kind: str, release: Version) -> str:
+    """The API version in which *release* or CDI serves *kind*, which one group alone has; ``""`` if there is none."""
+    if kind in _OF_CDI:
+        return f"{CDI}/{_CDI_VERSIONS[0]}"
+    group = next((name for name, kinds in _OF_GROUPS.items() if kind in kinds), "")
+    return next((f"{group}/{name}" for name in served(group, release)), "")
 
 
 def _written(api_version: str) -> tuple[str, tuple[Fix, ...]]:

@@ -43,6 +43,8 @@ def cause_of(body: dict[str, Any], type_name: str = VM, release: str = "1.9") ->
         ("spec.cpu", {"cores": 2}, f"{SPEC}.domain.cpu"),
         ("spec.template.runStrategy", "Always", "spec.runStrategy"),
         (f"{SPEC}.domain.devices.runStrategy", "Always", "spec.runStrategy"),
+        # Beside startStrategy, which is near in name.
+        (f"{SPEC}.runStrategy", "Always", "spec.runStrategy"),
         ("instancetype", {"name": "small"}, "spec.instancetype"),
         (f"{SPEC}.domain.requests", {"memory": "1Gi"}, f"{SPEC}.domain.resources.requests"),
         (f"{SPEC}.domain.guest", "1Gi", f"{SPEC}.domain.memory.guest"),

@@ -90,6 +90,19 @@ def test_unknown_fields_of_a_revision_are_ignored_as_go_does() -> None:
             obj("VirtualMachineInstancetype", {}, "instancetype.kubevirt.io/v1"),
             "write apiVersion: instancetype.kubevirt.io/v1beta1",
         ),
+        (
+            obj("VirtualMachineInstancetype", {}, "kubevirt.io/v1"),
+            "write apiVersion: instancetype.kubevirt.io/v1beta1",
+        ),
+        (obj("DataVolume", {}, "kubevirt.io/v1"), "write apiVersion: cdi.kubevirt.io/v1beta1"),
+        (
+            obj("VirtualMachinePool", {}, "kubevirt.io/v1"),
+            "write apiVersion: pool.kubevirt.io/v1beta1",
+        ),
+        (
+            vm() | {"apiVersion": "instancetype.kubevirt.io/v1beta1"},
+            "write apiVersion: kubevirt.io/v1",
+        ),
     ],
 )
 def test_a_kind_that_kubevirt_does_not_serve_is_an_error(body: Json, meant: str) -> None:
@@ -98,8 +111,29 @@ def test_a_kind_that_kubevirt_does_not_serve_is_an_error(body: Json, meant: str)
 
 
 @pytest.mark.parametrize(
+    ("kind", "version", "cure"),
+    [
+        ("DataVolumes", "v1beta1", "did you mean DataVolume?"),
+        ("Datavolume", "v1beta1", "did you mean DataVolume?"),
+        ("DataVolume", "v1", "write apiVersion: cdi.kubevirt.io/v1beta1"),
+    ],
+)
+def test_a_kind_that_is_one_of_cdi_but_for_a_slip_is_a_warning(
+    kind: str, version: str, cure: str
+) -> None:
+    body = obj(kind, {}, f"cdi.kubevirt.io/{version}")
+    (found,) = [entry for entry in render([body]).diagnostics if entry.code == "VR123"]
+    assert (found.severity, found.help) == ("warning", cure)
+
+
+@pytest.mark.parametrize(
     ("kind", "api_version"),
     [
+        ("VolumeCloneSource", "cdi.kubevirt.io/v1beta1"),
+        ("CDIConfig", "cdi.kubevirt.io/v1alpha1"),
+        ("CDI", "cdi.kubevirt.io/v1"),
+        ("OvirtVolumePopulator", "cdi.kubevirt.io/v1beta1"),
+        ("DataVolumeList", "cdi.kubevirt.io/v1beta1"),
         ("VirtualMachineInstanceMigration", "kubevirt.io/v1"),
         ("VirtualMachine", "virtualization.deckhouse.io/v1alpha2"),
     ],

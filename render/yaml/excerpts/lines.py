@@ -1,7 +1,8 @@
 """Lines of a text to show beside a finding, without what is secret in them.
 
 What is secret is decided by where it stands in the parsed document, whatever the notation: below which keys, and in an
-object of which kind. Of a document that cannot be parsed no line is shown if it speaks of anything secret.
+object of which kind. Of a document that cannot be parsed and speaks of anything secret only lines are shown that stand
+before the first word of that, and cannot be part of a text.
 """
 
 from bisect import bisect_right
@@ -19,6 +20,8 @@ from render.yaml.stream import Chunk
 WIDTH = 120
 _HEADER = pattern(r"[|>][-+0-9]*")
 """How a block begins: nothing of what it says."""
+_UNCERTAIN = pattern(r"""["'|>&*!?\0\r]|annotations|ConfigMap""")
+"""What makes more of lines than each says, or holds texts of any kind."""
 _PAST = "..."
 _COMMENT = pattern(r"\s#")
 _LONGEST = 10_000
@@ -171,7 +174,8 @@ class Excerpts:
             rest = max(end, 0)
             broken = _is_doubtful(chunk.text[rest:])
             if broken or chunk.separator:
-                parts.append((rest, len(chunk.text)))
+                is_all = whole or chunk.separator or not self._quotes
+                parts.append((rest if is_all else _certain(chunk.text), len(chunk.text)))
             spans = [(chunk.start + a, chunk.start + b) for a, b in parts]
             self._hidden[index] = spans, broken and not whole
         return self._hidden[index]
@@ -193,6 +197,22 @@ def _joined(spans: list[Span]) -> list[Span]:
         else:
             joined.append((start, end))
     return joined
+
+
+def _certain(text: str) -> int:
+    """How much of *text*, which cannot be parsed and speaks of secrets, is sure to have none: whole lines at its top.
+
+    They end before the first word of such, and before what is read otherwise than by the line: quotes, blocks, anchors.
+    """
+    holder = hidden.HOLDER.search(text)
+    most = 0 if "\\" in text else holder.start() if holder else len(text)
+    certain = 0
+    while (end := text.find("\n", certain, most) + 1) > 0:
+        line = text[certain:end]
+        if _UNCERTAIN.search(line) or secrets.speaks_of_secrets(line):
+            break
+        certain = end
+    return certain
 
 
 def _is_doubtful(text: str) -> bool:

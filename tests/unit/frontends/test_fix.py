@@ -393,3 +393,73 @@ def test_vcpus_are_left_to_the_instancetype_where_the_guest_sees_the_same(
     title = "to VirtualMachineClusterInstancetype four"
     assert f"{title}: {told}\n" in err if told else f"{title}\n" in err
     assert "cpu" not in (repository / "vm.yaml").read_text()
+
+
+INDENTED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        memory: {guest: 1Gi}
+        devices:
+          disks:
+            - name: root
+              disk: {bus: virtio}
+          interfaces:
+            - name: default
+              masquerade: {}
+      networks:
+        - name: default
+          pod: {}
+      volumes:
+        - name: root
+          containerDisk: {image: x}
+"""
+
+
+def test_a_field_that_is_elsewhere_is_moved_and_not_added_empty(repository: Path) -> None:
+    """``devices`` beside ``domain``: an empty one would be in the way, and what names its disks would go."""
+    wrong = INDENTED.replace("        devices:", "      devices:")
+    put(repository, {"vm.yaml": wrong})
+    invoke(["check", "--fix", "."])
+    assert (repository / "vm.yaml").read_text() == wrong
+    assert invoke(["check", "--unsafe-fixes", "."]) == 0
+    mended, right = (
+        [document.body for document in read(data, "vm.yaml").documents]
+        for data in ((repository / "vm.yaml").read_bytes(), INDENTED.encode())
+    )
+    assert mended == right
+
+
+def test_nothing_is_taken_away_beside_a_field_that_nobody_could_put_in_its_place(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wrong = INDENTED.replace("        devices:", "        devices: {}\n      devices:")
+    put(repository, {"vm.yaml": wrong})
+    assert invoke(["check", "--unsafe-fixes", "."]) == 1
+    assert (repository / "vm.yaml").read_text() == wrong
+    err = capfd.readouterr().err
+    assert "drop the network: not done: an unknown field of the object may be what it misses" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("shop.linux", "linux"), ("rhel.11", "rhel.10"), ("linx", "linux"), ("lniux", "linux")],
+)
+def test_the_name_of_another_thing_is_only_suggested(
+    name: str, meant: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where the cluster may well have what is named; a slip of one or two letters is mended."""
+    wrong = INDENTED.replace("Always\n", f"Always\n  preference: {{name: {name}}}\n")
+    put(repository, {"vm.yaml": wrong})
+    assert invoke(["check", "."]) == 1
+    assert f"help: did you mean {meant}?" in capfd.readouterr().out
+    is_slip = name in ("linx", "lniux")
+    assert invoke(["check", "--unsafe-fixes", "."]) == int(not is_slip)
+    mended = wrong.replace(name, meant) if is_slip else wrong
+    assert (repository / "vm.yaml").read_text() == mended

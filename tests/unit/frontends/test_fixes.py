@@ -130,6 +130,7 @@ CASES = {
         "hostname: web\n      # none",
         safe=True,
     ),
+    "null-that-names": Mending("masquerade: {}", "masquerade:", "masquerade: {}"),
     "first-line": Mending(
         "containerDisk: {image: x}",
         "cloudInitNoCloud:\n          userData: |\n            users: [default]\n",

@@ -32,6 +32,37 @@ def test_lines_are_shown_without_what_is_secret(text: str, number: int, printed:
     assert Excerpts(text.encode()).at(number, 1)[0] == printed
 
 
+BROKEN = "kind: VirtualMachine\nspec\n  runStrategy: Always\n"
+USER_DATA = "  cloudInitNoCloud:\n    userData: hunter2\n  name: hunter2\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "printed"),
+    [
+        (BROKEN + USER_DATA, 2, "spec"),
+        (BROKEN + USER_DATA, 3, "  runStrategy: Always"),
+        (BROKEN + USER_DATA, 4, "  [redacted]"),
+        (BROKEN + USER_DATA, 6, "  [redacted]"),
+        # A text, whatever it is, in any notation, and what follows it.
+        ("a: |\n  hunter2\n" + BROKEN + USER_DATA, 2, "  [redacted]"),
+        ("a: 'b\n  hunter2'\n" + BROKEN + USER_DATA, 2, "  [redacted]"),
+        # What is named later on.
+        ("a: &a hunter2\n" + BROKEN + "password: *a\n", 1, "[redacted]"),
+        # A word that is not written as it is read.
+        ('"d\\x61ta":\n' + BROKEN + USER_DATA, 2, "[redacted]"),
+        # Whose contents have any keys.
+        ("kind: Secret\ndat:\n  a: hunter2\nspec\n", 3, "  [redacted]"),
+        ("kind: ConfigMap\ndat:\n  a: hunter2\nspec\npassword: a\n", 3, "  [redacted]"),
+        # What came of a document that was broken in a text.
+        (f"{BROKEN}{USER_DATA}---\n{BROKEN}", 8, "[redacted]"),
+    ],
+)
+def test_of_a_broken_document_lines_are_shown_before_what_may_be_secret(
+    text: str, number: int, printed: str
+) -> None:
+    assert Excerpts(text.encode()).at(number, 1)[0] == printed
+
+
 OPEN_PATCH = "kind: VirtualMachine\nmetadata:\n  name: web\nspec:\n  runStrategy: Halted\n"
 REMOVAL = "- op: remove\n  path: /spec/runStrategy\n"
 
