@@ -496,7 +496,7 @@ def test_a_kustomization_with_charts_that_nobody_named_is_passed_over(
     assert done.returncode == 0, done.stdout
     assert "remote: info VR118 file-skipped" in done.stdout
     assert "vms: info VR118 file-skipped" in done.stdout
-    assert "1 helmCharts kustomization (-v)" in done.stderr
+    assert "2 helmCharts kustomizations (-v)" in done.stderr
     for command in ("check", "build", "pin"):
         done = virt_render(helm, command, *words, "vms")
         assert done.returncode == 3

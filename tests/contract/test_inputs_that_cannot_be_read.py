@@ -1428,7 +1428,7 @@ def test_a_document_that_is_no_yaml_beside_a_vm_is_said(tmp_path: Path) -> None:
     put(tmp_path / "others.yaml", "a: [[[[\n")
     put(tmp_path / "template.yaml", f"{vm(name='other', memory='1Gi')}---\na: {{{{ b }}}}: c\n")
     done = run(tmp_path, "check", ".")
-    assert done.stdout.startswith("vm.yaml:14:8: error VR101 yaml-syntax: ")
+    assert done.stdout.startswith("vm.yaml:14:7: error VR101 yaml-syntax: ")
     assert done.stdout.count("VR101") == 1
     assert "2 VMs: 1 error" in done.stderr
     (tmp_path / "vm.yaml").unlink()
