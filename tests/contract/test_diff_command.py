@@ -851,6 +851,21 @@ def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> No
     assert "synced with --emit source" in repository.fine("diff", "HEAD")
 
 
+def test_vms_of_a_lock_that_was_edited_cannot_be_rendered(repository: Repository) -> None:
+    """Nothing is printed of them; where they are synced as they are written, the lock has no say."""
+    repository.fine("pin", ".")
+    repository.commit("Pinned")
+    lock = repository.folder / "virt-render.lock.yaml"
+    lock.write_text(lock.read_text().replace("guest: 2", "guest: 3", 1))
+    done = repository.run("diff", "HEAD")
+    assert done.returncode == 1
+    assert done.stdout.startswith("2 VMs: 2 unrenderable\n"), done.stdout
+    assert "no longer pinned" not in done.stdout
+    assert "not compared: . (VR603)" in done.stdout
+    written = repository.run("diff", "HEAD", "--emit", "source").stdout
+    assert written.startswith("2 VMs: 2 same\n"), written
+
+
 def test_the_other_way_to_sync_is_the_one_that_is_named(repository: Repository) -> None:
     """VMs with a lock are synced rendered already: with --emit vm nothing else becomes of them."""
     repository.write("other/kustomization.yaml", "resources: [vm.yaml]\n")

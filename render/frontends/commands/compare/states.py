@@ -76,6 +76,7 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
+    *lock_fault*: why its lock counts for nothing, so that nothing is rendered.
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
     named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
     *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
@@ -122,6 +123,7 @@ class NamedState(NamedTuple):
     kept: frozenset[str] = frozenset()
     adopted: Mapping[str, Any] = MappingProxyType({})
     texts: Mapping[str, bytes] = MappingProxyType({})
+    lock_fault: RefusedError | None = None
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -421,7 +423,9 @@ def sides_of(
     kept = _kept(*(loaded_side.request.settings for loaded_side in read))
     after = {name: _checked_as(state, kept) for name, state in after.items()}
     with_lock = {name for side in loaded for name, state in side.items() if state.has_lock}
-    return _adopted(before, after, with_lock), _adopted(after, before, with_lock)
+    adopted = _adopted(before, after, with_lock), _adopted(after, before, with_lock)
+    first, second = ({name: _locked(state) for name, state in side.items()} for side in adopted)
+    return first, second
 
 
 def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
@@ -436,6 +440,16 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
         name: _adopting(state, telling, "vm" if name in with_lock else "source")
         for name, state in side.items()
     }
+
+
+def _locked(state: NamedState) -> NamedState:
+    """*state* as what nobody can render where its lock counts for nothing: ``build`` prints nothing then either."""
+    if state.lock_fault is None:
+        return state
+    if state.settings.emit == "source":
+        return state if state.fault else state._replace(texts={})
+    others = state.fault.findings if state.fault else ()
+    return state._replace(fault=RefusedError([*others, *state.lock_fault.findings]), unread={})
 
 
 def _adopting(state: NamedState, other: NamedState, alone: Emit) -> NamedState:
@@ -960,10 +974,9 @@ def _loose(path: str, inputs: list[Documents]) -> Documents:
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
     request = side.request
     locks.choose(loaded, request)
-    fault = None
-    if status(loaded.diagnostics) is not Exit.OK:
-        findings = merge(findings_of(loaded, loaded.diagnostics, request))
-        fault = RefusedError(findings)
+    fault = _refused_error(loaded, loaded.diagnostics, request)
+    has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
+    lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     emitted = settings_for(loaded, request)
     if "emit" not in request.beside.named:
         emitted = emitted._replace(emit="source")
@@ -992,11 +1005,21 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         waivers=request.beside.waivers,
         unseen=loaded.unseen.counts(),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
-        has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
+        has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
-        texts=_texts_at_fault(side, loaded) if fault else {},
+        texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
+        lock_fault=lock_fault,
     )
     return _among_others(state, side, loaded)
+
+
+def _refused_error(
+    loaded: Documents, diagnostics: Sequence[Diagnostic], request: Request
+) -> RefusedError | None:
+    """Why nothing can be said of *loaded*, where *diagnostics* say that nothing can."""
+    if status(diagnostics) is Exit.OK:
+        return None
+    return RefusedError(merge(findings_of(loaded, diagnostics, request)))
 
 
 def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
