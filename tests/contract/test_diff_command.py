@@ -242,7 +242,9 @@ def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Reposi
     repository.write("shop/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
     told = repository.run("diff", "HEAD", "--format", "markdown").stdout.splitlines()
     (row,) = (line for line in told if line.startswith("| `VirtualMachine shop/shop`"))
-    assert row.endswith("after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |")
+    assert row.endswith(
+        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |"
+    )
     assert any(line.startswith("- `shop`") and "gone.yaml" in line for line in told)
 
 
