@@ -1070,7 +1070,7 @@ def test_a_vm_that_the_schema_refuses_for_a_missing_field_changes_nothing() -> N
         assert all('missing field "image"' in message for message in machine.messages)
         return machine.effects
 
-    rows = (
+    rows: tuple[tuple[list[Json], list[Json], tuple[str, ...], tuple[str, ...]], ...] = (
         ([good], [bad], ("refused",), ("unrenderable",)),
         ([bad], [bad], ("same",), ("unrenderable",)),
         ([bad], [halted], ("refused",), ("unrenderable",)),
