@@ -25,7 +25,7 @@ from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
-from render.manifests.relevance import Scope
+from render.manifests.relevance import Scope, may_be_of_machine
 from render.manifests.repository import roots
 from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
@@ -283,21 +283,41 @@ class _LoadedSide(NamedTuple):
         return refused(*faults) if faults else None
 
     def wanting(self) -> dict[str, tuple[Diagnostic, ...]]:
-        """Why charts that nobody fills in print nothing: what they depend on is not there; by their names."""
+        """Why charts and kustomizations that nobody fills in print nothing, by their names.
+
+        What they depend on is not there; of a kustomization with a remote base only where it edits VMs.
+        """
         return {
-            _seen_from(self.path, folder, user): tuple(
-                codes.HELM_FAILED.at(diagnostic.location, diagnostic.message)
-                for diagnostic in diagnostics
-            )
+            _seen_from(self.path, folder, user): faults
             for loaded in self.inputs
             for (folder, user), diagnostics in loaded.unfilled.items()
-            if not user and any(map(helm.wants_dependency, diagnostics))
+            if not user and (faults := self._wanting(loaded, folder, diagnostics))
         }
 
-    def chart_texts(self, name: str) -> dict[str, bytes]:
-        """What the files of the chart *name* say, as for `NamedState`."""
+    def _wanting(
+        self, loaded: Documents, folder: str, diagnostics: Sequence[Diagnostic]
+    ) -> tuple[Diagnostic, ...]:
+        if any(map(helm.wants_dependency, diagnostics)):
+            code = codes.HELM_FAILED
+        elif folder in loaded.remotes and any(
+            map(may_be_of_machine, self.unfilled_texts(_called(folder, self.path)).values())
+        ):
+            code = codes.REMOTE_BASE
+        else:
+            return ()
+        return tuple(
+            diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
+            for diagnostic in diagnostics
+        )
+
+    def unfilled_texts(self, name: str) -> dict[str, bytes]:
+        """What the files of the chart or kustomization *name* say, as for `NamedState`."""
         with contextlib.chdir(self.folder):
-            return _texts_of(layout.chart_files(os.path.join(self.path, name)), self)
+            folder = os.path.join(self.path, name)
+            if kustomization.find(folder) is None:
+                return _texts_of(layout.chart_files(folder), self)
+            reach = kustomization.reach(folder, self.request.reading.limits, allow_remote=True)
+            return _texts_of((*reach.kustomizations, *reach.resources, *reach.others), self)
 
     def failing(self, name: str) -> frozenset[str]:
         """The objects that would apply the folder *name*, and of which nobody knows what they do."""
@@ -405,7 +425,7 @@ def sides_of(
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
     _name_deleted(*loaded)
-    _name_changed_charts(read, loaded)
+    _name_changed_unfilled(read, loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
@@ -593,14 +613,14 @@ def _name_unfilled(
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
-def _name_changed_charts(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
-    """Say in both *sides* of which charts with a word of KubeVirt's nobody knows what their change does.
+def _name_changed_unfilled(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
+    """Say in both *sides* of which charts and kustomizations for VMs nobody knows what their change does.
 
     In neither is there what they depend on. One that is the same in both is passed over, as ``check`` does.
     """
     before, after = (loaded_side.wanting() for loaded_side in read)
     for name in sorted(before.keys() & after.keys()):
-        texts = [loaded_side.chart_texts(name) for loaded_side in read]
+        texts = [loaded_side.unfilled_texts(name) for loaded_side in read]
         if texts[0] == texts[-1] or any(name in side for side in sides):
             continue
         for loaded_side, side, of_side in zip(read, sides, texts, strict=True):
