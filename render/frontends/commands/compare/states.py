@@ -76,7 +76,8 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
-    *lock_fault*: why its lock counts for nothing, so that nothing is rendered.
+    *is_one_root*: it is a kustomization or a chart. *lock_fault*: why its lock counts for nothing, so that nothing is
+    rendered.
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
     named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
     *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
@@ -124,6 +125,7 @@ class NamedState(NamedTuple):
     adopted: Mapping[str, Any] = MappingProxyType({})
     texts: Mapping[str, bytes] = MappingProxyType({})
     lock_fault: RefusedError | None = None
+    is_one_root: bool = False
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -1103,4 +1105,5 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
         references=loaded.references,
+        is_one_root=loaded.is_one_root,
     )
