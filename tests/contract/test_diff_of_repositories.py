@@ -1450,3 +1450,17 @@ def test_a_vm_that_another_input_has_too_is_said(repository: Repository, diff: R
     told = diff().text
     assert told.count("stands in") == 1
     assert "  still stands in loose.yaml\n" in told
+
+
+@pytest.mark.parametrize("path", ["base", "base/vm.yaml"])
+def test_a_base_is_taken_to_be_applied_by_itself(repository: Repository, path: str) -> None:
+    repository.write("base/vm.yaml", vm("web"))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in ("dev", "prod"):
+        repository.write(f"{name}/kustomization.yaml", "resources: [../base]\n")
+    repository.commit("A base")
+    repository.write("base/vm.yaml", vm("web", memory="3Gi"))
+    text = " ".join(repository.fine("diff", "HEAD", path).split())
+    assert f"; {path} is applied by itself, as well as with dev, prod" in text
+    assert "by itself" not in repository.fine("diff", "HEAD")
+    assert "by itself" not in repository.fine("diff", "HEAD", "dev")

@@ -76,8 +76,8 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
-    *is_one_root*: it is a kustomization or a chart. *lock_fault*: why its lock counts for nothing, so that nothing is
-    rendered.
+    *taken*: the file or folder that kustomizations around the path take along, with these. *is_one_root*: it is a
+    kustomization or a chart. *lock_fault*: why its lock counts for nothing, so that nothing is rendered.
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
     named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
     *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
@@ -126,6 +126,7 @@ class NamedState(NamedTuple):
     texts: Mapping[str, bytes] = MappingProxyType({})
     lock_fault: RefusedError | None = None
     is_one_root: bool = False
+    taken: tuple[str, ...] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -1106,4 +1107,19 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
         references=loaded.references,
         is_one_root=loaded.is_one_root,
+        taken=_taken(side, loaded),
     )
+
+
+def _taken(side: _LoadedSide, loaded: Documents) -> tuple[str, ...]:
+    """What kustomizations around the path of *side* take along of *loaded*, its folder or a file, and these."""
+    if not side.around or not loaded.documents:
+        return ()
+    what = loaded.folder if loaded.is_one_root else loaded.documents[0].origin.file
+    real = os.path.realpath(what)
+    takers = sorted(
+        each.folder
+        for each in side.around
+        if each.is_built and (real in each.bases or real in map(os.path.realpath, each.files))
+    )
+    return (what, *takers) if takers else ()
