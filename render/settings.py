@@ -2,7 +2,7 @@
 
 A row of `OPTIONS` gives the flag (``--preset-conflicts``), the Argo CD parameter (``preset-conflicts``), the
 environment variable (``VIRT_RENDER_PRESET_CONFLICTS``), the key of RenderConfig and of a function config
-(``presetConflicts``), the field of `Settings` and the line in the documentation.
+(``presetConflicts``) and the line in the documentation; and the field of `Settings`, but for what fills in a chart.
 """
 
 import os
@@ -21,7 +21,7 @@ Emit = Literal["vm", "vmi", "pod", "expand", "hashed", "revisions", "source"]
 
 
 class Settings(NamedTuple):
-    """The options of a rendering; the defaults are those of the command line.
+    """The options of a rendering; the defaults are those of the rows, of which some commands have others.
 
     emit: what a VirtualMachine becomes (see docs/emit.md).
     stored: with emit=expand, answer as expand-spec does for the VM once stored.
@@ -124,8 +124,8 @@ ENVIRONMENT_PREFIX = "VIRT_RENDER_"
 _DIGITS = 15
 """Of the longest number: more than any here can mean."""
 _QUOTED = 100
-LONGEST = 1024
-"""Bits of a whole number: Go has 64, and Python prints no more than 4,300 digits."""
+MOST_BITS = 1024
+"""Of a whole number: Go has 64, and Python prints no more than 4,300 digits."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(
@@ -190,8 +190,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "admission", "choice", "full",
-        "what KubeVirt refuses: all that can be known, also what only an unknown setting decides, or only what"
-        " instancetypes, preferences and presets bring",
+        "what KubeVirt refuses; full: all that can be known; strict: also what only an unknown setting decides; off:"
+        " only what instancetypes, preferences and presets bring",
         choices=("full", "strict", "off"), waives=("off",),
     ),
     Option(
@@ -294,7 +294,7 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return "", f"{_quoted(raw)} is not a text{cure}"
     if _is_no_choice(option, raw):
         return "", f"{_quoted(raw)} is {_choices(option, raw)}"
-    if option.kind == "path" and not is_name(raw):
+    if option.kind == "path" and not is_file_name(raw):
         return "", f"{_quoted(raw)} cannot be the name of a file"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
@@ -375,7 +375,7 @@ def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
     return 0, f"{_quoted(raw)} is not a {'positive ' if least else ''}whole number"
 
 
-def is_name(raw: str) -> bool:
+def is_file_name(raw: str) -> bool:
     """Whether a system can have a file *raw*: not with a NUL, or half of a surrogate pair (as JSON may write one)."""
     try:
         return b"\0" not in os.fsencode(raw)
@@ -429,7 +429,7 @@ def _pointless(
         yield INVALID_SETTING.at(layer.at(key), message)
 
 
-#: Options that name files, of which `Settings` holds what is in them, and those of charts.
+#: Options that name files, of which `Settings` holds what is in them, and those of charts, which it does not know.
 _PARSED = ("cluster-config", "lock", "values", "file-parameters", "release-name")
 
 
@@ -451,7 +451,7 @@ def faults(settings: Settings) -> tuple[Diagnostic, ...]:
     cluster: Any = settings.cluster_config
     for name in ("cluster_config", "lock"):
         if _holds_giants(getattr(settings, name)):
-            message = f"{name}: a whole number in it has more than {LONGEST:,} bits"
+            message = f"{name}: a whole number in it has more than {MOST_BITS:,} bits"
             diagnostics.append(INVALID_SETTING.at(Location(), message))
     if cluster is not None and not isinstance(cluster, dict):
         diagnostics.append(
@@ -479,7 +479,7 @@ def _holds_giants(value: Any) -> bool:
         return any(map(_holds_giants, value.values()))
     if isinstance(value, list):
         return any(map(_holds_giants, value))
-    return isinstance(value, int) and value.bit_length() > LONGEST
+    return isinstance(value, int) and value.bit_length() > MOST_BITS
 
 
 def _fault_of(option: Option, value: Any) -> str:
@@ -488,18 +488,18 @@ def _fault_of(option: Option, value: Any) -> str:
     if option.kind == "choice" and value not in option.choices:
         return f"{_quoted(value)} is none of {', '.join(option.choices)}"
     if option.many:
-        return _fault_of_objects(option, value)
+        return _fault_of_catalog(option, value)
     if not isinstance(value, str):
         return f"{_quoted(value)} is not a text"
-    if option.kind == "path" and not is_name(value):
+    if option.kind == "path" and not is_file_name(value):
         return f"{_quoted(value)} cannot be the name of a file"
     if _is_no_choice(option, value):
         return f"{_quoted(value)} is none of {', '.join(option.choices)}"
     return _fault_of_label(value) if option.kind == "label" else ""
 
 
-def _fault_of_objects(option: Option, value: Any) -> str:
-    """What is wrong with *value*, in Python the objects that the command line reads from the paths of *option*."""
+def _fault_of_catalog(option: Option, value: Any) -> str:
+    """What is wrong with *value* of the catalog, in Python the objects that the command line reads from its paths."""
     if isinstance(value, str):
         known = value in option.choices
         return (

@@ -26,9 +26,9 @@ class Subject(NamedTuple):
     """What a webhook looks at.
 
     *kind* is the kind of the object that was sent; *spec* and *metadata* are those of the VMI in it (of a VM: of its
-    template, with instancetype, preference and defaults), *root* is where that spec stands in the object; *holder* is
-    the spec of the VM around it, empty for a bare VMI, and *holder_root* its place; *namespace* is where the object is,
-    *owner* the spec of the pool or replica set around all that.
+    template, with instancetype, preference and defaults), *root* is where that spec stands in the object; *vm* is
+    the spec of the VM around it, empty for a bare VMI, and *vm_root* its place; *namespace* is where the object is,
+    *holder* the spec of the pool or replica set around all that.
     """
 
     kind: str
@@ -37,10 +37,10 @@ class Subject(NamedTuple):
     root: FieldPath
     config: ClusterConfig
     release: Version
-    holder: Tree
-    holder_root: FieldPath
+    vm: Tree
+    vm_root: FieldPath
     namespace: str = ""
-    owner: Tree = {}  # noqa: RUF012 - never changed
+    holder: Tree = {}  # noqa: RUF012 - never changed
 
     def get(self, *path: str | int) -> Any:
         """The value at *path* of the VMI spec, None where absent."""

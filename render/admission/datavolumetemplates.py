@@ -56,7 +56,7 @@ def _fault(
 
 
 def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
-    templates = subject.holder.get("dataVolumeTemplates")
+    templates = subject.vm.get("dataVolumeTemplates")
     if not templates:
         return
     used = {
@@ -66,8 +66,8 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
         if (name := (volume.get(source) or {}).get(key))
     }
     for index, template in enumerate(templates):
-        field = (*subject.holder_root, "dataVolumeTemplate", index)
-        place = (*subject.holder_root, "dataVolumeTemplates", index)
+        field = (*subject.vm_root, "dataVolumeTemplate", index)
+        place = (*subject.vm_root, "dataVolumeTemplates", index)
         fault = _fault(template, field, populators=populators)
         if fault is not None:
             rule, below, text, cure = fault
@@ -83,11 +83,11 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
 
 
 def _namespaces(subject: Subject) -> Iterator[Violation]:
-    for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
+    for index, template in enumerate(subject.vm.get("dataVolumeTemplates") or ()):
         namespace = (template.get("metadata") or {}).get("namespace")
         if namespace and namespace != subject.namespace:
             yield Violation(
-                (*subject.holder_root, "dataVolumeTemplates", index),
+                (*subject.vm_root, "dataVolumeTemplates", index),
                 f"Embedded DataVolume namespace {namespace} differs from VM namespace {subject.namespace}",
                 help="leave the namespace out: a template makes its DataVolume beside the VM",
             )
@@ -95,7 +95,7 @@ def _namespaces(subject: Subject) -> Iterator[Violation]:
 
 def _groups(subject: Subject) -> Iterator[Violation]:
     """References without a group, of which the mutating webhook makes ``apiGroup: null``."""
-    for index, template in enumerate(subject.holder.get("dataVolumeTemplates") or ()):
+    for index, template in enumerate(subject.vm.get("dataVolumeTemplates") or ()):
         spec = template.get("spec") or {}
         for kind, key in _REFERENCES:
             reference = (spec.get(kind) or {}).get(key)
@@ -104,7 +104,7 @@ def _groups(subject: Subject) -> Iterator[Violation]:
                     (),
                     f'spec.dataVolumeTemplates.spec.{kind}.{key}.apiGroup in body must be of type string: "null"',
                     help='write the group, `apiGroup: ""` for a claim',
-                    place=(*subject.holder_root, "dataVolumeTemplates", index, "spec", kind, key),
+                    place=(*subject.vm_root, "dataVolumeTemplates", index, "spec", kind, key),
                 )
 
 

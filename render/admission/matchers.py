@@ -15,9 +15,9 @@ _SET_TWICE = (
 def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Cause]:
     at: FieldPath = ("spec", kind_class.word)
     volume = matcher.get("inferFromVolume")
-    causes = []
+    found = []
     if not volume and not matcher.get("name"):
-        causes.append(
+        found.append(
             Cause(
                 "matchers/name-missing",
                 at,
@@ -26,7 +26,7 @@ def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Caus
             )
         )
     if volume:
-        causes += (
+        found += (
             Cause(
                 "matchers/set-twice",
                 (*at, key),
@@ -37,17 +37,17 @@ def _causes(matcher: Tree, kind_class: KindClass, release: Version) -> list[Caus
         )
     policy = matcher.get("inferFromVolumeFailurePolicy")
     if policy is not None and policy not in ("Ignore", "Reject"):
-        causes.append(
+        found.append(
             Cause(
                 "matchers/failure-policy",
                 (*at, "inferFromVolumeFailurePolicy"),
                 f"Invalid value '{policy}' for InferFromVolumeFailurePolicy",
             )
         )
-    return causes
+    return found
 
 
-def validate(spec: Tree, release: Version) -> list[Cause]:
+def causes(spec: Tree, release: Version) -> list[Cause]:
     """Every cause for which the webhook of *release* refuses the matchers of a VM *spec*, in the webhook's order."""
     return [
         cause

@@ -31,8 +31,8 @@ CheckScope = Literal["all", "schema", "started", "unchanged"]
 class Concern(NamedTuple):
     """A module of checks, by its name below `render.admission`.
 
-    *places*: below the VMI spec, at which alone a concern looks that few VMs have: it is imported where one is met;
-    *only*: of which kinds of objects it is asked, all if empty.
+    *places*: below the VMI spec, divided by blanks; a concern that has some looks nowhere else, and is imported with
+    the first object that has a field there. *only*: of which kinds of objects it is asked, all if empty.
     """
 
     name: str
@@ -50,7 +50,7 @@ CONCERNS = (
         "domain.devices.interfaces.[].passt",
     ),
     Concern("vmi.metadata"),
-    Concern("vmi.names", places="hostname subdomain"),
+    Concern("vmi.hostname", places="hostname subdomain"),
     Concern("vmi.domain.memory"),
     Concern("vmi.domain.machine"),
     Concern("vmi.domain.acpi", places="domain.firmware.acpi"),
@@ -127,7 +127,7 @@ def _applicable_checks(checks: tuple[Check, ...]) -> _ApplicableChecks:
 
 
 def _not_imported(_subject: Subject) -> tuple[Cause, ...]:
-    """What a concern that few VMs have is asked as long as none has it."""
+    """Stands for the checks of a concern with places until an object has a field there."""
     return ()
 
 
@@ -143,7 +143,7 @@ def _checks(
 ) -> Callable[[Tree], _ApplicableChecks]:
     """The checks of *scope* that *release* asks of an object of *kind*, given its VMI spec.
 
-    Of a concern that few VMs have, and that is not *imported*, one check stands for all.
+    Of a concern with places that is not *imported*, one check stands for all.
     """
     checks: list[Check] = []
     for concern in _concerns(scope):
@@ -161,7 +161,7 @@ def _checks(
     return selection(checks, _applicable_checks)
 
 
-#: Concerns that few VMs have, of which one was met: the last set is in force.
+#: One set, of the concerns with places at which an object had a field.
 _imported: list[frozenset[str]] = [frozenset()]
 
 
@@ -184,13 +184,13 @@ def _causes(subject: Subject, scope: CheckScope) -> Iterator[tuple[Check, Cause]
 
 
 def _applicable(subject: Subject, scope: CheckScope) -> tuple[Check, ...]:
-    """The checks of *scope* that *subject* gives reason to ask; concerns that it is the first to have are imported."""
+    """The checks of *scope* that *subject* gives reason to ask; concerns that it is the first to need are imported."""
     while True:
-        select = _checks(subject.kind, subject.release, scope, _imported[-1])
+        select = _checks(subject.kind, subject.release, scope, _imported[0])
         checks, to_import = select(subject.spec)
         if not to_import:
             return checks
-        _imported.append(_imported[-1] | to_import)
+        _imported[0] |= to_import
 
 
 def words(release: Version) -> dict[FieldPath, tuple[str, ...]]:

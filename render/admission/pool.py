@@ -21,10 +21,10 @@ _PERCENT = 100
 
 
 def _selector(subject: Subject) -> Iterator[Violation]:
-    owner = subject.owner
-    template = owner.get("virtualMachineTemplate") or owner.get("template")
+    holder = subject.holder
+    template = holder.get("virtualMachineTemplate") or holder.get("template")
     labels = tree.get(template, "metadata", "labels") or {}
-    selector = owner.get("selector")
+    selector = holder.get("selector")
     place = ("spec", "selector")
     try:
         # No selector at all selects nothing, an empty one everything.
@@ -36,7 +36,7 @@ def _selector(subject: Subject) -> Iterator[Violation]:
 
 
 def _unavailable(subject: Subject) -> Iterator[Violation]:
-    fault = _fault(subject.owner.get("maxUnavailable"))
+    fault = _fault(subject.holder.get("maxUnavailable"))
     if fault:
         help_text = "write a number above 0, or a percentage from 1% to 100%"
         yield Violation(("spec", "maxUnavailable"), fault, help_text)
@@ -62,7 +62,7 @@ def _fault(value: object) -> str:
 
 def _strategies(subject: Subject) -> Iterator[Violation]:
     for key in ("updateStrategy", "scaleInStrategy"):
-        strategy = subject.owner.get(key) or {}
+        strategy = subject.holder.get(key) or {}
         named = [name for name in _STRATEGIES if strategy.get(name) is not None]
         if len(named) > 1:
             # KubeVirt prints the names in random order.
@@ -73,7 +73,7 @@ def _strategies(subject: Subject) -> Iterator[Violation]:
 
 def _least(place: FieldPath, least: int, subject: Subject) -> Iterator[Violation]:
     """A number below what the CRD asks for."""
-    value = tree.get(subject.owner, *place)
+    value = tree.get(subject.holder, *place)
     if isinstance(value, int) and value < least:
         field = fieldpath.text(("spec", *place))
         text = f"{field}: Invalid value: {value}: {field} in body should be greater than or equal to {least}"
@@ -82,7 +82,7 @@ def _least(place: FieldPath, least: int, subject: Subject) -> Iterator[Violation
 
 def _duration(subject: Subject) -> Iterator[Violation]:
     place = ("autohealing", "minFailingToStartDuration")
-    value = tree.get(subject.owner, *place)
+    value = tree.get(subject.holder, *place)
     try:
         if value is not None:
             nanoseconds(value)

@@ -31,8 +31,8 @@ def causes(domain: Tree, release: Version) -> Iterator[Cause]:
         root=("spec",),
         config=ClusterConfig(),
         release=release,
-        holder={},
-        holder_root=(),
+        vm={},
+        vm_root=(),
     )
     checks = in_force((*disks.CHECKS, *firmware.CHECKS), release)
     for check in selection(checks, tuple)(subject.spec):

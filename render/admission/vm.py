@@ -19,8 +19,8 @@ _HOLDERS = ("VirtualMachine", "VirtualMachinePool")
 
 
 def _exactly_one(subject: Subject) -> Iterator[Violation]:
-    strategy, running = subject.holder.get("runStrategy"), subject.holder.get("running")
-    place = (*subject.holder_root, "running")
+    strategy, running = subject.vm.get("runStrategy"), subject.vm.get("running")
+    place = (*subject.vm_root, "running")
     if strategy is not None and running is not None:
         yield Violation(
             place,
@@ -31,7 +31,7 @@ def _exactly_one(subject: Subject) -> Iterator[Violation]:
         )
     elif strategy is None and running is None:
         help_text = f"set spec.runStrategy to one of {', '.join(STRATEGIES)}"
-        to = (*subject.holder_root, "runStrategy")
+        to = (*subject.vm_root, "runStrategy")
         fixes = choice(
             *(
                 (f"write runStrategy: {candidate}", set_to(to, candidate))
@@ -42,9 +42,9 @@ def _exactly_one(subject: Subject) -> Iterator[Violation]:
 
 
 def _receiver(subject: Subject) -> Iterator[Violation]:
-    if subject.holder.get("runStrategy") == _RECEIVER and not subject.has_gate(_GATE):
+    if subject.vm.get("runStrategy") == _RECEIVER and not subject.has_gate(_GATE):
         yield Violation(
-            (*subject.holder_root, "runStrategy"),
+            (*subject.vm_root, "runStrategy"),
             f"Invalid RunStrategy ({_RECEIVER}), {_GATE} feature gate is not enabled in kubevirt resource",
             help=f"enable the feature gate {_GATE} in the KubeVirt CR, or use another strategy",
         )
@@ -52,13 +52,13 @@ def _receiver(subject: Subject) -> Iterator[Violation]:
 
 def _known(elsewhere: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """A strategy that is none; those of *elsewhere* have a check of their own."""
-    strategy = subject.holder.get("runStrategy")
+    strategy = subject.vm.get("runStrategy")
     if strategy is not None and strategy not in (*STRATEGIES, *elsewhere):
         yield Violation(
-            (*subject.holder_root, "runStrategy"),
+            (*subject.vm_root, "runStrategy"),
             f"Invalid RunStrategy ({strategy})",
             help=did_you_mean(strategy, STRATEGIES, f"use one of {', '.join(STRATEGIES)}"),
-            fixes=respelled((*subject.holder_root, "runStrategy"), strategy, STRATEGIES),
+            fixes=respelled((*subject.vm_root, "runStrategy"), strategy, STRATEGIES),
         )
 
 
@@ -82,7 +82,7 @@ def _update_gate(name: str, gate: str, values: tuple[str, ...] = ()) -> Check:
     """A strategy for volumes, one of *values* if they are given, that needs *gate* where live update is rolled out."""
 
     def evaluate(subject: Subject) -> Iterator[Violation]:
-        strategy = subject.holder.get(_UPDATE)
+        strategy = subject.vm.get(_UPDATE)
         if strategy is None or (values and strategy not in values):
             return
         if subject.config.rollout_strategy == "LiveUpdate" and not subject.has_gate(gate):
@@ -90,7 +90,7 @@ def _update_gate(name: str, gate: str, values: tuple[str, ...] = ()) -> Check:
                 (_UPDATE,),  # QUIRK(vms-admitter.go): not below `spec`
                 f"{gate} feature gate is not enabled in kubevirt-config",
                 f"enable the feature gate {gate} in the KubeVirt CR, or leave this out",
-                place=(*subject.holder_root, _UPDATE),
+                place=(*subject.vm_root, _UPDATE),
             )
 
     return Check(name, evaluate, needs=f"gate {gate}", only=_HOLDERS)

@@ -14,14 +14,14 @@ _BOOTLOADER = ("spec", "domain", "firmware", "bootloader")
 
 
 def fill_s390x_features(draft: Draft) -> None:
-    """ACPI is off on s390x unless the VM says otherwise; elsewhere nothing happens."""
+    """Turn ACPI off on s390x unless the VM says otherwise; elsewhere nothing happens."""
     acpi = ("spec", "domain", "features", "acpi", "enabled")
     if draft.get("spec", "architecture") == "s390x" and draft.get(*acpi) is None:
         draft.put(acpi, value=False)
 
 
 def fill(draft: Draft, config: ClusterConfig, release: Version) -> None:
-    """Disk bus, watchdog, bootloader and CPU model."""
+    """Fill in what the architecture decides: disk bus, watchdog, bootloader and CPU model."""
     architecture = draft.get("spec", "architecture")
     for step in in_force(_STEPS.get(architecture, _STEPS["amd64"]), release):
         step(draft)
@@ -42,7 +42,7 @@ def _fill_watchdog(device: str, draft: Draft) -> None:
         draft.put((*_WATCHDOG, device, "action"), "reset")
 
 
-def _pass_host_cpu(draft: Draft) -> None:
+def _fill_cpu_model(draft: Draft) -> None:
     if not draft.get(*_MODEL):
         draft.put(_MODEL, "host-passthrough")
 
@@ -59,12 +59,12 @@ def _fill_secure_boot(draft: Draft) -> None:
 
 
 _I6300ESB = partial(_fill_watchdog, "i6300esb")
-#: One watchdog for all architectures came first.
+#: Before 1.5.1 each architecture had the watchdog of amd64.
 _STEPS: "dict[str, Items[Callable[[Draft], None]]]" = {
     "amd64": (partial(_fill_bus, "sata"), _I6300ESB),
     "arm64": (
         until("1.5.1", _I6300ESB),
-        _pass_host_cpu,
+        _fill_cpu_model,
         _fill_uefi,
         since("1.8.3", _fill_secure_boot),
         partial(_fill_bus, "virtio"),

@@ -1,8 +1,8 @@
 """The registry of codes: the only place where one is written down.
 
-The first digit is the stage: 1 input, 2 resolution, 3 conflicts, 4 requirements, 5 conversion, 6 pins, 7 defaults and
-presets, 8 settings, 9 ours. A retired number is never used again. The text that explains a code to a user is in
-`render.diagnostics.explanations`, which only ``virt-render rule`` and the documentation load.
+The first digit is the stage: 1 input, 2 resolution, 3 conflicts, 4 requirements and what webhooks refuse, 5 conversion,
+6 pins, 7 defaults and presets, 8 settings, 9 ours. A retired number is never used again. The text that explains a code
+to a user is in `render.diagnostics.explanations`, which only ``virt-render rule`` and the documentation load.
 """
 
 from collections.abc import Iterable

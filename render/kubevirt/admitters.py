@@ -47,8 +47,8 @@ def _subject(machine: Machine, kind: str, template: Tree, root: FieldPath) -> Su
         root=root,
         config=context.config,
         release=context.release,
-        holder=machine.spec if kind == VM else {},
-        holder_root=("spec",) if kind == VM else (),
+        vm=machine.spec if kind == VM else {},
+        vm_root=("spec",) if kind == VM else (),
         namespace=machine.namespace,
     )
 

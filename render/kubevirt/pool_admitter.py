@@ -80,10 +80,10 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
         root=(*holder.vmi, "spec"),
         config=context.config,
         release=context.release,
-        holder=tree.get(body, *holder.template, "spec") if is_pool else {},
-        holder_root=(*holder.template, "spec") if is_pool else (),
+        vm=tree.get(body, *holder.template, "spec") if is_pool else {},
+        vm_root=(*holder.template, "spec") if is_pool else (),
         namespace=resource.namespace or context.settings.namespace,
-        owner=spec,
+        holder=spec,
     )
     alternatives = Alternatives(subject, context)
     return [

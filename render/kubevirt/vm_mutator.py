@@ -50,7 +50,7 @@ def check_running(machine: Machine) -> None:
 
 def check_matchers(machine: Machine) -> None:
     """Refuse malformed matchers; the webhook answers with all causes in one text."""
-    causes = matchers.validate(machine.spec, machine.context.release)
+    causes = matchers.causes(machine.spec, machine.context.release)
     if causes:
         machine.report(
             INVALID_MATCHER,
@@ -142,8 +142,8 @@ def set_defaults(machine: Machine) -> None:
     machine.vm = draft.tree
 
 
-#: What the webhook takes from a preference: field of a template, and of the preference.
-_PREFERRED: tuple[tuple[FieldPath, FieldPath], ...] = (
+#: What the webhook takes from a preference before the rules do: field of the template, and of the preference.
+PREFERRED: tuple[tuple[FieldPath, FieldPath], ...] = (
     (("spec", "architecture"), ("preferredArchitecture",)),
     (("spec", "domain", "machine", "type"), ("machine", "preferredMachineType")),
 )
@@ -152,7 +152,7 @@ _PREFERRED: tuple[tuple[FieldPath, FieldPath], ...] = (
 def _record_preferred(machine: Machine, preference: Definition) -> None:
     """Remember which defaults the *preference* gave instead of KubeVirt."""
     for index, provenance in enumerate(machine.provenance):
-        for field, source in _PREFERRED:
+        for field, source in PREFERRED:
             if provenance.field == (*TEMPLATE, *field) and tree.get(preference.spec, *source):
                 place = place_in(preference, source)
                 machine.provenance[index] = provenance._replace(

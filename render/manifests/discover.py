@@ -1,7 +1,7 @@
 """Folders to files: which of them may hold manifests, which are kustomizations, and why the others are left out."""
 
 import os
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Iterable, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -64,6 +64,13 @@ class HelmRelease(NamedTuple):
         """The files of the *file_parameters* of the chart in *folder*, by the name of the value."""
         pairs = (parameter.partition("=") for parameter in self.file_parameters)
         return {name: os.path.join(folder, file) for name, _, file in pairs}
+
+
+class Hidden(NamedTuple):
+    """What has a dot in front: the *files* that may hold manifests, and the folders of *kustomizations*, as shown."""
+
+    files: Sequence[str] = ()
+    kustomizations: Sequence[str] = ()
 
 
 class Discovery:

@@ -1,12 +1,12 @@
 """What pins keep from reaching VMs, to be told once an object and not once a VM."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from render.diagnostics.codes import OBJECT_CHANGED, OBJECT_GONE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.machine import Context, Machine
 from render.model.catalogue import Key
-from render.model.kinds import class_of
+from render.model.kinds import KIND_CLASSES, class_of
 from render.model.resource import Resource, ResourceRef
 from render.pipeline.stages import pins
 from render.revisions import differing
@@ -27,8 +27,10 @@ class PinDrift:
             pin = pins.pin_of(machine)
             ref = pin.entries[word].ref if pin else None
             if ref is not None:
-                scope = "" if "Cluster" in definition.kind else machine.namespace
-                key = Key(ref.kind, scope, definition.name)
+                kinds = dict.fromkeys((*_default_kinds(machine, word), ref.kind))
+                keys = [_key(kind, machine.namespace, definition.name) for kind in kinds]
+                # What the matcher means by now comes first, if it is there: KubeVirt keeps the pin all the same.
+                key = next(filter(self._current, keys), keys[-1])
                 current = self._current(key)
                 if current != ref.hash:
                     self._vms.setdefault((key, current), []).append(machine.resource)
@@ -64,3 +66,14 @@ class PinDrift:
                 found = OBJECT_GONE.at(place, message)
             diagnostics.append(found._replace(concerned=tuple(vm.ref for vm in vms)))
         return diagnostics
+
+
+def _key(kind: str, namespace: str, name: str) -> Key:
+    return Key(kind, "" if "Cluster" in kind else namespace, name)
+
+
+def _default_kinds(machine: Machine, word: str) -> Iterator[str]:
+    """The kind that the matcher of *machine* under *word* means where it says none, and no volume does."""
+    matcher = machine.resource.spec.get(word)
+    if isinstance(matcher, dict) and not (matcher.get("inferFromVolume") or matcher.get("kind")):
+        yield from (kind_class.cluster for kind_class in KIND_CLASSES if kind_class.word == word)

@@ -21,7 +21,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, release_named, tag
 from render.model.resource import LOCK_KIND, OWN, VMI, Resource
 from render.model.tree import Tree
-from render.pipeline.input import definitions, pinned, releases
+from render.pipeline.input import definitions, lock_in_force, releases
 from render.pipeline.input.context import shared
 from render.pipeline.run import run
 from render.pipeline.stages import pins, stamping
@@ -106,7 +106,7 @@ def pin(
     settings = settings._replace(
         emit="vm", stored=False, defaults="manifest", firmware_uuid="none", pins="auto", annotations=False
     )  # fmt: skip
-    in_force = pinned.find(resources, settings, NEWEST)
+    in_force = lock_in_force.find(resources, settings, NEWEST)
     old = in_force.lock
     start = _start(old, resources, upgrade, adopted)
     contents = dict(start.revisions)

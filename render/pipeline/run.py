@@ -16,9 +16,9 @@ from render.pipeline import order, outcomes
 from render.pipeline.input import definitions, placeholders
 from render.pipeline.input.context import bundled_names, shared
 from render.pipeline.input.releases import Target
+from render.pipeline.obsolete import ObsoleteDefinitions
 from render.pipeline.output import Output
 from render.pipeline.result import Rendered, RenderedMachine, RenderedMachines
-from render.pipeline.stages.obsolete import Obsolete
 from render.resolve import renames
 from render.schemas import served
 from render.settings import Settings
@@ -217,7 +217,7 @@ class _Journey:
         self._context = context
         self._output = output
         self._observe = observe
-        self._obsolete = Obsolete(context)
+        self._obsolete = ObsoleteDefinitions(context)
         self._observers: dict[_ObserverRow, _Observer] = {
             row: order.imported(row.home)(context, resources)
             for row in _OBSERVERS
@@ -272,7 +272,7 @@ class _Journey:
         self._output.diagnostics += _check_template(resource, self._resources, self._context)
         self._output.diagnostics += _check_import(resource, self._context)
         self._output.diagnostics += _check_claim(resource, self._context)
-        if not self._obsolete.collects(resource):
+        if not self._obsolete.collect(resource):
             self._output.put(served.current(resource, self._context.release), resource.index)
 
     def render_replica(self, resource: Resource) -> None:

@@ -13,7 +13,6 @@ from render.report.summary import Tally
 
 if TYPE_CHECKING:  # who only needs the names of formats has nothing to report yet
     from render.report.findings import Finding
-    from render.report.summary import Tally
 
 
 class Format(NamedTuple):
@@ -67,7 +66,7 @@ IMPACT_FORMATS: dict[str, Format] = {
 def report(
     name: str,
     findings: "Sequence[Finding]",
-    tally: "Tally | None" = None,
+    tally: Tally | None = None,
     style: Style = Style(),  # noqa: B008 - a value
 ) -> str:
     """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""

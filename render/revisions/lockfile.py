@@ -94,12 +94,12 @@ def read(body: Tree, place: Location) -> tuple[Lock, list[Diagnostic]]:
     if not faults:
         contents = _contents(body, faults)
         pins = _pins(body, contents, faults)
-    documents = [
+    diagnostics = [
         code.at(Location(place.resource, path, place.index, place.file), message, help=cure)
         for code, path, message, cure in faults
     ]
     lock = Lock(contents, pins, body.get("kubevirt", ""))
-    return (EMPTY if documents else lock), documents
+    return (EMPTY if diagnostics else lock), diagnostics
 
 
 def _frame_faults(body: Tree) -> Iterable[_LockFault]:

@@ -45,7 +45,10 @@ def is_extended(name: str) -> bool:
 
 def number(amount: Quantity) -> Fraction:
     """The number that *amount* is."""
-    return Fraction(amount.mantissa) * Fraction(10) ** amount.scale
+    power = 10 ** abs(amount.scale)
+    return (
+        Fraction(amount.mantissa, power) if amount.scale < 0 else Fraction(amount.mantissa * power)
+    )
 
 
 def number_of(amounts: Mapping[str, Quantity], name: str) -> Fraction:

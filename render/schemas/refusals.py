@@ -94,7 +94,7 @@ _LOST = {
 
 
 #: The feature gate that a field which came with a release needs there as well.
-_GATES = {
+_GATED_FIELDS = {
     ("kubevirt.Devices", "panicDevices"): "PanicDevices",
     ("kubevirt.Devices", "video"): "VideoConfig",
     ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy",
@@ -113,7 +113,7 @@ _GATES = {
 
 
 def _gate(type_name: str, key: str) -> str:
-    gate = _GATES.get((type_name, key))
+    gate = _GATED_FIELDS.get((type_name, key))
     if gate is None:
         return ""
     default = gates.default_from(gate)

@@ -22,7 +22,8 @@ _BESIDE = 10
 class Aliases:
     """What aliases may still stand for: so many values at first, and more with each byte that is read.
 
-    One is for all documents of a run, however many files they are in. *is_exceeded*: something was not read for that.
+    One is for all documents that are read together, however many files they are in. *is_exceeded*: something was not
+    read for that.
     """
 
     __slots__ = ("is_exceeded", "left", "values")

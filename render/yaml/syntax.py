@@ -1,7 +1,5 @@
 """What is said of text that is no YAML: libyaml's words, at the line that has to be mended."""
 
-import contextlib
-
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.hints import Any
@@ -103,17 +101,23 @@ def _unclosed(
 def _before(
     text: str, problem: SyntaxFault
 ) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-    """Where the text in quotes opens that ends right before *problem*, and the bracket that is open there, if any."""
+    """Where the text in quotes opens that ends right before *problem*, and the bracket that is open there, if any.
+
+    Neither is known where libyaml stops before it at what we read as go-yaml does (see `libyaml.tolerantly`).
+    """
     following = libyaml.marked_events(text)
     last: Any = None
     pending: list[Any] = []
-    with contextlib.suppress(*libyaml.ERRORS):
+    try:
         while (event := following()) is not libyaml.FINISHED:
             last = event
             if event is libyaml.END:
                 pending.pop()
             elif event[0] in (libyaml.MAPPING, libyaml.SEQUENCE):
                 pending.append(event[3])
+    except libyaml.ERRORS as error:
+        if libyaml.problem(error, text)[1:3] != problem[1:3]:
+            return None, None
     bracket = (
         pending[-1]
         if pending and text[pending[-1].index : pending[-1].index + 1] in _BRACKETS

@@ -318,6 +318,10 @@ CHART = "apiVersion: v2\nname: c\nversion: 0.1.0\n"
 OUT_OF_SIGHT = {
     "a hidden file": ({"vms/.web.yaml": REFUSED}, "1 hidden VM file"),
     "a hidden folder": ({".vms/web.yaml": REFUSED}, "1 hidden VM file"),
+    "a hidden kustomization": (
+        {".vms/web.txt": REFUSED, ".vms/kustomization.yaml": "resources: [web.txt]\n"},
+        "1 hidden kustomization",
+    ),
     "the name of a test": (
         {"vms/web.virt-test.yaml": REFUSED},
         "1 VM file with the name of a test",

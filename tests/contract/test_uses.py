@@ -1648,6 +1648,95 @@ def test_vms_in_files_that_are_hidden_or_called_tests_are_counted(
     assert "hidden" not in virt_render(helm, "check", ".").stderr
 
 
+OF_FLUX = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: hidden, namespace: flux-system}
+spec: {path: ./.over, sourceRef: {kind: GitRepository, name: flux-system}}
+"""
+
+
+def put_hidden_kustomization() -> None:
+    """One with a patch for the VM of a base, which is fine by itself; and a component beside it that nobody uses."""
+    put("base/vm.yaml", PLAIN.replace("bus: ide", "bus: sata"))
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    patched = "patches: [{target: {kind: VirtualMachine}, path: ide.txt}]\n"
+    put(".over/kustomization.yaml", f"resources: [../base]\n{patched}")
+    put(
+        ".over/ide.txt",
+        "- {op: replace, path: /spec/template/spec/domain/devices/disks/0/disk/bus, value: ide}\n",
+    )
+    put(".over/c/kustomization.yaml", "kind: Component\nresources: [other.yaml]\n")
+
+
+@pytest.mark.parametrize("user", ["Application", "Application in a kustomization", "Flux"])
+@pytest.mark.usefixtures("kustomize")
+def test_a_hidden_kustomization_is_built_that_an_object_names(helm: str, user: str) -> None:
+    """A pull request may change nothing else; the base counts there, as with one that has no dot in front."""
+    put("apps/app.yaml", OF_FLUX if user == "Flux" else deployed(".over"))
+    if user == "Application in a kustomization":
+        put("apps/kustomization.yaml", "resources: [app.yaml]\n")
+    put_hidden_kustomization()
+    done = virt_render(helm, "check", ".")
+    assert ".over/ide.txt:1:76: error VR420" in done.stdout
+    assert "\n1 VM in 1 kustomization: 1 error" in f"\n{done.stderr}"
+    assert "hidden" not in done.stderr
+    git("add", "base", "apps")
+    git("commit", "-qm", "a")
+    assert "1 refused" in virt_render(helm, "diff", "HEAD").stdout
+    if user == "Application in a kustomization":
+        put("apps/kustomization.yaml", "resources: [app.yaml, base.yaml]\n")
+    put("apps/base.yaml", deployed("base", "base"))
+    assert "2 VMs in 2 kustomizations: 1 error" in virt_render(helm, "check", ".").stderr
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_a_hidden_kustomization_that_no_object_names_is_counted(helm: str) -> None:
+    """Once, whatever it lists, and if nothing else is built of it; what it lists under any name counts."""
+    put_hidden_kustomization()
+    put(".over/c/other.yaml", PLAIN)
+    put(".ci/kustomization.yaml", "resources: [plain.yaml]\n")
+    put(".ci/plain.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n")
+    done = virt_render(helm, "check", ".", "-v")
+    assert (
+        "; not looked at: 1 Helm chart, 1 hidden VM file, 1 hidden kustomization (" in done.stderr
+    )
+    assert ".over skipped: a hidden kustomization" in done.stdout
+    put(".over/kustomization.yaml", "resources: [vm.txt]\ncomponents: [c]\n")
+    put(".over/vm.txt", PLAIN)
+    assert "1 Helm chart, 1 hidden kustomization (" in virt_render(helm, "check", ".").stderr
+    put("top/kustomization.yaml", "resources: [../.over]\n")
+    assert "hidden" not in virt_render(helm, "check", ".").stderr
+    put(".over/not/kustomization.yaml", "resources: [../../base]\n")
+    put(".gitignore", "not\n")
+    assert "hidden" not in virt_render(helm, "check", ".").stderr
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_files_below_a_hidden_kustomization_are_applied_that_an_object_names(helm: str) -> None:
+    put(".over/kustomization.yaml", "resources: [vms/vm.yaml]\n")
+    put(".over/vms/vm.yaml", PLAIN)
+    put("apps/app.yaml", deployed(".over/vms"))
+    done = virt_render(helm, "check", ".")
+    assert ".over/vms/vm.yaml:8:93: error VR420" in done.stdout
+    assert "hidden VM file" not in done.stderr
+
+
+@pytest.mark.parametrize("above", ["infra", "other"])
+@pytest.mark.usefixtures("kustomize")
+def test_a_file_with_a_vm_that_is_applied_is_no_patch(helm: str, above: str) -> None:
+    """A kustomization may name it as one, for what is not there: it is built as before."""
+    put("infra/apps/vm.yaml", PLAIN)
+    named = "patches: [{path: ../infra/apps/vm.yaml, target: {kind: Nothing}}]\n"
+    put(f"{above}/kustomization.yaml", f"resources: [map.yaml]\n{named}")
+    put(f"{above}/map.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n")
+    put("apps/app.yaml", deployed("infra/apps"))
+    done = virt_render(helm, "check", ".")
+    assert "infra/apps/vm.yaml:8:93: error VR420" in done.stdout
+    put("apps/app.yaml", deployed("charts"))
+    assert "VR420" not in virt_render(helm, "check", ".").stdout
+
+
 def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
     """E15."""
     put("charts/vm/values.yaml", "memory: 1Gi\ncores: 1\nisOn: false\n")

@@ -17,6 +17,7 @@ from render.frontends.request.request import Call
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
+from render.model.release import VERSIONS
 from render.model.resource import Resource, from_body
 from render.pipeline.factor import retirement
 from render.pipeline.factor.fleet import FactorOptions, Factory
@@ -42,7 +43,7 @@ RARE = {
         "manifests.charts.templating", "model.provenance",
         "pipeline.drift", "pipeline.input.cluster_settings",
         "kubevirt.controller_revisions", "pipeline.input.elsewhere", "legacy.decoding",
-        "pipeline.input.pinned", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
+        "pipeline.input.lock_in_force", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "legacy.defaults", "legacy.flavours", "pipeline.stages.flavors",
         "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
         "presets", "report.findings", "report.impact", "report.tested", "revisions.lockfile", "system.box",
@@ -288,6 +289,33 @@ def test_a_selector_is_read_once_where_no_machine_is() -> None:
         done["presets.py:index"] == 4
     )  # of the namespace with the VMs, and of each preset that reaches nothing
     assert done[COMPILED] == 3  # to say of each that it reaches nothing
+
+
+def test_a_quota_is_compared_once_with_all_pods_that_are_alike() -> None:
+    template = {"spec": {"domain": {"memory": {"guest": "1Gi"}, "devices": {}}}}
+    bodies: list[dict[str, Any]] = [
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": f"vm-{number}"},
+            "spec": {"runStrategy": "Always", "template": template},
+        }
+        for number in range(40)
+    ]
+    bodies += (
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": f"quota-{number}"},
+            "spec": {"hard": {"pods": "1"}},
+        }
+        for number in range(20)
+    )
+    resources = [from_body(body, index) for index, body in enumerate(bodies)]
+    found = []
+    counted = calls(lambda: found.append(run(resources, Settings())))
+    assert sum(each.code == "VR444" for each in found[0].diagnostics) == 20
+    assert counted["pipeline/capacity/fleet.py:Capacity._judged_in"] <= 20 * len(VERSIONS)
 
 
 def test_a_migration_reads_each_machine_once_for_all_presets() -> None:

@@ -30,8 +30,8 @@ def subject_of(spec: Json, *, release: str = "1.9.0", **more: Any) -> Subject:
         root=("spec",),
         config=ClusterConfig(),
         release=version(release),
-        holder={},
-        holder_root=(),
+        vm={},
+        vm_root=(),
         namespace="default",
     )
     return known._replace(**more)

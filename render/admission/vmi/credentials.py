@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from render.admission.checks import Check, Subject
 from render.diagnostics.cause import Cause
 from render.model.fieldpath import FieldPath
-from render.model.release import Windowed
 from render.model.tree import Tree
 
 _CREDENTIALS = ("accessCredentials",)
 _KINDS = ("sshPublicKey", "userPassword")
-#: way to propagate an SSH key through cloud-init -> the source of the volume that it takes.
+#: propagation method of an SSH key through cloud-init -> the source of the volume that it takes.
 _CLOUD_INIT = {"noCloud": "cloudInitNoCloud", "configDrive": "cloudInitConfigDrive"}
 
 
@@ -33,12 +32,12 @@ def _propagation(
     subject: Subject, place: FieldPath, kind: str, credential: Tree
 ) -> Iterator[Cause]:
     method = (*place, kind, "propagationMethod")
-    ways = credential.get("propagationMethod") or {}
+    methods = credential.get("propagationMethod") or {}
     text = subject.text(*place)
     known: tuple[str, ...] = ("qemuGuestAgent",)
     if kind == "sshPublicKey":
         known = (*_CLOUD_INIT, *known)
-        yield from _ssh_ways(subject, place, method, ways)
+        yield from _ssh_methods(subject, place, method, methods)
     if (credential.get("source") or {}).get("secret") is None:
         yield Cause(
             "credentials/source",
@@ -46,7 +45,7 @@ def _propagation(
             f"{text} must have exactly one source set",
             "name the Secret in source.secret.secretName",
         )
-    if sum(ways.get(way) is not None for way in known) != 1:
+    if sum(methods.get(name) is not None for name in known) != 1:
         yield Cause(
             "credentials/method",
             subject.at(*method),
@@ -55,20 +54,23 @@ def _propagation(
         )
 
 
-def _ssh_ways(subject: Subject, place: FieldPath, method: FieldPath, ways: Tree) -> Iterator[Cause]:
+def _ssh_methods(
+    subject: Subject, place: FieldPath, method: FieldPath, methods: Tree
+) -> Iterator[Cause]:
     volumes = subject.spec.get("volumes") or ()
-    for way, source in _CLOUD_INIT.items():
-        if ways.get(way) is not None and not any(
+    for name, source in _CLOUD_INIT.items():
+        if methods.get(name) is not None and not any(
             volume.get(source) is not None for volume in volumes
         ):
             yield Cause(
                 "credentials/volume",
                 subject.at(*method),
-                f"{subject.text(*place)} requires a {way} volume to exist when the {way} propagationMethod is in use.",
+                f"{subject.text(*place)} requires a {name} volume to exist when the {name} propagationMethod is in "
+                "use.",
                 f"add a volume with {source}, or use another method",
-                place=subject.at(*method, way),
+                place=subject.at(*method, name),
             )
-    agent = ways.get("qemuGuestAgent")
+    agent = methods.get("qemuGuestAgent")
     if agent is not None and not agent.get("users"):
         yield Cause(
             "credentials/users",
@@ -79,6 +81,4 @@ def _ssh_ways(subject: Subject, place: FieldPath, method: FieldPath, ways: Tree)
         )
 
 
-CHECKS: tuple[Check | Windowed[Check], ...] = (
-    Check("credentials", _credentials, where=_CREDENTIALS),
-)
+CHECKS: tuple[Check, ...] = (Check("credentials", _credentials, where=_CREDENTIALS),)

@@ -7,7 +7,7 @@ from render.model.draft import Draft
 from render.model.tree import Tree
 from render.rules import Edit, Result, Rule, custom, each, spec
 
-#: A binding of an interface; it has one.
+#: The fields that bind an interface, of which one is set.
 BINDINGS = (
     "bridge",
     "slirp",

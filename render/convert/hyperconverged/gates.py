@@ -18,7 +18,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.release import Version, Windowed, in_force, since, until
 from render.model.tree import Tree
 
-_GATES = "featureGates"
+_FIELD = "featureGates"
 
 
 class Phase(NamedTuple):
@@ -102,7 +102,7 @@ def index(gates: list[Tree], name: str, release: Version) -> int | None:
 
 def explicit(desired: Desired, name: str) -> bool | None:
     """What a HyperConverged says about a gate; None where it says nothing."""
-    gates = desired.spec.get(_GATES)
+    gates = desired.spec.get(_FIELD)
     if isinstance(gates, list):
         position = index(gates, name, desired.release)
         return None if position is None else gates[position].get("state", "Enabled") == "Enabled"
@@ -178,11 +178,11 @@ def _by_gate(gate: str, *names: str, on: bool = True) -> Gate:
     """The gates *names*, where the gate of HyperConverged is *on*."""
 
     def where(desired: Desired) -> FieldPath | None:
-        gates = desired.spec.get(_GATES)
+        gates = desired.spec.get(_FIELD)
         if isinstance(gates, list):
             at = index(gates, gate, desired.release)
-            return None if at is None else (_GATES, at)
-        return (_GATES, gate)
+            return None if at is None else (_FIELD, at)
+        return (_FIELD, gate)
 
     return Gate(names, lambda question: is_on(question.desired, gate) is on, where)
 

@@ -37,7 +37,7 @@ from render.model.hints import Any
 from render.model.resource import ResourceRef, text_at
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
-from render.settings import OPTIONS, Layer, Source, is_name
+from render.settings import OPTIONS, Layer, Source, is_file_name
 from render.system import signals
 from render.system.streams import STDOUT, emit, standard_input
 
@@ -204,7 +204,7 @@ def _outside(paths: Sequence[str]) -> list[Diagnostic]:
 
 
 def _is_path(value: Any) -> bool:
-    return isinstance(value, str) and value != "" and is_name(value)
+    return isinstance(value, str) and value != "" and is_file_name(value)
 
 
 def _load(message: Message, paths: Sequence[str], request: Request) -> Documents:

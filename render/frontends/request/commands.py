@@ -78,14 +78,13 @@ _MIGRATING = tuple(
 )  # fmt: skip
 _CHECKING = tuple(RELEASES if option is RELEASE else option for option in OPTIONS)
 _OF_OUTPUT = frozenset({"emit", "stored", "defaults", "annotations", "firmware-uuid"})
+#: Of commands that only look: how it would be printed does not matter to what they, or an editor, show.
 _REPORTED = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
 #: Of commands that only look at a repository: others are asked for what a guest boots with, or say nothing of it.
 _LOOKING = (("guest", "warning"),)
 #: Of those that may well be asked about a folder in which there is nothing of KubeVirt's.
 _ANYWHERE = (*_LOOKING, ("allow-empty", True))
 _RANGES = {option.name: option for option in (RELEASE_RANGE, CLUSTER_CONFIG_RANGE)}
-#: What an editor shows does not depend on how it would be printed.
-_EDITING = tuple(option for option in OPTIONS if option.name not in _OF_OUTPUT)
 _COMPARING = tuple(_RANGES.get(option.name, option) for option in OPTIONS)
 _REPORTING = (FORMAT, *REPORTS, MAX_FINDINGS, QUIET, FAIL_ON)
 _COMMON = (MOST_SECONDS, CONFIG, TIMINGS, VERBOSE)
@@ -468,7 +467,7 @@ _ROWS: tuple[Command, ...] = (
         It says what check would say of the folder that the editor has open, as it is typed. Needs the extra editor.
         """,
         (),
-        (*_EDITING, EDIT_SECONDS, *HOST_OPTIONS, CONFIG),
+        (*_REPORTED, EDIT_SECONDS, *HOST_OPTIONS, CONFIG),
         hosted=True,
         whole=True,
         defaults=_ANYWHERE,

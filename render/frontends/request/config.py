@@ -15,7 +15,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree
-from render.settings import OPTIONS, Layer, Option, Source, is_name
+from render.settings import OPTIONS, Layer, Option, Source, is_file_name
 from render.system import files
 from render.system.files import repository
 from render.yaml.budget import Limits
@@ -290,7 +290,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _is_path(option: Option, value: Any) -> bool:
-    named = option.kind == "path" and isinstance(value, str) and is_name(value)
+    named = option.kind == "path" and isinstance(value, str) and is_file_name(value)
     return named and value not in ("", *option.choices)
 
 

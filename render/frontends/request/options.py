@@ -43,7 +43,8 @@ HOST_OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "max-alias-nodes", "number", Limits().alias_nodes,
-        "values that the aliases of one document may stand for; of a text, 64 characters count as one more",
+        "values that the aliases of all objects may stand for, and ten times as many those of what is read beside them;"
+        " of a text, 64 characters count as one more",
         metavar="N",
     ),
     Option(

@@ -9,10 +9,10 @@ from render.system import processes
 
 
 class FolderProgram(NamedTuple):
-    """A program called *name*: *holds* says what a folder for it is; *missing* and *help* that it is not there."""
+    """A program called *name*: *condition* says what a folder for it is; *missing* and *help* that it is not there."""
 
     name: str
-    holds: str
+    condition: str
     missing: Code
     help: str
 
@@ -43,5 +43,5 @@ def binary(wanted: FolderProgram, setting: str, folder: str) -> str | Diagnostic
     program, where = processes.chosen(wanted.name, setting)
     if program:
         return program
-    message = f"{folder} {wanted.holds}, and there is no {wanted.name} binary {where}"
+    message = f"{folder} {wanted.condition}, and there is no {wanted.name} binary {where}"
     return wanted.missing.at(Location(file=folder), message, help=wanted.help)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization, relevance
-from render.manifests.discover import Discovery, skipped, tidy
+from render.manifests.discover import Discovery, Hidden, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.relevance import Scope
@@ -184,12 +184,22 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     ]
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     unread = Unread(reached, discovered.charts)
-    places = _Asking(wanted, asking, reaches, discovered, named)
+    hidden = _hidden(discovered, omitted)
+    places = _Asking(wanted, asking, reaches, discovered, hidden, named)
     unread = _used(intake, folder, places, unread, into)
     unread = _with_gathered(intake, apart, unread)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
-    _name_hidden(intake, discovered, allowed, into)
+    _name_hidden(intake, places, allowed, unread, into)
     return unread
+
+
+def _hidden(discovered: Discovery, omitted: _Omitted | None) -> Hidden:
+    """What is hidden of what was *discovered*, without what is *omitted*."""
+    if not discovered.hidden:
+        return Hidden()
+    from render.manifests.sources import hidden
+
+    return hidden.look(discovered.hidden, omitted.path if omitted else lambda _: "")
 
 
 def _name_omitted(omitted: _Omitted, into: Documents) -> None:
@@ -365,18 +375,24 @@ def _name_unlisted(
 
 
 def _name_hidden(
-    intake: SourceIntake, discovered: Discovery, allowed: Collection[str], into: Documents
+    intake: SourceIntake,
+    asking: "_Asking",
+    allowed: Collection[str],
+    unread: Unread,
+    into: Documents,
 ) -> None:
     """Count in *into* the files with VMs that are hidden, or called as files with expectations are, or in Jsonnet.
 
     Argo CD and kubectl take them for manifests all the same; Jsonnet Argo CD alone, in a directory. What a
-    kustomization lists, or is *allowed* by its own name, is read.
+    kustomization lists, or is *allowed* by its own name, is read; so is what of it is *unread* yet. Hidden
+    kustomizations are counted too.
     """
+    discovered = asking.discovered
     tests = [file for file, _ in discovered.expectations if not os.path.islink(file)]
-    hidden = chain.from_iterable(map(_manifests_below, discovered.hidden))
     jsonnet = filter(os.path.isfile, discovered.jsonnet)
+    read = _read_of_hidden(intake, asking, unread, into)
     for what, found in (
-        ("hidden VM file", hidden),
+        ("hidden VM file", asking.hidden.files),
         ("VM file with the name of a test", tests),
         ("VM file in Jsonnet", jsonnet),
     ):
@@ -385,20 +401,22 @@ def _name_hidden(
             listed = kustomization.listed(
                 discovered.kustomizations, intake.limits, intake.kustomizations
             )
-            for file in suspects.difference(listed, allowed):
+            for file in suspects.difference(listed, allowed, read):
                 into.unseen.add(what, file)
 
 
-def _manifests_below(path: str) -> Iterator[str]:
-    """The files that may hold manifests below the folder *path*, or *path* itself; no link, and nothing of git's."""
-    if path.endswith(discover.YAML) and os.path.isfile(path):
-        yield path
-    for at, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if name != ".git"]
-        for name in names:
-            file = os.path.join(at, name)
-            if name.endswith(discover.YAML) and not os.path.islink(file):
-                yield file
+def _read_of_hidden(
+    intake: SourceIntake, asking: "_Asking", unread: Unread, into: Documents
+) -> set[str]:
+    """The resolved hidden files that are read with what is *unread* yet; into *into* goes what is read by nobody."""
+    if not asking.hidden.kustomizations:
+        return set()
+    from render.manifests.sources import hidden
+
+    used = {*map(os.path.realpath, (*unread.kustomizations, *(use.folder for use in unread.uses)))}
+    others = asking.discovered.kustomizations
+    read = {*hidden.name_kustomizations(intake, asking.hidden, others, used, into)}
+    return read.union(*map(hidden.files_of, asking.reaches.values()))
 
 
 def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
@@ -431,13 +449,14 @@ class _Asking(NamedTuple):
     """Where objects are looked for that say how others are filled in.
 
     *files* are all loose ones, *loose* those with such an object; *reaches* are those of the kustomizations.
-    *discovered* is all that there is, *patches* are the files in it that are no manifests.
+    *discovered* is all that there is, but for what is *hidden*; *patches* are the files in it that are no manifests.
     """
 
     files: Sequence[str]
     loose: Sequence[str]
     reaches: Mapping[str, kustomization.Reach]
     discovered: Discovery
+    hidden: Hidden
     patches: Mapping[str, str]
 
 
@@ -454,11 +473,13 @@ def _used(
     from render.manifests.uses import asking as evaluation
     from render.manifests.uses.repository import Home, RootsLayout
 
+    kustomizations = _kept_apart(intake, asking.discovered)[0]
+    kustomizations += asking.hidden.kustomizations
     home = Home(
         folder,
         intake.texts,
         intake.limits,
-        RootsLayout.of(unread.charts, _kept_apart(intake, asking.discovered)[0], asking.reaches),
+        RootsLayout.of(unread.charts, kustomizations, asking.reaches),
     )
     found = evaluation.find(
         evaluation.Places(
@@ -475,6 +496,7 @@ def _used(
     )
     _tell(found, into)
     parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
+    _read_applied_patches(intake, asking, found.uses, into)
     return _divided(intake, asking, unread, found.uses, parts, into)
 
 
@@ -506,30 +528,65 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
     charts = [
         chart for chart in unread.charts if has_values or os.path.realpath(chart) not in users
     ]
+    otherwise = users | _drawn_in(intake, asking.hidden, users | plain)
     tops = [
         top
         for top in unread.kustomizations
-        if (real := os.path.realpath(top)) not in users or real in plain
+        if (real := os.path.realpath(top)) not in otherwise or real in plain
     ]
     directories: dict[str, Sequence[str]] = {}
     for use in {os.path.realpath(use.folder): use for use in reversed(parts)}.values():
         into.diagnostics.append(_note_of(use))
         if kustomization.find(use.folder) is None:
-            directories[use.folder] = _applied(asking, use)
+            directories[use.folder] = _applied(intake, asking, use)
         else:
             tops.append(use.folder)
     filling = [use for use in uses if not use.is_plain]
     return Unread(tops, charts, filling, directories, [use for use in uses if use.is_plain])
 
 
-def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
+def _drawn_in(intake: SourceIntake, found: Hidden, used: Collection[str]) -> frozenset[str]:
+    """The resolved folders that are built with the *used* ones of the hidden kustomizations that were *found*."""
+    if not found.kustomizations:
+        return frozenset()
+    from render.manifests.sources import hidden
+
+    return hidden.drawn_in(intake, found, used)
+
+
+def _applied(intake: SourceIntake, asking: _Asking, use: "FolderUse") -> list[str]:
     """The files below kustomizations that are applied as they are with the folder of *use*."""
     applies = use.applying()
+    resolved = ((file, os.path.realpath(file)) for file in asking.hidden.files)
     return [
         file
-        for file, real in asking.discovered.owned
-        if file.endswith(discover.YAML) and real not in asking.patches and applies(real)
+        for file, real in (*asking.discovered.owned, *resolved)
+        if file.endswith(discover.YAML)
+        and applies(real)
+        # Anybody may call it a patch, for what is not there.
+        and (real not in asking.patches or intake.texts.is_of_machines(file))
     ]
+
+
+def _read_applied_patches(
+    intake: SourceIntake, asking: _Asking, uses: Sequence["FolderUse"], into: Documents
+) -> None:
+    """Read into *into* the loose files with VMs that *uses* apply, though a kustomization calls them patches.
+
+    Anybody may write a patch for what is not there.
+    """
+    patches = [
+        (file, real)
+        for file, real in asking.discovered.files
+        if real in asking.patches and intake.texts.is_of_machines(file)
+    ]
+    if not patches:
+        return
+    plain = (use for use in uses if use.is_plain and kustomization.find(use.folder) is None)
+    applying = [use.applying() for use in plain]
+    for file, real in patches:
+        if any(applies(real) for applies in applying):
+            intake.file(file, into, named=False)
 
 
 def _note_of(use: "FolderUse") -> Diagnostic:

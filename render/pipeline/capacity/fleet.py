@@ -62,6 +62,8 @@ class Capacity:
         #: A machine of each pod, where another release may judge otherwise.
         self._samples: dict[_PodKey, Machine] = {}
         self._elsewhere: dict[tuple[_PodKey, Version], PodJudgement | None] = {}
+        #: What a pod counts in a namespace, with a release if that is another one: alike for many VMs and many quotas.
+        self._counted: dict[tuple[str, _PodKey, Version | None], dict[int, Amounts]] = {}
         self._uses: dict[str, list[PodUse]] = {}
         self._found: list[Diagnostic] = []
         self._namespaces: set[str] = set()
@@ -116,7 +118,7 @@ class Capacity:
                 at(machine.resource.written),
                 machine.resource.ref.name,
                 machine.namespace,
-                _by_resource(judged, self._rules.get(machine.namespace, _FREE)),
+                self._by_resource(machine.namespace, key, judged),
                 judged.requests,
                 judged.size._replace(instancetype=name),
                 replicas,
@@ -228,12 +230,13 @@ class Capacity:
         if not self._is_release_assumed():
             return ""
         granted = quota.hard(resource.body)
+        alike = quotas.alike(uses)
         return _doubt_of(
             release
             for release in VERSIONS
             if any(
                 name in names
-                for name in quota.exceeded(granted, {}, self._in(release, resource, uses))
+                for name in quota.exceeded(granted, {}, self._in(release, resource, alike))
             )
         )
 
@@ -246,10 +249,22 @@ class Capacity:
                 for use, other in others
                 if other is not None
                 and resource.index
-                in (usage := _by_resource(other, self._rules.get(use.namespace, _FREE)))
+                in (usage := self._by_resource(use.namespace, use.pod, other, release))
             ),
             resource.index,
         )
+
+    def _by_resource(
+        self, namespace: str, key: _PodKey, judged: PodJudgement, release: Version | None = None
+    ) -> dict[int, Amounts]:
+        """What the pods of *key*, *judged* as in *release*, count in *namespace*, by the indexes of its quotas."""
+        known = namespace, key, release
+        if known not in self._counted:
+            limiting = self._rules.get(namespace, _FREE).quotas
+            self._counted[known] = {
+                limiting[place].index: counted for place, counted in judged.usage.items()
+            }
+        return self._counted[known]
 
     def _judged_in(self, key: _PodKey, release: Version) -> PodJudgement | None:
         """What is said of the pods of *key* where *release* runs."""
@@ -324,11 +339,6 @@ def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
 #: Of a VMI what tells VMs of one kind apart, and does not reach the resources or the rights of a pod.
 _OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "cloudInitConfigDrive")
 _IDENTITY = ("uuid", "serial")
-
-
-def _by_resource(judged: PodJudgement, rules: NamespaceRules) -> dict[int, Amounts]:
-    """What the *judged* pods count in a namespace with *rules*, by the indexes of its quotas."""
-    return {rules.quotas[place].index: counted for place, counted in judged.usage.items()}
 
 
 def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -> str:

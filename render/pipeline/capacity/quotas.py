@@ -1,5 +1,6 @@
 """The pods of a namespace together, and the quotas that do not hold them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics.codes import QUOTA
@@ -44,6 +45,16 @@ def steady(uses: Iterable[PodUse], index: int) -> Amounts:
         usage = use.usage[index]
         alike[id(usage)] = (usage, alike.get(id(usage), (usage, 0))[1] + use.replicas)
     return amounts.sums(amounts.times(usage, count) for usage, count in alike.values())
+
+
+def alike(uses: Iterable[PodUse]) -> list[PodUse]:
+    """*uses*, those of a namespace whose pods are alike as one, with the replicas of all."""
+    together: dict[tuple[str, tuple[str, str]], PodUse] = {}
+    replicas: Counter[tuple[str, tuple[str, str]]] = Counter()
+    for use in uses:
+        together.setdefault((use.namespace, use.pod), use)
+        replicas[use.namespace, use.pod] += use.replicas
+    return [use._replace(replicas=replicas[key]) for key, use in together.items()]
 
 
 def exceeded(resource: Resource, every: Iterable[PodUse], lifting: Lifting) -> Iterator[Diagnostic]:

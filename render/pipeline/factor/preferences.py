@@ -11,6 +11,7 @@ from functools import cache
 
 from render import rules
 from render.apply import preference
+from render.kubevirt.vm_mutator import PREFERRED
 from render.model import topology, tree
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
@@ -39,11 +40,6 @@ _OF_ITEMS: tuple[tuple[str, FieldPath, FieldPath], ...] = (
     ("preferredDiskDedicatedIoThread", _DISKS, ("dedicatedIOThread",)),
     ("preferredInterfaceModel", _INTERFACES, ("model",)),
     ("preferredInputBus", _INPUTS, ("bus",)),
-)
-#: What the webhook takes from a preference before the rules do: field of the template, and of the preference.
-_EARLY: tuple[tuple[FieldPath, FieldPath], ...] = (
-    (("spec", "architecture"), ("preferredArchitecture",)),
-    (("spec", "domain", "machine", "type"), ("machine", "preferredMachineType")),
 )
 _STORAGE_CLASS = ("volumes", "preferredStorageClassName")
 #: Fields of a preference that reach no VMI: they are checked.
@@ -149,7 +145,7 @@ def _changes(subject: PlainMachine, result: Edit | Conflict) -> bool:
 
 def _changed_early(subject: PlainMachine, spec: Tree) -> Iterator[bool]:
     """True for each field that the webhook would fill in otherwise."""
-    for field, source in _EARLY:
+    for field, source in PREFERRED:
         preferred = tree.get(spec, *source)
         is_open = not tree.get(subject.template, *field)
         if preferred and is_open and preferred != tree.get(subject.base, *field):

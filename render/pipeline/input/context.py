@@ -96,9 +96,9 @@ def _pinned(
         (resource.group, resource.kind) == (OWN, LOCK_KIND) for resource in resources
     ):
         return {}, {}, settings
-    from render.pipeline.input import pinned
+    from render.pipeline.input import lock_in_force
 
-    locked = pinned.find(resources, settings, loaded.release)
+    locked = lock_in_force.find(resources, settings, loaded.release)
     loaded.diagnostics += locked.diagnostics
     if locked.is_faulty:  # which pins are missing cannot be said then
         settings = settings._replace(pins="auto")

@@ -9,7 +9,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.resource import Resource, from_body
 from render.pipeline.result import Rendered
-from render.settings import LONGEST, Settings
+from render.settings import MOST_BITS, Settings
 from render.yaml import lists
 from render.yaml.budget import Limits
 
@@ -88,7 +88,7 @@ def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
         return (), LIMIT_EXCEEDED, f"nested deeper than {_DEPTH} levels"
     for step, child in children:
         odd = child.__class__ not in _SCALARS or (
-            child.__class__ is int and child.bit_length() > LONGEST
+            child.__class__ is int and child.bit_length() > MOST_BITS
         )
         if odd and (misfit := _misfit(child, room - 1)):
             path, code, message = misfit
@@ -100,7 +100,7 @@ def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
 
 def _is_scalar(value: Any) -> bool:
     if isinstance(value, int):
-        return value.bit_length() <= LONGEST
+        return value.bit_length() <= MOST_BITS
     return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
 
 

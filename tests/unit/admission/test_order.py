@@ -92,7 +92,7 @@ def test_each_module_of_checks_is_a_concern() -> None:
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("concern", RARE, ids=lambda resource: resource.name)
+@pytest.mark.parametrize("concern", RARE, ids=lambda concern: concern.name)
 def test_a_rare_concern_looks_nowhere_else(concern: Concern) -> None:
     known = [place.split(".") for place in concern.places.split()]
     for check in checks_of(concern.name):
@@ -104,7 +104,7 @@ def test_a_simple_machine_imports_none_of_them() -> None:
     run = subprocess.run([sys.executable, "-c", SIMPLE], capture_output=True, text=True, check=True)
     imported = {name.removeprefix("render.admission.") for name in run.stdout.split()}
     assert "vmi.storage.disks" in imported
-    assert not imported & {resource.name for resource in RARE}
+    assert not imported & {concern.name for concern in RARE}
 
 
 def test_each_concern_that_is_asked_again_has_a_machine_that_never_starts() -> None:
@@ -139,7 +139,7 @@ def test_what_follows_from_a_check_names_one() -> None:
 SHARED = {"network/binding", "claims/listed", "claims/name-unique", "claims/request-shared"}
 
 
-@pytest.mark.parametrize("concern", CONCERNS, ids=lambda resource: resource.name)
+@pytest.mark.parametrize("concern", CONCERNS, ids=lambda concern: concern.name)
 def test_the_name_of_a_check_stands_in_its_row_alone(concern: Concern) -> None:
     text = (FOLDER / f"{concern.name.replace('.', '/')}.py").read_text(encoding="utf-8")
     named = set(re.findall(r'Cause\(\s*"([a-z-]+/[a-z-]+)"', text))

@@ -47,3 +47,26 @@ def test_the_first_three_are_named(count: int, who: str) -> None:
     found = render([*vms, instancetype("2Gi"), lock]).diagnostics
     (changed,) = (diagnostic.message for diagnostic in found if diagnostic.code == "VR608")
     assert changed == (f"VirtualMachineInstancetype prod/small differs from what {who}")
+
+
+@pytest.mark.parametrize(
+    ("memory", "codes"), [("1Gi", []), ("2Gi", ["VR608"]), ("", ["VR609"])], ids=str
+)
+def test_what_a_matcher_without_its_kind_means_by_now_is_compared(
+    memory: str, codes: list[str]
+) -> None:
+    """KubeVirt goes on with the old one; who writes a pin of another kind by hand is told as with the right one."""
+    pinned = [from_body(body, index) for index, body in enumerate([vm("a"), instancetype("1Gi")])]
+    lock = lockfile.document(pinning.pin(pinned, Settings()).lock)
+    without = vm("a")
+    del without["spec"]["instancetype"]["kind"]
+    meant = {**instancetype(memory), "kind": "VirtualMachineClusterInstancetype"}
+    meant["metadata"] = {"name": "small"}
+    found = render([without, lock, *([meant] if memory else [])])
+    told = [each for each in found.diagnostics if each.code in ("VR607", "VR608", "VR609")]
+    assert [each.code for each in told] == codes
+    if memory == "2Gi":
+        (changed,) = told
+        assert changed.message.startswith("VirtualMachineClusterInstancetype small differs from")
+    (machine,) = (body for body in found.resources if body["kind"] == "VirtualMachine")
+    assert machine["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "1Gi"

@@ -553,3 +553,13 @@ def test_a_mapping_with_a_key_twice_is_no_key() -> None:
     assert [diagnostic.message for diagnostic in found] == [
         "a mapping is no key, and a key of it stands twice"
     ]
+
+
+def test_a_bracket_before_what_only_we_read_is_not_blamed() -> None:
+    """libyaml refuses the colon within the word in brackets, which go-yaml takes: it knows nothing of what follows."""
+    text = b"a: {b: https://example.com/c, d: {e: 1}}\nx: [\n"
+    (found,) = read(text, "a.yaml", Limits()).diagnostics
+    assert (found.location.line, found.message) == (
+        2,
+        "did not find expected node content while parsing a flow node",
+    )

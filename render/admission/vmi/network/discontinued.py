@@ -1,4 +1,4 @@
-"""Network bindings that KubeVirt has given up, and the feature gates that once allowed them.
+"""Network bindings that KubeVirt has discontinued, and the feature gates that once allowed them.
 
 Upstream: pkg/virt-config/featuregate/validator.go, pkg/network/admitter/discontinued.go.
 """
@@ -16,8 +16,8 @@ _HELP = "use masquerade, bridge or a network binding plugin instead"
 _CREATED = ("VirtualMachine", "VirtualMachineInstance")
 
 
-def _gate(name: str, gate: str) -> Check:
-    """The first interface of *gate*, where the cluster still lists it."""
+def _gate_check(name: str, gate: str) -> Check:
+    """The check that refuses the first interface of the binding that *gate* allowed, where the cluster lists it."""
     key = gate.lower()
 
     def discontinued(subject: Subject) -> Iterator[Violation]:
@@ -37,15 +37,15 @@ def _gate(name: str, gate: str) -> Check:
     return Check(name, discontinued, f"gate {gate}", (*_INTERFACES, EACH, key))
 
 
-def _binding(name: str, key: str, message: str, gate: str = "") -> Check:
-    """The interfaces of binding *key*, which once needed *gate*."""
+def _binding_check(name: str, key: str, message: str, gate: str = "") -> Check:
+    """The check that refuses each interface of binding *key*, which once needed *gate*."""
 
     @each(_INTERFACES)
     def discontinued(subject: Subject, interface: Tree, path: FieldPath) -> Violation | None:
         if interface.get(key) is None:
             return None
         if subject.is_machine and gate and subject.config.lists_gate(gate):
-            return None  # said already, by the stage before
+            return None  # the check of the gate has refused the first, and KubeVirt stops there
         return Violation((*path, key), message, _HELP)
 
     return Check(
@@ -58,12 +58,14 @@ def _binding(name: str, key: str, message: str, gate: str = "") -> Check:
 
 
 CHECKS: tuple[Check | Windowed[Check], ...] = (
-    _gate("network/passt-gate", "Passt"),
-    _gate("network/macvtap-gate", "Macvtap"),
-    _binding("network/slirp", "slirp", "Slirp interface support has been discontinued since v1.3"),
+    _gate_check("network/passt-gate", "Passt"),
+    _gate_check("network/macvtap-gate", "Macvtap"),
+    _binding_check(
+        "network/slirp", "slirp", "Slirp interface support has been discontinued since v1.3"
+    ),
     since(
         "1.8",
-        _binding(
+        _binding_check(
             "network/passt",
             "passt",
             "Passt network binding has been discontinued since v1.3",
@@ -72,7 +74,7 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     ),
     since(
         "1.8",
-        _binding(
+        _binding_check(
             "network/macvtap",
             "macvtap",
             "Macvtap network binding has been discontinued since v1.3",

@@ -15,7 +15,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.resource import Origin
 from render.report.impact.review import RANKED
-from render.settings import OPTIONS, Layer, Source, decide, is_name
+from render.settings import OPTIONS, Layer, Source, decide, is_file_name
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -254,7 +254,7 @@ def _is_texts(value: Any) -> bool:
 
 
 def _is_paths(value: Any) -> bool:
-    return _is_texts(value) and all(map(is_name, _texts(value)))
+    return _is_texts(value) and all(map(is_file_name, _texts(value)))
 
 
 def _texts(value: Any) -> tuple[str, ...]:

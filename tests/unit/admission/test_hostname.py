@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.admission.vmi.names import CHECKS
+from render.admission.vmi.hostname import CHECKS
 from tests.support.refusals import refusals
 
 LABEL = (

@@ -10,19 +10,19 @@ from render.pipeline import outcomes
 from render.pipeline.outcomes import DEFINITIONS, DefinitionKind
 
 
-class Obsolete:
-    """Collects such definitions, and what the machines use."""
+class ObsoleteDefinitions:
+    """The definitions in API versions that are gone, and what the machines use of them."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._collected: list[tuple[DefinitionKind, Resource]] = []
         self._used: set[tuple[str, str, str]] = set()
         emit = context.settings.emit
-        self._asks = any(emit in row.unused for row in DEFINITIONS.values())
-        self._complete = True
+        self._needs_use = any(emit in row.unused for row in DEFINITIONS.values())
+        self._is_complete = True
 
-    def collects(self, resource: Resource) -> bool:
-        """Whether *resource* is one of them, and so is not to be printed."""
+    def collect(self, resource: Resource) -> bool:
+        """Remember *resource* if it is one of them; whether it is, and so is not to be printed."""
         kind = outcomes.unserved(resource)
         if kind is not None:
             self._collected.append((kind, resource))
@@ -30,8 +30,8 @@ class Obsolete:
 
     def observe(self, machine: Machine) -> None:
         """Remember what *machine* uses; where one failed, nobody knows."""
-        self._complete = self._complete and not machine.failed
-        if self._asks:
+        self._is_complete = self._is_complete and not machine.failed
+        if self._needs_use:
             for definition in (machine.instancetype, machine.preference):
                 if definition is not None:
                     scope = "" if "Cluster" in definition.kind else machine.namespace
@@ -46,7 +46,7 @@ class Obsolete:
             scope = "" if "Cluster" in resource.kind else resource.namespace or settings.namespace
             used = (resource.kind, scope, resource.name) in self._used
             if emit in row.unused and not used:
-                if not self._complete:
+                if not self._is_complete:
                     continue
                 outcome = row.unused[emit]
             place = at(resource, ("apiVersion",))

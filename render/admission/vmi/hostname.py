@@ -15,9 +15,13 @@ def _hostname(subject: Subject, at: FieldValue) -> str:
 
 
 def _as_label(path: FieldPath, value: str) -> tuple[Fix, ...]:
-    """*value* as a name that every DNS takes; host names have no case."""
+    """The fix that writes *value* as a DNS label; it is safe where only the case differs: host names have none."""
     label = as_label(value)
-    return (Fix(f"write {label}", (set_to(path, label),), label == value.lower()),) if label else ()
+    return (
+        (Fix(f"write {label}", (set_to(path, label),), safe=label == value.lower()),)
+        if label
+        else ()
+    )
 
 
 def _subdomain(subject: Subject, at: FieldValue) -> str:

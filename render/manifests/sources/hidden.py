@@ -1,0 +1,90 @@
+"""What has a name with a dot in front: Argo CD, Flux and kubectl take it for manifests all the same."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
+
+from render.manifests import discover, kustomization
+from render.manifests.discover import Hidden
+from render.manifests.documents import Documents
+from render.manifests.kustomization import Reach
+from render.manifests.sources.intake import SourceIntake
+
+
+def look(paths: Iterable[str], why_omitted: Callable[[str], str]) -> Hidden:
+    """What is below the hidden folders *paths*, or one of them; no link, nothing of git's, and nothing that is omitted.
+
+    *why_omitted* says why a resolved path is, ``""`` where it is not.
+    """
+    found: list[str] = []
+    folders: list[str] = []
+    for path in paths:
+        if path.endswith(discover.YAML) and os.path.isfile(path):
+            found.append(path)
+        for at, below, names in os.walk(path):
+            real = os.path.realpath(at)
+            below[:] = [
+                name
+                for name in sorted(below)
+                if name != ".git" and not why_omitted(f"{real}/{name}")
+            ]
+            found += (
+                file
+                for name in names
+                if name.endswith(discover.YAML)
+                and not os.path.islink(file := os.path.join(at, name))
+                and not why_omitted(f"{real}/{name}")
+            )
+            folders += [at] * (kustomization.find(at) is not None)
+    return Hidden(found, folders)
+
+
+def drawn_in(intake: SourceIntake, hidden: Hidden, used: Collection[str]) -> frozenset[str]:
+    """The resolved folders of which kustomizations are built that are *hidden*, and among the resolved folders *used*.
+
+    Without these themselves.
+    """
+    known = intake.kustomizations
+    folders = [folder for folder in hidden.kustomizations if known.resolve(folder) in used]
+    reached = chain.from_iterable(_reach(intake, folder).folders for folder in folders)
+    return frozenset(reached).difference(map(known.resolve, folders))
+
+
+def name_kustomizations(
+    intake: SourceIntake,
+    hidden: Hidden,
+    others: Sequence[str],
+    used: Collection[str],
+    into: Documents,
+) -> Iterator[str]:
+    """Count in *into* the *hidden* kustomizations that may hold an object of KubeVirt's, and that nobody builds.
+
+    Those are that the *others* do not refer to, and that are not *used*. The answer are the resolved files that these
+    and the used ones read.
+    """
+    if not hidden.kustomizations:
+        return
+    known = intake.kustomizations
+    tops = {*kustomization.survey([*others, *hidden.kustomizations], intake.limits, known).tops}
+    for folder in hidden.kustomizations:
+        is_used = known.resolve(folder) in used
+        if not (is_used or folder in tops):
+            continue
+        reach = _reach(intake, folder)
+        if not is_used and not intake.texts.reached(reach):
+            continue
+        if not is_used:
+            into.unseen.add("hidden kustomization", folder)
+            into.diagnostics.append(discover.skipped(folder, "a hidden kustomization"))
+        yield from files_of(reach)
+
+
+def files_of(reach: Reach) -> Iterator[str]:
+    """The resolved files that a kustomization with *reach* reads."""
+    return map(os.path.realpath, chain(reach.resources, reach.others))
+
+
+def _reach(intake: SourceIntake, folder: str) -> Reach:
+    return kustomization.reach(
+        folder, intake.limits, allow_remote=True, known=intake.kustomizations
+    )
