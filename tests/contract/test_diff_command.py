@@ -245,7 +245,9 @@ def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Reposi
     assert row.endswith(
         "after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |"
     )
-    assert any(line.startswith("- `shop`") and "gone.yaml" in line for line in told)
+    assert any(
+        line.startswith("- `shop/kustomization.yaml:1:22`") and "gone.yaml" in line for line in told
+    )
 
 
 def test_the_vm_of_a_deleted_chart_stood_in_its_template(repository: Repository, helm: str) -> None:
