@@ -12,7 +12,6 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.model.resource import LOCK_KIND, OWN, from_body, text_at
 from render.pipeline.stages import pins
-from render.revisions import lockfile
 from render.system import files
 from render.system.files import repository
 from render.yaml.reader import read
@@ -63,6 +62,8 @@ def counts_for(loaded: Documents) -> bool:
 
 def faults(loaded: Documents) -> Iterator[Diagnostic]:
     """Why the locks that count for *loaded* say nothing of any VM: they were edited, say, or are of a later format."""
+    from render.revisions import lockfile
+
     for index, document in enumerate(loaded.documents):
         if _is_own(document.body):
             yield from lockfile.read(document.body, at(from_body(document.body, index)))[1]
