@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends.request.request import Request
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -58,6 +58,15 @@ def choose(
 def counts_for(loaded: Documents) -> bool:
     """Whether a lock counts for *loaded*."""
     return any(_is_own(document.body) for document in loaded.documents)
+
+
+def faults(loaded: Documents) -> Iterator[Diagnostic]:
+    """Why the locks that count for *loaded* say nothing of any VM: they were edited, say, or are of a later format."""
+    from render.revisions import lockfile
+
+    for index, document in enumerate(loaded.documents):
+        if _is_own(document.body):
+            yield from lockfile.read(document.body, at(from_body(document.body, index)))[1]
 
 
 def in_use(inputs: Iterable[Documents]) -> dict[str, frozenset[str]]:

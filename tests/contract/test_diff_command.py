@@ -242,8 +242,12 @@ def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Reposi
     repository.write("shop/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
     told = repository.run("diff", "HEAD", "--format", "markdown").stdout.splitlines()
     (row,) = (line for line in told if line.startswith("| `VirtualMachine shop/shop`"))
-    assert row.endswith("after: `shop of the working tree cannot be read` |")
-    assert any(line.startswith("- `shop`") and "gone.yaml" in line for line in told)
+    assert row.endswith(
+        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |"
+    )
+    assert any(
+        line.startswith("- `shop/kustomization.yaml:1:22`") and "gone.yaml" in line for line in told
+    )
 
 
 def test_the_vm_of_a_deleted_chart_stood_in_its_template(repository: Repository, helm: str) -> None:
@@ -849,6 +853,21 @@ def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> No
         "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {emit: source}\n",
     )
     assert "synced with --emit source" in repository.fine("diff", "HEAD")
+
+
+def test_vms_of_a_lock_that_was_edited_cannot_be_rendered(repository: Repository) -> None:
+    """Nothing is printed of them; where they are synced as they are written, the lock has no say."""
+    repository.fine("pin", ".")
+    repository.commit("Pinned")
+    lock = repository.folder / "virt-render.lock.yaml"
+    lock.write_text(lock.read_text().replace("guest: 2", "guest: 3", 1))
+    done = repository.run("diff", "HEAD")
+    assert done.returncode == 1
+    assert done.stdout.startswith("2 VMs: 2 unrenderable\n"), done.stdout
+    assert "no longer pinned" not in done.stdout
+    assert "not compared: . (VR603)" in done.stdout
+    written = repository.run("diff", "HEAD", "--emit", "source").stdout
+    assert written.startswith("2 VMs: 2 same\n"), written
 
 
 def test_the_other_way_to_sync_is_the_one_that_is_named(repository: Repository) -> None:

@@ -1429,3 +1429,38 @@ def test_vms_of_what_wants_a_program_now_are_not_gone(
     assert "not compared: over (VR116)" in reviewed.text
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
     assert f"1 {what}" in repository.run("check", ".").stderr
+
+
+def test_a_vm_that_another_input_has_too_is_said(repository: Repository, diff: Run) -> None:
+    """Two objects would apply it in turn; where the folders are clusters, nothing is said of that."""
+    for name in ("dev", "prod", "east", "west"):
+        repository.write(f"{name}/vm.yaml", vm(name if name in {"dev", "prod"} else "shop"))
+        repository.write(f"{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+    repository.write("west/vm.yaml", f"{vm('shop')}---\n{vm('mail')}")
+    repository.write("loose.yaml", vm("prod"))
+    repository.commit("Before")
+    repository.write("dev/vm.yaml", vm("prod"))
+    repository.write("east/vm.yaml", f"{vm('shop')}---\n{vm('mail')}")
+    repository.commit("Two VMs more")
+    told = diff().text
+    assert told.count("stands in") == 1
+    assert "  stands in loose.yaml, prod, too\n" in told
+    repository.git("rm", "-q", "-r", "prod", "west")
+    repository.commit("Two folders gone")
+    told = diff().text
+    assert told.count("stands in") == 1
+    assert "  still stands in loose.yaml\n" in told
+
+
+@pytest.mark.parametrize("path", ["base", "base/vm.yaml"])
+def test_a_base_is_taken_to_be_applied_by_itself(repository: Repository, path: str) -> None:
+    repository.write("base/vm.yaml", vm("web"))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in ("dev", "prod"):
+        repository.write(f"{name}/kustomization.yaml", "resources: [../base]\n")
+    repository.commit("A base")
+    repository.write("base/vm.yaml", vm("web", memory="3Gi"))
+    text = " ".join(repository.fine("diff", "HEAD", path).split())
+    assert f"; {path} is applied by itself, as well as with dev, prod" in text
+    assert "by itself" not in repository.fine("diff", "HEAD")
+    assert "by itself" not in repository.fine("diff", "HEAD", "dev")

@@ -1479,3 +1479,22 @@ def test_a_diff_from_a_folder_below_says_what_one_from_the_top_says(tmp_path: Pa
     assert told == "3 VMs: 1 unrenderable, 2 same"
     for path, folder in (("..", tmp_path / "notes"), (tmp_path.name, tmp_path.parent)):
         assert process.run("diff", path, cwd=folder).stdout.partition("\n")[0] == told
+
+
+def test_diff_says_that_edits_of_vms_of_a_remote_base_changed(tmp_path: Path) -> None:
+    """An inline patch says of which kind its target is; what others take from elsewhere is no matter."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    put(tmp_path / "vm.yaml", vm(name="web", memory="1Gi"))
+    patch = "patches: [{target: {kind: VirtualMachine}, patch: '[]'}]\n"
+    for name, text in (("prod", patch), ("operator", "")):
+        remote = f"resources: ['https://example.invalid/{name}?ref=v1']\n"
+        put(tmp_path / f"{name}/kustomization.yaml", remote + text)
+    commit(tmp_path)
+    assert "cannot be compared" not in run(tmp_path, "diff", "HEAD").stdout
+    for name in ("prod", "operator"):
+        file = tmp_path / f"{name}/kustomization.yaml"
+        put(file, file.read_text().replace("v1", "v2"))
+    done = run(tmp_path, "diff", "HEAD")
+    assert done.stdout.startswith("1 VM: 1 same; prod changed and cannot be compared\n")
+    assert "; not compared: prod (VR122)" in done.stdout
+    assert done.returncode == Exit.OK

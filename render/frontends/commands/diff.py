@@ -84,7 +84,8 @@ def _reviewed(
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
         _settings_changed(before, after), _locked(before, after), unseen(after),
-        unseen(before) - unseen(after), (*dict.fromkeys((*_releases(before), *_releases(after))),),
+        unseen(before) - unseen(after),
+        (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
@@ -146,6 +147,14 @@ def _releases(side: Side) -> Iterator[str]:
         target = releases.target_of(state.objects, state.settings)
         if state.objects and target.reason:
             yield f"KubeVirt {minor(target.release)}, since {target.reason}"
+
+
+def _taken_along(after: Side) -> Iterator[str]:
+    """That a part of other kustomizations is compared as if it was applied by itself."""
+    for state in after.values():
+        if state.taken:
+            what, *takers = state.taken
+            yield f"{what} is applied by itself, as well as with {', '.join(takers)}"
 
 
 def _style(request: Request) -> ImpactStyle:

@@ -152,7 +152,7 @@ def _described(
     if "repaired" in effects or "new" in effects:
         # Nothing of it ran; one of no namespace is another one, whatever the default has.
         before = None
-    if "gone" in effects:
+    if "gone" in effects or "after" in machine_impact.unrendered:
         after = None
     now = machines[1]
     is_refused = "refused" in effects or (now is not None and now.failed)

@@ -50,6 +50,9 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
         return _new_impact(resource.ref, key, new)._replace(source=source)
     if before is None or after is None or before.failed:
         return _lost_impact(resource.ref, key, old, new)
+    by_schema = _refused_by_schema(resource.ref, key, old, new)
+    if by_schema is not None:
+        return by_schema
     if _keeps_refused_definition(key, before, after, old, new):
         return MachineImpact(resource.ref, ("same",), sizes=(None, size_of(before.vmi or {})))
     # What is refused or does not start as it was written before is no matter of this change.
@@ -65,6 +68,31 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
+
+
+def _refused_by_schema(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact | None:
+    """What becomes of a VM that the schema of the API server refuses in one state or both; None of any other."""
+    before, after = old.refused.get(ref, ()), new.refused.get(ref, ())
+    if not before and not after:
+        return None
+    if not after:
+        now = _new_impact(ref, key, new)
+        if "refused" in now.effects:
+            return now._replace(effects=("refused",))
+        effects = tuple("repaired" if effect == "new" else effect for effect in now.effects)
+        is_sound = effects == ("repaired",)
+        return now._replace(
+            effects=effects,
+            messages=now.messages or before,
+            unrendered=("before",) if is_sound else now.unrendered,
+        )
+    is_edited = before != after or _is_edited(key, old, new)
+    if new.is_source:
+        return (
+            MachineImpact(ref, ("refused",), after) if is_edited else MachineImpact(ref, ("same",))
+        )
+    unrendered: tuple[SideName, ...] = ("before", "after") if before else ("after",)
+    return MachineImpact(ref, _LOST, after if is_edited else (), unrendered=unrendered)
 
 
 def _keeps_refused_definition(
@@ -95,6 +123,10 @@ def _new_impact(ref: ResourceRef, key: Key, side: Side) -> MachineImpact:
     machine = side.machines.get(key)
     if machine is None or machine.failed:
         return MachineImpact(ref, ("new", *_LOST), _errors(key, side), unrendered=("after",))
+    if ref in side.refused:
+        if side.is_source:
+            return MachineImpact(ref, ("refused", "new"), side.refused[ref])
+        return MachineImpact(ref, ("new", *_LOST), side.refused[ref], unrendered=("after",))
     if not _has_errors(machine):
         return MachineImpact(ref, ("new",))
     verdict = _verdict_anew(machine)

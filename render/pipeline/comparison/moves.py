@@ -82,7 +82,8 @@ def _mark(holder: HolderImpact) -> str:
     return _GONE if holder.outcome == "withdrawn" else holder.outcome
 
 
-def _identity(resource: ResourceRef, namespace: str) -> ResourceRef:
+def identity_of(resource: ResourceRef, namespace: str) -> ResourceRef:
+    """What *resource* is called in a cluster, in *namespace* where it names none."""
     return resource._replace(namespace=resource.namespace or namespace)
 
 
@@ -93,7 +94,7 @@ def _counted(inputs: Iterable[ComparedInput]) -> Mapping[ResourceRef, tuple[int,
         for resource, marks in _states(compared_input):
             for state, absent in enumerate((_NEW, _GONE)):
                 if absent not in marks:
-                    identity = _identity(resource, compared_input.namespaces[state])
+                    identity = identity_of(resource, compared_input.namespaces[state])
                     before, after = counts.get(identity, (0, 0))
                     counts[identity] = (before + (not state), after + state)
     return counts
@@ -107,7 +108,7 @@ def _by_identity(
     for compared_input in inputs:
         for resource, marks in _states(compared_input):
             if mark in marks:
-                identity = _identity(resource, compared_input.namespaces[state])
+                identity = identity_of(resource, compared_input.namespaces[state])
                 known.setdefault(identity, []).append(_Occurrence(compared_input.name, resource))
     return known
 

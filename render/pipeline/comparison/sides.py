@@ -1,6 +1,7 @@
 """The two states of a repository, and what a cluster makes of each."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -42,7 +43,8 @@ class Side(NamedTuple):
 
     *machines* are those that could be decoded, *resources* all, and *objects* what they were made of; *is_source*: the
     VMs are synced as they were written. *claims*: access modes, by namespace and name; *clusters*: its settings
-    as they are written. *capacity*: what pods ask for, where something says what there is.
+    as they are written. *capacity*: what pods ask for, where something says what there is. *refused*: why the schema of
+    the API server refuses machines that could be decoded all the same.
     """
 
     settings: Settings
@@ -55,6 +57,7 @@ class Side(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
     is_source: bool = False
     capacity: ClusterCapacity | None = None
+    refused: Mapping[ResourceRef, tuple[str, ...]] = MappingProxyType({})
 
 
 def settings_edited(old: Side, new: Side) -> tuple[ChangeSource, ...]:
@@ -221,9 +224,11 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
         if (key := _key(from_body(body, 0), settings)) not in synced_alike and key not in refused
     ]
     side = _started_side(state, library.parse(left), plain, first)
+    diagnostics = library.answered(synced, intake).diagnostics
     return side._replace(
         resources={**_withheld(rest, side), **side.resources},
-        diagnostics=library.answered(synced, intake).diagnostics,
+        diagnostics=diagnostics,
+        refused=_refused_by_schema(diagnostics),
         capacity=synced.capacity,
         places=side.places._replace(
             places=places,
@@ -316,7 +321,19 @@ def _started_side(
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
         capacity=rendered.capacity,
+        refused=_refused_by_schema(rendered.diagnostics),
     )
+
+
+def _refused_by_schema(diagnostics: Iterable[Diagnostic]) -> dict[ResourceRef, tuple[str, ...]]:
+    """Why the API server refuses objects of which a field is missing: KubeVirt's own code reads it as empty."""
+    refused: dict[ResourceRef, tuple[str, ...]] = {}
+    for diagnostic in diagnostics:
+        ref = diagnostic.resource
+        is_missing = diagnostic.is_error and diagnostic.code == codes.MISSING_FIELD.number
+        if is_missing and ref is not None and not definitions.withholds(diagnostic):
+            refused[ref] = (*refused.get(ref, ()), diagnostic.message)
+    return refused
 
 
 def _withheld(resources: Sequence[Resource], side: Side) -> dict[Key, Resource]:

@@ -298,8 +298,9 @@ class Review(NamedTuple):
     *uncompared* are the inputs that could not be read, in the first state only where no VM of them is known; *settings*
     those of the repository itself that change. *locked*: which inputs are synced rendered, since they have a lock;
     *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
-    *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one. *mentioned*:
-    the definitions that changed and that something mentions which is not compared.
+    *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one, and what is
+    taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
+    compared.
     """
 
     before: ReviewedState

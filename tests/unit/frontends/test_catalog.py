@@ -291,3 +291,15 @@ def test_a_definition_of_the_other_kind_elsewhere_in_the_repository_is_named(ask
     }
     cure = f"if it is meant, set instancetype.kind: {NAMESPACED}; {NAMESPACED} small stands in platform/small.yaml: "
     assert cure in ask("build", "prod", files=files).err
+
+
+def test_a_catalogue_in_the_repository_is_not_there_twice(ask: Ask) -> None:
+    """The folder is an input of its own too, where VMs of others look for what they name."""
+    files = {
+        "platform/kustomization.yaml": "resources: [small.yaml]\n",
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [vm.yaml]\n",
+        "prod/vm.yaml": VM,
+    }
+    answer = ask("check", ".", "--catalog", "platform", files=files)
+    assert (answer.exit, "VR103" in answer.out) == (Exit.OK, False), answer.out

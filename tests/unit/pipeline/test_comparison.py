@@ -1056,3 +1056,27 @@ def causes(found: MachineImpact) -> set[str]:
     return {
         f"{change.cause.resource} {change.cause.field}" for change in found.changes if change.cause
     }
+
+
+def test_a_vm_that_the_schema_refuses_for_a_missing_field_changes_nothing() -> None:
+    """KubeVirt's own code reads it as empty, but never sees it; nothing is printed of it either."""
+    volume = ("spec", "template", "spec", "volumes", 0)
+    good = edited(VM, {"name": "init", "containerDisk": {"image": "quay.io/a/b:1"}}, *volume)
+    bad = edited(good, {"imagePullPolicy": "Always"}, *volume, "containerDisk")
+    halted = edited(bad, "Halted", "spec", "runStrategy")
+
+    def effects(before: list[Json], after: list[Json], settings: Settings) -> tuple[str, ...]:
+        (machine,) = compare([*before, SMALL], [*after, SMALL], settings).machines
+        assert all('missing field "image"' in message for message in machine.messages)
+        return machine.effects
+
+    rows: tuple[tuple[list[Json], list[Json], tuple[str, ...], tuple[str, ...]], ...] = (
+        ([good], [bad], ("refused",), ("unrenderable",)),
+        ([bad], [bad], ("same",), ("unrenderable",)),
+        ([bad], [halted], ("refused",), ("unrenderable",)),
+        ([bad], [good], ("repaired",), ("repaired",)),
+        ([], [bad], ("refused", "new"), ("new", "unrenderable")),
+    )
+    for before, after, as_written, rendered in rows:
+        assert effects(before, after, SOURCE) == as_written
+        assert effects(before, after, Settings()) == rendered

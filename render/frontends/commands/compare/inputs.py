@@ -10,6 +10,7 @@ from render.diff.impact import UNREAD, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
+from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
@@ -155,7 +156,7 @@ class _InputComparison:
         entire = whole(self._inputs, moved)
         parts = [
             self._part(each.name, without(each, moved, entire), *states)
-            for each, states in zip(self._inputs, self._states, strict=True)
+            for each, states in zip(noted(self._inputs, self._states), self._states, strict=True)
         ]
         parts += [self._moved(move, entire) for move in moved]
         parts = _without_untouched(parts, self._sides)

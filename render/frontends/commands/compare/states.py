@@ -25,7 +25,7 @@ from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
-from render.manifests.relevance import Scope
+from render.manifests.relevance import Scope, may_be_of_machine
 from render.manifests.repository import roots
 from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
@@ -76,6 +76,8 @@ class NamedState(NamedTuple):
     *fault*: why nothing can be said of the objects; what is not read, is not synced either. *around*: where *places*
     have what counts beside the objects. *positions*: where they have each object, if not all
     of them are here; None for one that stands in the other state alone.
+    *taken*: the file or folder that kustomizations around the path take along, with these. *is_one_root*: it is a
+    kustomization or a chart. *lock_fault*: why its lock counts for nothing, so that nothing is rendered.
     *unread*: the files that alone are at fault, with the codes that say why, and *files* those of the objects,
     named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
     *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
@@ -122,6 +124,9 @@ class NamedState(NamedTuple):
     kept: frozenset[str] = frozenset()
     adopted: Mapping[str, Any] = MappingProxyType({})
     texts: Mapping[str, bytes] = MappingProxyType({})
+    lock_fault: RefusedError | None = None
+    is_one_root: bool = False
+    taken: tuple[str, ...] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -281,21 +286,41 @@ class _LoadedSide(NamedTuple):
         return refused(*faults) if faults else None
 
     def wanting(self) -> dict[str, tuple[Diagnostic, ...]]:
-        """Why charts that nobody fills in print nothing: what they depend on is not there; by their names."""
+        """Why charts and kustomizations that nobody fills in print nothing, by their names.
+
+        What they depend on is not there; of a kustomization with a remote base only where it edits VMs.
+        """
         return {
-            _seen_from(self.path, folder, user): tuple(
-                codes.HELM_FAILED.at(diagnostic.location, diagnostic.message)
-                for diagnostic in diagnostics
-            )
+            _seen_from(self.path, folder, user): faults
             for loaded in self.inputs
             for (folder, user), diagnostics in loaded.unfilled.items()
-            if not user and any(map(helm.wants_dependency, diagnostics))
+            if not user and (faults := self._wanting(loaded, folder, diagnostics))
         }
 
-    def chart_texts(self, name: str) -> dict[str, bytes]:
-        """What the files of the chart *name* say, as for `NamedState`."""
+    def _wanting(
+        self, loaded: Documents, folder: str, diagnostics: Sequence[Diagnostic]
+    ) -> tuple[Diagnostic, ...]:
+        if any(map(helm.wants_dependency, diagnostics)):
+            code = codes.HELM_FAILED
+        elif folder in loaded.remotes and any(
+            map(may_be_of_machine, self.unfilled_texts(_called(folder, self.path)).values())
+        ):
+            code = codes.REMOTE_BASE
+        else:
+            return ()
+        return tuple(
+            diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
+            for diagnostic in diagnostics
+        )
+
+    def unfilled_texts(self, name: str) -> dict[str, bytes]:
+        """What the files of the chart or kustomization *name* say, as for `NamedState`."""
         with contextlib.chdir(self.folder):
-            return _texts_of(layout.chart_files(os.path.join(self.path, name)), self)
+            folder = os.path.join(self.path, name)
+            if kustomization.find(folder) is None:
+                return _texts_of(layout.chart_files(folder), self)
+            reach = kustomization.reach(folder, self.request.reading.limits, allow_remote=True)
+            return _texts_of((*reach.kustomizations, *reach.resources, *reach.others), self)
 
     def failing(self, name: str) -> frozenset[str]:
         """The objects that would apply the folder *name*, and of which nobody knows what they do."""
@@ -403,7 +428,7 @@ def sides_of(
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
     _name_deleted(*loaded)
-    _name_changed_charts(read, loaded)
+    _name_changed_unfilled(read, loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
     locked = {
@@ -421,7 +446,9 @@ def sides_of(
     kept = _kept(*(loaded_side.request.settings for loaded_side in read))
     after = {name: _checked_as(state, kept) for name, state in after.items()}
     with_lock = {name for side in loaded for name, state in side.items() if state.has_lock}
-    return _adopted(before, after, with_lock), _adopted(after, before, with_lock)
+    adopted = _adopted(before, after, with_lock), _adopted(after, before, with_lock)
+    first, second = ({name: _locked(state) for name, state in side.items()} for side in adopted)
+    return first, second
 
 
 def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
@@ -436,6 +463,16 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
         name: _adopting(state, telling, "vm" if name in with_lock else "source")
         for name, state in side.items()
     }
+
+
+def _locked(state: NamedState) -> NamedState:
+    """*state* as what nobody can render where its lock counts for nothing: ``build`` prints nothing then either."""
+    if state.lock_fault is None:
+        return state
+    if state.settings.emit == "source":
+        return state if state.fault else state._replace(texts={})
+    others = state.fault.findings if state.fault else ()
+    return state._replace(fault=RefusedError([*others, *state.lock_fault.findings]), unread={})
 
 
 def _adopting(state: NamedState, other: NamedState, alone: Emit) -> NamedState:
@@ -579,14 +616,14 @@ def _name_unfilled(
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
-def _name_changed_charts(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
-    """Say in both *sides* of which charts with a word of KubeVirt's nobody knows what their change does.
+def _name_changed_unfilled(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
+    """Say in both *sides* of which charts and kustomizations for VMs nobody knows what their change does.
 
     In neither is there what they depend on. One that is the same in both is passed over, as ``check`` does.
     """
     before, after = (loaded_side.wanting() for loaded_side in read)
     for name in sorted(before.keys() & after.keys()):
-        texts = [loaded_side.chart_texts(name) for loaded_side in read]
+        texts = [loaded_side.unfilled_texts(name) for loaded_side in read]
         if texts[0] == texts[-1] or any(name in side for side in sides):
             continue
         for loaded_side, side, of_side in zip(read, sides, texts, strict=True):
@@ -960,10 +997,9 @@ def _loose(path: str, inputs: list[Documents]) -> Documents:
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
     request = side.request
     locks.choose(loaded, request)
-    fault = None
-    if status(loaded.diagnostics) is not Exit.OK:
-        findings = merge(findings_of(loaded, loaded.diagnostics, request))
-        fault = RefusedError(findings)
+    fault = _refused_error(loaded, loaded.diagnostics, request)
+    has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
+    lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     emitted = settings_for(loaded, request)
     if "emit" not in request.beside.named:
         emitted = emitted._replace(emit="source")
@@ -992,11 +1028,21 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         waivers=request.beside.waivers,
         unseen=loaded.unseen.counts(),
         files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
-        has_lock=request.settings.pins != "ignore" and locks.counts_for(loaded),
+        has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
-        texts=_texts_at_fault(side, loaded) if fault else {},
+        texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
+        lock_fault=lock_fault,
     )
     return _among_others(state, side, loaded)
+
+
+def _refused_error(
+    loaded: Documents, diagnostics: Sequence[Diagnostic], request: Request
+) -> RefusedError | None:
+    """Why nothing can be said of *loaded*, where *diagnostics* say that nothing can."""
+    if status(diagnostics) is Exit.OK:
+        return None
+    return RefusedError(merge(findings_of(loaded, diagnostics, request)))
 
 
 def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
@@ -1060,4 +1106,20 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         values=tuple(chain.from_iterable(filled.files for filled in loaded.filled)),
         lent=frozenset(from_body(loaded.documents[index].body, 0).ref for index in loaded.borrowed),
         references=loaded.references,
+        is_one_root=loaded.is_one_root,
+        taken=_taken(side, loaded),
     )
+
+
+def _taken(side: _LoadedSide, loaded: Documents) -> tuple[str, ...]:
+    """What kustomizations around the path of *side* take along of *loaded*, its folder or a file, and these."""
+    if not side.around or not loaded.documents:
+        return ()
+    what = loaded.folder if loaded.is_one_root else loaded.documents[0].origin.file
+    real = os.path.realpath(what)
+    takers = sorted(
+        each.folder
+        for each in side.around
+        if each.is_built and (real in each.bases or real in map(os.path.realpath, each.files))
+    )
+    return (what, *takers) if takers else ()
