@@ -182,6 +182,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
             intake, top, reach, into, discovered, is_named=top == folder and len(tops) == 1
         )
     ]
+    _name_absent(intake, reaches, into)
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
@@ -273,6 +274,17 @@ def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents)
                     help=f"call it {kustomization.FILES[0]}",
                 )
             )
+
+
+def _name_absent(
+    intake: SourceIntake, reaches: Mapping[str, kustomization.Reach], into: Documents
+) -> None:
+    """Say in *into* what kustomizations with these *reaches* list that is not there, of those nobody builds here."""
+    unbuilt = {top: reach for top, reach in reaches.items() if (top, "") in into.unfilled}
+    if unbuilt and GIT in intake.reading.programs:
+        from render.manifests.sources import absent
+
+        into.diagnostics += absent.warnings(intake, unbuilt)
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
