@@ -96,7 +96,18 @@ def beside(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("words", _OF_ALL, ids=" ".join)
-@pytest.mark.parametrize("closed", ["vms/other.yaml", "others", "built/vm.yaml", "built"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "vms/other.yaml",
+        "others",
+        "built/vm.yaml",
+        "built",
+        "chart/templates",
+        "chart/templates/vm.yaml",
+        "chart/values.yaml",
+    ],
+)
 def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
     words: tuple[str, ...], closed: str, beside: Path
 ) -> None:
@@ -105,6 +116,9 @@ def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
     put(beside / "others/vm.yaml", vm("third", memory="1Gi"))
     put(beside / "built/vm.yaml", vm("fourth", memory="1Gi"))
     put(beside / "built/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(beside / "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    put(beside / "chart/templates/vm.yaml", vm("fifth", memory="1Gi"))
+    put(beside / "chart/values.yaml", "a: b\n")
     whole = process.run(*words, ".", cwd=beside, VIRT_RENDER_TESTS_HELD_BACK="1")
     assert whole.returncode == Exit.OK
     (beside / closed).chmod(0)

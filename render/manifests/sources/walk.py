@@ -1,5 +1,6 @@
 """Folders and files: what of them is read as it is, and what is left to be built or filled in."""
 
+import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -165,6 +166,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     _name_settings(discovered, into)
     _name_misnamed(intake, discovered, into)
     _name_incomplete(intake, discovered.charts, into)
+    _name_closed(intake, discovered.charts, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
     intake.charts = discovered.charts
@@ -425,6 +427,14 @@ def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Document
         if missing:
             into.unseen.add("Helm chart with dependencies of elsewhere", chart)
             into.diagnostics.append(skipped(chart, f"it wants the charts {', '.join(missing)}"))
+
+
+def _name_closed(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
+    """Say in *into* which templates of *charts* may not be read: VMs may stand there."""
+    if intake.demands_closed:
+        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        closed = chain.from_iterable(map(intake.texts.closed_in_chart, charts))
+        into.diagnostics += (intake.met(files.unreadable(path, error)) for path in closed)
 
 
 def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:
