@@ -154,6 +154,29 @@ def test_without_a_file_nothing_passes(messages: "pytest.CaptureFixture[str]") -
     assert "no file *.virt-test.yaml in vms\n  help: write one beside the VMs" in printed
 
 
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("vms/prod.virt-test.yml", "vms/prod.virt-test.yaml"),
+        ("prod-virt-test.yaml", "prod.virt-test.yaml"),
+        ("virt-tests.yaml", "vms.virt-test.yaml"),
+    ],
+)
+def test_expectations_under_another_name_are_told(
+    name: str, right: str, messages: "pytest.CaptureFixture[str]"
+) -> None:
+    """Nobody would know that they are not looked at."""
+    put("met.virt-test.yaml", expecting("{vms: web, findings: []}"))
+    put("notes-virt-test.yaml", "kind: Test\n")
+    put(name, expecting("{vms: web, findings: []}"))
+    assert invoke(["test"]) == Exit.USAGE
+    printed = messages.readouterr().out
+    assert f"{name}:1:1: error VR801 invalid-setting: {name} is not read: " in printed
+    assert f"  help: call it {right}\n" in printed
+    assert "notes" not in printed
+    assert invoke(["test", name]) == Exit.OK
+
+
 def test_settings_are_those_of_the_file_and_options_win(
     messages: "pytest.CaptureFixture[str]",
 ) -> None:

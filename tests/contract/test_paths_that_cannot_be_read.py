@@ -162,3 +162,17 @@ def test_a_base_that_may_not_be_read_is_not_taken_for_one_without_a_kustomizatio
     (tmp_path / "base").chmod(0o700)
     assert done.returncode == Exit.UNREADABLE
     assert "base: error VR110 unreadable: cannot read base: Permission denied\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "cure"),
+    [("new/", "name a file: with a / at its end this is a folder"), (".", "name a file in it")],
+)
+def test_a_report_into_a_folder_is_told_what_to_name(
+    target: str, cure: str, tmp_path: Path
+) -> None:
+    done = process.run("report", "-o", target, cwd=tmp_path)
+    assert (
+        f"error VR121 unwritable: cannot write {target}: Is a directory\n  help: {cure}\n"
+        in done.stderr
+    )
