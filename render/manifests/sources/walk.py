@@ -185,9 +185,9 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     ]
     _name_absent(intake, reaches, into)
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
-    unread = Unread(reached, discovered.charts)
     places = _Asking(wanted, asking, reaches, discovered, named)
-    unread = _used(intake, folder, places, unread, into)
+    unread = _used(intake, folder, places, Unread(reached, discovered.charts), into)
+    _name_misnamed_of_charts(intake, discovered, unread.uses, into)
     unread = _with_gathered(intake, apart, unread)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, discovered, allowed, into)
@@ -276,6 +276,21 @@ def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents)
                     help=f"call it {kustomization.FILES[0]}",
                 )
             )
+
+
+def _name_misnamed_of_charts(
+    intake: SourceIntake, discovered: Discovery, uses: Sequence["FolderUse"], into: Documents
+) -> None:
+    """Say in *into* which files of charts of VMs have a name by which helm does not find them, nor *uses* name them."""
+    used = {*intake.reading.chart.values}.union(
+        *(use.release.values for use in uses if use.release)
+    )
+    named = {*map(os.path.realpath, used)}
+    for file, right in discovered.misnamed_of_charts:
+        is_used = os.path.realpath(file) in named
+        if not is_used and intake.texts.in_chart(os.path.dirname(file) or "."):
+            into.unseen.add("file of a chart with another name than helm reads", file)
+            into.diagnostics.append(skipped(file, f"helm reads {right}: call it that"))
 
 
 def _name_absent(
