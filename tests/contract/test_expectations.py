@@ -51,6 +51,23 @@ UNMET = [
 ]  # fmt: skip
 
 
+def test_the_command_that_explains_finds_what_stands_around_the_input(
+    messages: "pytest.CaptureFixture[str]",
+) -> None:
+    """It looks around nothing but a whole repository."""
+    Path(".git").mkdir()
+    put("defs/large.yaml", instancetype("large", cpus=4))
+    put("more/far.yaml", vm("far", namespace="prod", instancetype="large"))
+    put(
+        "more/prod.virt-test.yaml",
+        expecting("{vms: far, vmi: {spec: {domain: {cpu: {sockets: 3}}}}}"),
+    )
+    assert invoke(["test", "more"]) == Exit.FINDINGS
+    command = messages.readouterr().out.partition("see: virt-render ")[2].strip().split(" ")
+    assert command == ["explain", "prod/far", "spec.domain.cpu.sockets", "."]
+    assert invoke(command) == Exit.OK
+
+
 @pytest.mark.parametrize("text", MET)
 def test_what_is_as_expected_says_nothing(
     text: str, messages: "pytest.CaptureFixture[str]"
