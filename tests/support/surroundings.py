@@ -60,7 +60,7 @@ _FILES = {
     "ansible/group_vars/all.yml": f"{_DUPLICATE_KEYS}broken: [\n",
     "jinja/vm.yaml": vm("web").replace("runStrategy: Always", "runStrategy: {% if x %}Always{% endif %}"),
     "values/prod.yaml": _DUPLICATE_KEYS,
-    "broken/kustomization.yaml": "resources: [gone.yaml]\n",
+    "broken/kustomization.yaml": "resources: [../../gone.yaml]\n",
     "remote/kustomization.yaml": "resources: ['https://example.com/base?ref=v1']\n",
     "cyclic/a/kustomization.yaml": "resources: [../b]\n",
     "cyclic/b/kustomization.yaml": "resources: [../a]\n",
@@ -102,7 +102,7 @@ def write(folder: Path, unrelated: int = 0) -> None:
         if not number % 50:
             path.parent.mkdir(parents=True)
         path.write_text(_UNRELATED.format(number, number // 50), encoding="utf-8")
-    (folder / "dangling.yaml").symlink_to("gone.yaml")
+    (folder / "dangling.yaml").symlink_to("../../gone.yaml")
     (folder / "outside.yaml").symlink_to("/etc/hostname")
     subprocess.run(["git", "init", "--quiet", folder], check=True, capture_output=True)
     bad = vm("web", namespace="vms") + "        cpus: {}\n"
