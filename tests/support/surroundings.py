@@ -102,7 +102,7 @@ def write(folder: Path, unrelated: int = 0) -> None:
         if not number % 50:
             path.parent.mkdir(parents=True)
         path.write_text(_UNRELATED.format(number, number // 50), encoding="utf-8")
-    (folder / "dangling.yaml").symlink_to("../../gone.yaml")
+    (folder / "dangling.yaml").symlink_to("gone.yaml")
     (folder / "outside.yaml").symlink_to("/etc/hostname")
     subprocess.run(["git", "init", "--quiet", folder], check=True, capture_output=True)
     bad = vm("web", namespace="vms") + "        cpus: {}\n"
