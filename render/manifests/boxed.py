@@ -1,14 +1,18 @@
 """A program of others at work on a repository, in its box: what kustomize and helm have in common."""
 
 import contextlib
+import errno
 import os
-from collections.abc import Collection, Iterator, Sequence
+import stat
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from subprocess import TimeoutExpired
 
 from render.diagnostics import secrets
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.kustomization import Reach
 from render.model.hints import TYPE_CHECKING, Final
 from render.model.named_tuple import NamedTuple
+from render.system import files
 from render.system.box import Boxes, MissingWallError
 from render.yaml.budget import Limits
 
@@ -33,6 +37,10 @@ _UNBOXED_HELP = (
     "allow namespaces of users, networks and mounts (docs/security.md), or accept what there is with --box auto;"
     " --allow-remote opens the box"
 )
+_CLOSED_HELP = (
+    "kustomize and helm run without the privileges of root, and its mode keeps them out: let its owner be who runs"
+    " virt-render, or let others read it (chmod -R o+rX)"
+)
 
 
 class ProgramBounds(NamedTuple):
@@ -50,6 +58,28 @@ class ProgramBounds(NamedTuple):
 
 class UnfinishedError(Exception):
     """A program did not come to its end: the arguments are why, and what to do."""
+
+
+def shut_out(paths: Iterable[str]) -> Diagnostic | None:
+    """The first of the files and folders *paths* that no such program may read: in its box it is not privileged."""
+    for path in paths:
+        with contextlib.suppress(OSError):  # it is not there: that is another fault
+            if not _lets_in(path):
+                error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+                fault = files.unreadable(os.path.relpath(path), error)
+                return fault._replace(help=_CLOSED_HELP) if os.geteuid() == 0 else fault
+    return None
+
+
+def _lets_in(path: str) -> bool:
+    """Whether we may read *path*, as root too by its mode alone. Raises OSError."""
+    found = os.stat(path)
+    wanted = 0o5 if stat.S_ISDIR(found.st_mode) else 0o4
+    if os.geteuid() != 0:
+        return os.access(path, wanted)
+    is_of_group = found.st_gid in {os.getegid(), *os.getgroups()}
+    shift = 6 if found.st_uid == 0 else 3 if is_of_group else 0
+    return (found.st_mode >> shift) & wanted == wanted
 
 
 @contextlib.contextmanager

@@ -83,6 +83,7 @@ class Discovery:
     links and git's own; *jsonnet*: files named like those of Jsonnet, where no kustomization lists what counts;
     *led_out*: the links that lead out of what may be read; *misencoded*: the files whose names are not UTF-8, by what
     is shown of these; *misnamed*: files that may be meant for the kustomization of their folder, which has none;
+    *misnamed_of_charts*: those beside templates that may be meant for a file which helm reads, with its name;
     *diagnostics*: what was left out, and what could not be looked into.
     """
 
@@ -97,6 +98,7 @@ class Discovery:
         "led_out",
         "misencoded",
         "misnamed",
+        "misnamed_of_charts",
         "owned",
         "settings",
     )
@@ -113,6 +115,7 @@ class Discovery:
         self.led_out: list[str] = []
         self.misencoded: dict[str, str] = {}
         self.misnamed: list[str] = []
+        self.misnamed_of_charts: list[tuple[str, str]] = []
         self.diagnostics: list[Diagnostic] = []
 
 
@@ -339,6 +342,14 @@ class _FolderWalk:
                 if kustomization.is_misnamed(name) and entry.is_file(follow_symlinks=False)
             )
         self.discovery.charts += [folder.display_name] * (CHART_FILE in entries and not owned)
+        if "templates" in entries and not owned:
+            right = VALUES_FILE if CHART_FILE in entries else CHART_FILE
+            self.discovery.misnamed_of_charts += (
+                (join(folder.display_name, name), right)
+                for name in entries
+                if right not in entries
+                and f"{name.rpartition('.')[0]}.yaml".lower() == right.lower()
+            )
         if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
             self.discovery.settings.append(folder.display_name)
         return owned

@@ -70,6 +70,10 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
         return _failure(build.folder, *error.args)
     if done.returncode == 0 or len(done.stdout) > build.bounds.most:
         return done.stdout
+    reach = build.reach
+    every = (*reach.folders, *reach.bare, *reach.kustomizations, *reach.resources, *reach.others)
+    if closed := boxed.shut_out((build.folder, *every)):
+        return closed
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
     words = boxed.words(words.replace(os.path.realpath(place), build.folder))
     position = _operation(words, build)

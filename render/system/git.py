@@ -131,17 +131,18 @@ def run(  # noqa: PLR0913 - what a program is started with
     most: int = sys.maxsize,
     seconds: float | None = None,
     processor_seconds: int = _BOUNDS["RLIMIT_CPU"],
+    nothing: int = 0,
 ) -> bytes:
     """What ``git WORDS`` prints about the repository around *folder*, given *stdin*. Raises GitError.
 
     Which repository that is, we say: git would take a folder for one that only has the files of one, and the work tree
     where its configuration has it. *without*: variables of ours that git is not given. Once it has printed more than
-    *most* bytes it is stopped, and the answer is a byte longer than that. Raises TimeoutExpired after
-    *seconds*, ExhaustedError after *processor_seconds*.
+    *most* bytes it is stopped, and the answer is a byte longer than that. *nothing* is the status by which it says that
+    there is no answer. Raises TimeoutExpired after *seconds*, ExhaustedError after *processor_seconds*.
     """
     return _run(
         folder, words, around=_around(folder, without), without=without, stdin=stdin, most=most,
-        seconds=seconds, processor_seconds=processor_seconds,
+        seconds=seconds, processor_seconds=processor_seconds, nothing=nothing,
     )  # fmt: skip
 
 
@@ -176,6 +177,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     most: int = sys.maxsize,
     seconds: float | None = None,
     processor_seconds: int = _BOUNDS["RLIMIT_CPU"],
+    nothing: int = 0,
 ) -> bytes:
     program = processes.program("git")
     if not program:
@@ -198,7 +200,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
         )
     if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
         raise ExhaustedError(words[0], processor_seconds)
-    if done.returncode and len(done.stdout) <= most:
+    if done.returncode not in {0, nothing} and len(done.stdout) <= most:
         raise _refusal(done.stderr, words[0])
     return done.stdout
 
@@ -510,6 +512,17 @@ def ignored(folder: str) -> frozenset[str]:
     if b"./" in listed:
         return frozenset()
     return frozenset(os.path.join(folder, os.fsdecode(name).rstrip("/")) for name in listed if name)
+
+
+def would_ignore(folder: str, paths: Collection[str]) -> frozenset[str]:
+    """Those of the resolved *paths* of the repository around *folder* that git would ignore if they were there.
+
+    As files or as folders. Raises GitError.
+    """
+    names = b"".join(os.fsencode(f"{path}\0{path}/\0") for path in paths)
+    words = ("check-ignore", "-z", "--stdin")
+    listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
+    return frozenset(os.fsdecode(name).rstrip("/") for name in listed if name)
 
 
 def _special_patterns(folder: str) -> str:

@@ -44,6 +44,12 @@ def unwritable(error: OSError, target: str) -> Diagnostic:
     if isinstance(error, ChangedError):
         message = f"nothing was written, since {file} has changed after it was read"
         cure = "run the same command again"
+    elif error.errno == errno.EISDIR:
+        cure = (
+            "name a file in it"
+            if os.path.isdir(file)
+            else "name a file: with a / at its end this is a folder"
+        )
     elif isinstance(error, TornError):
         others = len(error.replaced) - _NAMED
         named = [*error.replaced[:_NAMED], *([f"{others} more"] if others > 0 else [])]

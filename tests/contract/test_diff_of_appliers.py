@@ -396,6 +396,40 @@ def test_a_path_that_was_never_there_is_no_matter(path: str, repository: Reposit
     assert f"not evaluated: app path does not exist: {path}" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("remote", "revision", "is_told"),
+    [
+        (HERE, "main", True),
+        (HERE, "v1.2", False),  # that may have it
+        (
+            f"https://other.example/{HERE.rpartition('/')[2]}",
+            "main",
+            False,
+        ),  # so may another of that name
+    ],
+)
+def test_an_application_of_a_folder_that_is_not_there_is_a_warning(
+    remote: str,
+    revision: str,
+    is_told: bool,  # noqa: FBT001
+    repository: Repository,
+) -> None:
+    """Argo CD says so too, and leaves what was applied before."""
+    repository.git("remote", "set-url", "origin", remote)
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    text = deployed("one", "vms/onne").replace("path:", f"targetRevision: {revision}, path:")
+    repository.write("deploy/one.yaml", text)
+    checked = repository.run("check", ".")
+    assert checked.returncode == 0
+    assert ("VR110" in checked.stdout) == is_told
+    if is_told:
+        message = (
+            "warning VR110 unreadable: Application argocd/one: app path does not exist: vms/onne"
+        )
+        assert message in checked.stdout
+        assert "  help: did you mean one?\n" in checked.stdout
+
+
 def test_a_folder_in_which_other_files_are_left_is_there(repository: Repository) -> None:
     repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
     repository.write("vms/one/README.md", "Nobody reads this\n")

@@ -51,6 +51,23 @@ UNMET = [
 ]  # fmt: skip
 
 
+def test_the_command_that_explains_finds_what_stands_around_the_input(
+    messages: "pytest.CaptureFixture[str]",
+) -> None:
+    """It looks around nothing but a whole repository."""
+    Path(".git").mkdir()
+    put("defs/large.yaml", instancetype("large", cpus=4))
+    put("more/far.yaml", vm("far", namespace="prod", instancetype="large"))
+    put(
+        "more/prod.virt-test.yaml",
+        expecting("{vms: far, vmi: {spec: {domain: {cpu: {sockets: 3}}}}}"),
+    )
+    assert invoke(["test", "more"]) == Exit.FINDINGS
+    command = messages.readouterr().out.partition("see: virt-render ")[2].strip().split(" ")
+    assert command == ["explain", "prod/far", "spec.domain.cpu.sockets", "."]
+    assert invoke(command) == Exit.OK
+
+
 @pytest.mark.parametrize("text", MET)
 def test_what_is_as_expected_says_nothing(
     text: str, messages: "pytest.CaptureFixture[str]"
@@ -152,6 +169,29 @@ def test_without_a_file_nothing_passes(messages: "pytest.CaptureFixture[str]") -
     assert invoke(["test", "vms"]) == Exit.FINDINGS
     printed = messages.readouterr().out
     assert "no file *.virt-test.yaml in vms\n  help: write one beside the VMs" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("vms/prod.virt-test.yml", "vms/prod.virt-test.yaml"),
+        ("prod-virt-test.yaml", "prod.virt-test.yaml"),
+        ("virt-tests.yaml", "vms.virt-test.yaml"),
+    ],
+)
+def test_expectations_under_another_name_are_told(
+    name: str, right: str, messages: "pytest.CaptureFixture[str]"
+) -> None:
+    """Nobody would know that they are not looked at."""
+    put("met.virt-test.yaml", expecting("{vms: web, findings: []}"))
+    put("notes-virt-test.yaml", "kind: Test\n")
+    put(name, expecting("{vms: web, findings: []}"))
+    assert invoke(["test"]) == Exit.USAGE
+    printed = messages.readouterr().out
+    assert f"{name}:1:1: error VR801 invalid-setting: {name} is not read: " in printed
+    assert f"  help: call it {right}\n" in printed
+    assert "notes" not in printed
+    assert invoke(["test", name]) == Exit.OK
 
 
 def test_settings_are_those_of_the_file_and_options_win(

@@ -1261,16 +1261,59 @@ def test_what_lists_a_file_that_is_missing_is_an_error_beside_a_vm_that_none_lis
     assert done.returncode == Exit.UNREADABLE
     assert "kustomize build base: " in done.stdout
     assert "needed by overlays/prod, overlays/test" in done.stdout
-    assert "notes" not in done.stdout
+    assert "error VR116 kustomize-failed: kustomize build notes" not in done.stdout
     put(overlays / "other/kustomization.yaml", "resources: [../base/vm.yaml]\n")
     done = run(overlays, "check", ".")
-    assert "overlays/prod" not in done.stdout
+    assert "kustomize build overlays" not in done.stdout
     assert "4 kustomizations with missing resources" in done.stderr
     (overlays / "other/kustomization.yaml").unlink()
     put(overlays / "base/sub/kustomization.yaml", "resources: []\n")
     (overlays / "base/vm.yaml").rename(overlays / "base/sub/vm.yaml")
     done = run(overlays, "check", ".")
-    assert "overlays/prod" not in done.stdout
+    assert "kustomize build overlays" not in done.stdout
+
+
+def test_what_lists_a_file_that_is_not_there_is_a_warning_where_nobody_knows_of_vms(
+    overlays: Path,
+) -> None:
+    """Once for each path, at its entry; others may put there what git ignores, and what is not the repository's."""
+    put(overlays / ".gitignore", "made/\n/local.yaml\n")
+    for name in ("x", "y"):
+        listed = "[../../notes/bas, ../../made, ../../../out, note.yaml]"
+        put(overlays / f"others/{name}/kustomization.yaml", f"resources: {listed}\n")
+    put(overlays / "kustomization.yaml", "resources: [local.yaml]\n")
+    done = run(overlays, "check", ".")
+    assert done.returncode == Exit.OK
+    assert done.stdout == (
+        "others/x/kustomization.yaml:1:13: warning VR116 kustomize-failed: kustomize cannot build others/x and 1"
+        " more: notes/bas is not there\n"
+        "  help: did you mean ../../notes/base?\n"
+        "others/x/kustomization.yaml:1:56: warning VR116 kustomize-failed: kustomize cannot build others/x:"
+        " others/x/note.yaml is not there\n"
+        "  help: mend the path, or take the entry out: nothing is there\n"
+        "others/y/kustomization.yaml:1:56: warning VR116 kustomize-failed: kustomize cannot build others/y:"
+        " others/y/note.yaml is not there\n"
+        "  help: mend the path, or take the entry out: nothing is there\n"
+    )
+    assert "3 kustomizations with missing resources" in done.stderr
+    assert run(overlays, "check", "--fail-on", "warning", ".").returncode != Exit.OK
+
+
+def test_of_many_files_that_are_not_there_a_handful_is_named(overlays: Path) -> None:
+    names = ", ".join(f"n{n}.yaml" for n in range(8))
+    put(overlays / "more/kustomization.yaml", f"resources: [{names}]\n")
+    printed = run(overlays, "check", ".").stdout
+    assert printed.count("warning VR116") == 5
+    assert "more/n4.yaml is not there, and 3 more paths of kustomizations (-v)\n" in printed
+
+
+def test_what_a_sparse_checkout_leaves_out_is_there_for_kustomizations(overlays: Path) -> None:
+    put(overlays / "more/kustomization.yaml", "resources: [../notes/base]\n")
+    commit(overlays)
+    git(overlays, "sparse-checkout", "set", "more", "base")
+    done = run(overlays, "check", ".")
+    assert done.stdout == ""
+    assert "1 kustomization with missing resources" in done.stderr
 
 
 @pytest.mark.parametrize(

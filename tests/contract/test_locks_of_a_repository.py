@@ -45,7 +45,7 @@ def test_each_root_gets_its_own_lock_and_uses_it(repository: Repository) -> None
     assert f"overlays/prod/{LOCK}\n" in told
     assert repository.fine("pin") == "nothing moved\n"
     assert repository.fine("pin", "--check") == ""
-    assert repository.fine("check") == ""
+    assert "VR6" not in repository.fine("check")
     repository.write("base/small.yaml", type_of("small", namespace="prod", kind=NAMESPACED, cpus=4))
     for folder in ("overlays/prod", "overlays/test"):
         built = repository.run("build", folder, "--pins", "require")
@@ -146,6 +146,16 @@ def test_half_merged_locks_below_are_all_resolved(repository: Repository) -> Non
     assert repository.run("check").returncode == Exit.FINDINGS
     repository.fine("pin", "--resolve")
     assert repository.fine("pin", "--check") == ""
+
+
+def test_where_no_lock_is_half_merged_that_is_said(repository: Repository) -> None:
+    """Of a folder without a lock of its own, too: it was one that cannot be read."""
+    done = repository.run("pin", "--resolve", ".")
+    assert "there is no lock in or below .\n" in done.stderr
+    repository.fine("pin")
+    done = repository.run("pin", "--resolve", ".")
+    assert "no lock has a conflict in or below .\n" in done.stderr
+    assert done.returncode == Exit.USAGE
 
 
 @pytest.mark.parametrize("at_the_top", [False, True])

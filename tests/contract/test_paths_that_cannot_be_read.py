@@ -96,7 +96,18 @@ def beside(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("words", _OF_ALL, ids=" ".join)
-@pytest.mark.parametrize("closed", ["vms/other.yaml", "others", "built/vm.yaml", "built"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "vms/other.yaml",
+        "others",
+        "built/vm.yaml",
+        "built",
+        "chart/templates",
+        "chart/templates/vm.yaml",
+        "chart/values.yaml",
+    ],
+)
 def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
     words: tuple[str, ...], closed: str, beside: Path
 ) -> None:
@@ -105,6 +116,9 @@ def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
     put(beside / "others/vm.yaml", vm("third", memory="1Gi"))
     put(beside / "built/vm.yaml", vm("fourth", memory="1Gi"))
     put(beside / "built/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(beside / "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    put(beside / "chart/templates/vm.yaml", vm("fifth", memory="1Gi"))
+    put(beside / "chart/values.yaml", "a: b\n")
     whole = process.run(*words, ".", cwd=beside, VIRT_RENDER_TESTS_HELD_BACK="1")
     assert whole.returncode == Exit.OK
     (beside / closed).chmod(0)
@@ -117,3 +131,48 @@ def test_what_may_not_be_read_below_is_an_error_of_what_tells_of_all_vms(
     assert closed.partition("/vm.yaml")[0] in done.stdout + done.stderr
     assert "3 paths that cannot be read" not in done.stderr
     assert named.returncode == Exit.OK, named.stdout + named.stderr
+
+
+@pytest.mark.parametrize("closed", ["built", "built/vm.yaml", "chart/templates", "chart"])
+def test_what_keeps_programs_out_is_named_also_where_root_could_read_it(
+    closed: str, tmp_path: Path
+) -> None:
+    """In their box they have none of root's privileges: in a container, root meets the files of another user."""
+    (tmp_path / ".git").mkdir()
+    put(tmp_path / "built/vm.yaml", vm("fourth", memory="1Gi"))
+    put(tmp_path / "built/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    put(tmp_path / "chart/templates/vm.yaml", vm("fifth", memory="1Gi"))
+    (tmp_path / closed).chmod(0)
+    done = process.run("check", ".", cwd=tmp_path)
+    (tmp_path / closed).chmod(0o700)
+    assert done.returncode == Exit.UNREADABLE, done.stdout + done.stderr
+    message = f"{closed}: error VR110 unreadable: cannot read {closed}: Permission denied\n"
+    assert done.stdout.startswith(message)
+
+
+def test_a_base_that_may_not_be_read_is_not_taken_for_one_without_a_kustomization(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".git").mkdir()
+    put(tmp_path / "base/kustomization.yaml", "resources: []\n")
+    put(tmp_path / "prod/kustomization.yaml", "resources: [../base]\n")
+    (tmp_path / "base").chmod(0)
+    done = process.run("build", "prod", cwd=tmp_path, VIRT_RENDER_TESTS_HELD_BACK="1")
+    (tmp_path / "base").chmod(0o700)
+    assert done.returncode == Exit.UNREADABLE
+    assert "base: error VR110 unreadable: cannot read base: Permission denied\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "cure"),
+    [("new/", "name a file: with a / at its end this is a folder"), (".", "name a file in it")],
+)
+def test_a_report_into_a_folder_is_told_what_to_name(
+    target: str, cure: str, tmp_path: Path
+) -> None:
+    done = process.run("report", "-o", target, cwd=tmp_path)
+    assert (
+        f"error VR121 unwritable: cannot write {target}: Is a directory\n  help: {cure}\n"
+        in done.stderr
+    )

@@ -1746,6 +1746,30 @@ def test_a_chart_without_vms_by_default_is_counted(helm: str) -> None:
         assert "not looked at: 1 Helm chart without a VM by default (-v)" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Chart.yaml", "chart.yaml"),
+        ("Chart.yaml", "Chart.yml"),
+        ("values.yaml", "values.yml"),
+        ("values.yaml", "Values.yaml"),
+    ],
+)
+def test_a_file_of_a_chart_under_another_name_is_counted(
+    right: str, wrong: str, helm: str, kustomize: str
+) -> None:
+    """Helm does not read it; the values of which somebody names."""
+    what = "file of a chart with another name than helm reads"
+    assert what not in unseen(read(helm, kustomize))
+    Path("charts/vm", right).rename(Path("charts/vm", wrong))
+    assert unseen(read(helm, kustomize))[what] == 1
+    note = f"charts/vm/{wrong} skipped: helm reads {right}: call it that\n"
+    assert note in virt_render(helm, "check", ".", "-v").stdout
+    if right == "values.yaml":
+        put("apps/web.yaml", application(f"valueFiles: [{wrong}]"))
+        assert what not in unseen(read(helm, kustomize))
+
+
 @pytest.mark.parametrize("generator", ["configMapGenerator", "secretGenerator"])
 def test_a_vm_in_a_config_map_is_counted(helm: str, kustomize: str, generator: str) -> None:
     """A job may apply it; as a resource it is read."""

@@ -60,7 +60,7 @@ _FILES = {
     "ansible/group_vars/all.yml": f"{_DUPLICATE_KEYS}broken: [\n",
     "jinja/vm.yaml": vm("web").replace("runStrategy: Always", "runStrategy: {% if x %}Always{% endif %}"),
     "values/prod.yaml": _DUPLICATE_KEYS,
-    "broken/kustomization.yaml": "resources: [gone.yaml]\n",
+    "broken/kustomization.yaml": "resources: [../../gone.yaml]\n",
     "remote/kustomization.yaml": "resources: ['https://example.com/base?ref=v1']\n",
     "cyclic/a/kustomization.yaml": "resources: [../b]\n",
     "cyclic/b/kustomization.yaml": "resources: [../a]\n",

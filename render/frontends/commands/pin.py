@@ -548,6 +548,12 @@ def _resolve_all(request: Request) -> Answer:
     torn = [] if request.reading.lock else walk.torn_locks(folder, request.reading.limits)
     if torn and target not in torn and os.path.lexists(target) and _is_torn(target, request):
         torn.insert(0, target)
+    if not torn and not request.reading.lock and not os.path.lexists(target):
+        known = walk.locks(folder)
+        message = "no lock has a conflict" if known else "there is no lock"
+        cure = "'virt-render pin' updates a lock" if known else "'virt-render pin' writes one"
+        fault = codes.USAGE.at(Location(), f"{message} in or below {folder}", help=cure)
+        return Answer(faults=[fault])
     merged: list[tuple[str, Pinned]] = []
     faults: list[Diagnostic] = []
     for file in torn or [target]:

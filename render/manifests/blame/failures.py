@@ -99,14 +99,26 @@ def blame(words: str, file: str, reach: Reach, limits: Limits) -> BuildFault:
     loaded = kustomization.load(file, limits)
     if re.search(r"kustomization\S* is empty", words) and not loaded.diagnostics:
         return BuildFault((file, 1, 1), "list under resources: what it is made of")
-    if len(loaded.documents) != 1 or not isinstance(loaded.documents[0].body, dict):
-        return BuildFault()
-    broken = _Broken(file, loaded.documents[0], loaded.data, loaded.references[0], reach, limits)
+    broken = _broken(file, loaded, reach, limits)
     for expression, find in _ROWS:
         match = re.search(expression, words)
-        if match:
+        if match and broken is not None:
             return find(broken, match)
     return BuildFault()
+
+
+def absent(file: str, path: str, reach: Reach, limits: Limits) -> BuildFault:
+    """Which entry of the kustomization *file*, one of those of *reach*, means *path*, which is not there."""
+    broken = _broken(file, kustomization.load(file, limits), reach, limits)
+    return _absent(broken, path) if broken is not None else BuildFault()
+
+
+def _broken(
+    file: str, loaded: kustomization.LoadedKustomization, reach: Reach, limits: Limits
+) -> _Broken | None:
+    if len(loaded.documents) != 1 or not isinstance(loaded.documents[0].body, dict):
+        return None
+    return _Broken(file, loaded.documents[0], loaded.data, loaded.references[0], reach, limits)
 
 
 def _single(found: Iterable[Any]) -> Any:
@@ -117,7 +129,11 @@ def _single(found: Iterable[Any]) -> Any:
 
 def _missing(broken: _Broken, match: re.Match[str]) -> BuildFault:
     """A file or folder that is not there."""
-    wanted = os.path.realpath(match[1])
+    return _absent(broken, match[1])
+
+
+def _absent(broken: _Broken, path: str) -> BuildFault:
+    wanted = os.path.realpath(path)
     folder = os.path.dirname(broken.file) or "."
     named = [
         reference

@@ -226,6 +226,8 @@ def _ended(
     exceeded = _exceeded(done, limits)
     if exceeded:
         return _failure(folder, *exceeded)
+    if closed := boxed.shut_out(layout.folders_and_files(folder)):
+        return closed
     words = boxed.words(done.stderr.decode("utf-8", "replace"))
     for copy, file in copies.items():
         words = words.replace(copy, file)

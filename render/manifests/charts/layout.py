@@ -156,12 +156,24 @@ def chart_files(folder: str) -> Iterator[str]:
 
     But for what git keeps for itself, which is no part of a chart.
     """
+    for above, names in _walked(folder):
+        for name in names:
+            if name != files.GIT:
+                yield os.path.join(above, name)
+
+
+def folders_and_files(folder: str) -> Iterator[str]:
+    """The folders of these files, too: *folder* and all below."""
+    for above, names in _walked(folder):
+        yield above
+        yield from (os.path.join(above, name) for name in names)
+
+
+def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
     seen: set[str] = set()
     for above, folders, names in os.walk(folder, followlinks=True):
         folders[:] = sorted(name for name in folders if _is_new(os.path.join(above, name), seen))
-        for name in sorted(names):
-            if name != files.GIT:
-                yield os.path.join(above, name)
+        yield above, sorted(names)
 
 
 def names_of_templates(folder: str, limits: Limits) -> set[str]:

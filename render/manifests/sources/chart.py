@@ -204,6 +204,9 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
     if intake.reading.helm != "never":
         filled()
         if into.unbuilt and not any(map(helm.is_broken, into.unbuilt)):
+            closed = [fault for fault in into.unbuilt if files.is_denied(fault)]
+            if intake.demands_closed and closed:
+                return
             into.diagnostics = [skipped(folder, fault.message) for fault in into.unbuilt]
             into.unbuilt = []
         _pass_over_printed(intake, folder, into)

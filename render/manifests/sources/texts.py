@@ -89,6 +89,21 @@ class Texts:
             self._charts[chart] = self._is_in_chart(chart)
         return self._charts[chart]
 
+    @staticmethod
+    def closed_in_chart(chart: str) -> list[str]:
+        """The files and folders of the templates of *chart* that may not be read."""
+        templates = os.path.join(chart, "templates")
+        below = (
+            os.path.join(at, name)
+            for at, folders, names in os.walk(templates)
+            for name in (*folders, *names)
+        )
+        return [
+            path
+            for path in (templates, *below)
+            if os.path.exists(path) and not os.access(path, os.R_OK)
+        ]
+
     def _is_in_chart(self, chart: str) -> bool:
         templates = list(_below(os.path.join(chart, "templates")))
         if self.any(templates):

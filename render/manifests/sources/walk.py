@@ -1,5 +1,6 @@
 """Folders and files: what of them is read as it is, and what is left to be built or filled in."""
 
+import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -182,11 +183,12 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
             intake, top, reach, into, discovered, is_named=top == folder and len(tops) == 1
         )
     ]
+    _name_absent(intake, reaches, into)
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
-    unread = Unread(reached, discovered.charts)
     hidden = _hidden(discovered, omitted)
     places = _Asking(wanted, asking, reaches, discovered, hidden, named)
-    unread = _used(intake, folder, places, unread, into)
+    unread = _used(intake, folder, places, Unread(reached, discovered.charts), into)
+    _name_misnamed_of_charts(intake, discovered, unread.uses, into)
     unread = _with_gathered(intake, apart, unread)
     _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, places, allowed, unread, into)
@@ -230,6 +232,7 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
 
 def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
     """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
+    _name_closed(intake, discovered.charts, into)
     named = discover.printable(folder)
     met = [
         found
@@ -283,6 +286,32 @@ def _name_misnamed(intake: SourceIntake, discovered: Discovery, into: Documents)
                     help=f"call it {kustomization.FILES[0]}",
                 )
             )
+
+
+def _name_misnamed_of_charts(
+    intake: SourceIntake, discovered: Discovery, uses: Sequence["FolderUse"], into: Documents
+) -> None:
+    """Say in *into* which files of charts of VMs have a name by which helm does not find them, nor *uses* name them."""
+    used = {*intake.reading.chart.values}.union(
+        *(use.release.values for use in uses if use.release)
+    )
+    named = {*map(os.path.realpath, used)}
+    for file, right in discovered.misnamed_of_charts:
+        is_used = os.path.realpath(file) in named
+        if not is_used and intake.texts.in_chart(os.path.dirname(file) or "."):
+            into.unseen.add("file of a chart with another name than helm reads", file)
+            into.diagnostics.append(skipped(file, f"helm reads {right}: call it that"))
+
+
+def _name_absent(
+    intake: SourceIntake, reaches: Mapping[str, kustomization.Reach], into: Documents
+) -> None:
+    """Say in *into* what kustomizations with these *reaches* list that is not there, of those nobody builds here."""
+    unbuilt = {top: reach for top, reach in reaches.items() if (top, "") in into.unfilled}
+    if unbuilt and GIT in intake.reading.programs:
+        from render.manifests.sources import absent
+
+        into.diagnostics += absent.warnings(intake, unbuilt)
 
 
 def _name_settings(discovered: Discovery, into: Documents) -> None:
@@ -431,6 +460,14 @@ def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Document
         if missing:
             into.unseen.add("Helm chart with dependencies of elsewhere", chart)
             into.diagnostics.append(skipped(chart, f"it wants the charts {', '.join(missing)}"))
+
+
+def _name_closed(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
+    """Say in *into* which templates of *charts* may not be read: VMs may stand there."""
+    if intake.demands_closed:
+        error = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        closed = chain.from_iterable(map(intake.texts.closed_in_chart, charts))
+        into.diagnostics += (intake.met(files.unreadable(path, error)) for path in closed)
 
 
 def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> None:

@@ -15,6 +15,7 @@ from render.manifests.uses.patterns import DirectoryPatterns
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
+    AbsentError,
     ElsewhereError,
     FolderUse,
     KustomizationEdit,
@@ -130,6 +131,9 @@ class _Application(NamedTuple):
             return self._use_of(folder, path, source, assumptions)
         except UnevaluatedError as error:
             error.use = (folder, self.title)
+            if isinstance(error, AbsentError):
+                is_read = text_at(source, "targetRevision") in _BRANCHES
+                error.is_certain = is_read and not assumptions
             raise
 
     def _demand(self, folder: str, place: FieldPath) -> None:

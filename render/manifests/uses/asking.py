@@ -1,5 +1,6 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +8,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import relevance
 from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
@@ -17,6 +18,7 @@ from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import did_you_mean
 from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import get
@@ -166,6 +168,8 @@ class _Evaluation:
                     elif isinstance(use, AbsentError):
                         notes.append(_note(document, use))
                         fault = _fault(document, use, self._limits)
+                        if use.is_certain:
+                            notes.append(_warning(fault, use))
                         for title in ("", use.use[1]):
                             unfilled.setdefault((use.use[0], title), []).append(fault)
                     else:
@@ -331,3 +335,13 @@ def _fault(document: Document, error: AbsentError, limits: Limits) -> Diagnostic
     place = Location(file=file, line=line, column=column)
     help_ = f"correct the path, or delete what names it too: {error.use[1]}"
     return codes.UNREADABLE.at(place, f"{error.use[1]}: {error}", help=help_)
+
+
+def _warning(fault: Diagnostic, error: AbsentError) -> Diagnostic:
+    """*fault* as it is told by itself, with what is called like the folder that *error* says is not there."""
+    above, name = os.path.split(error.folder)
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # that is not there either
+        names = [entry.name for entry in os.scandir(above or ".") if entry.is_dir()]
+    cure = did_you_mean(name, sorted(names), fault.help)
+    return fault._replace(severity=Severity.WARNING, help=cure)

@@ -117,12 +117,14 @@ class UnevaluatedError(Exception):
 class AbsentError(UnevaluatedError):
     """Nothing is in this repository where an object says: nothing of that is applied, and nothing deleted.
 
-    *place*: the field that says so.
+    *folder* is what is not there, *place* the field that says so; *is_certain*: it means this repository as it is read.
     """
 
     def __init__(self, reason: str, folder: str, place: FieldPath) -> None:
         super().__init__(reason, f"{reason}: {folder}")
+        self.folder = folder
         self.place = place
+        self.is_certain = False
 
 
 class ElsewhereError(Exception):

@@ -37,7 +37,8 @@ from render.system.git import GitError
 class GivenMachine(NamedTuple):
     """A VM of an input: what it is in each of the *forms* that somebody asks for, and what was found about it.
 
-    *is_rendered*: something comes of it at all. *definitions*: the files of what it names and that is in force.
+    *is_rendered*: something comes of it at all. *definitions*: the files of what it names and that is in force, ``""``
+    for what was found around the input.
     *effect*: the worst that becomes of it by the change, ``""`` where nobody asks or knows.
     """
 
@@ -160,11 +161,11 @@ def _machines(part: FleetPart, work: Work, forms: Iterable[str]) -> list[GivenMa
 
 
 def _definers(machine: Machine) -> Iterator[str]:
-    """The files of the definitions that are in force for *machine*."""
+    """The files of the definitions that are in force for *machine*; ``""`` for one that was found around the input."""
     for definition in (machine.instancetype, machine.preference):
         resource = definition and (definition.resource or definition.elsewhere)
-        if resource and resource.origin:
-            yield os.path.realpath(resource.origin.file)
+        if resource:
+            yield os.path.realpath(resource.origin.file) if resource.origin else ""
 
 
 def _forget(_body: Tree, _source: int | None) -> None:

@@ -13,7 +13,8 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
-from render.model.resource import Origin
+from render.model.regex import pattern
+from render.model.resource import OWN, Origin, text_at
 from render.report.impact.review import RANKED
 from render.settings import OPTIONS, Layer, Source, decide, is_file_name
 from render.system import files
@@ -28,6 +29,8 @@ _SPEC = ("given", "expect")
 _CONDITIONS = ("paths", "before", "settings")
 _EXPECTED = ("name", "vms", *FORMS, "findings", "change")
 _SUBJECTS = (*FORMS, "findings", "change")
+#: What is meant for the end of the name of a file with expectations.
+_MISNAMED = pattern(r"(?i)virt[-_.]?tests?\.ya?ml$")
 
 
 class Expectation(NamedTuple):
@@ -69,8 +72,11 @@ class ExpectationsFile(NamedTuple):
         return Location(path=path, index=0, file=self.path)
 
 
-def found(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
-    """The files with expectations that *paths* name, and those below folders, sorted; what cannot be read."""
+def found(paths: Sequence[str], limits: Limits) -> tuple[list[str], list[Diagnostic]]:
+    """The files with expectations that *paths* name, and those below folders, sorted; what is not read, and why.
+
+    What is no file of expectations but for its name is not: nobody would know that it is not looked at.
+    """
     names: dict[str, str] = {}
     faults: list[Diagnostic] = []
     for path in map(tidy, paths):
@@ -81,7 +87,33 @@ def found(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
         faults += (diagnostic for diagnostic in walked.diagnostics if diagnostic.is_error)
         for file, real in walked.expectations:
             names.setdefault(real, file)
+        faults += (
+            _misnamed(file)
+            for file, _ in walked.files
+            if _MISNAMED.search(file) and _holds_expectations(file, limits)
+        )
     return sorted(names.values()), faults
+
+
+def _holds_expectations(file: str, limits: Limits) -> bool:
+    data = files.read(file, file, limits.file_bytes)
+    documents = read(data, file, limits).documents if isinstance(data, bytes) else []
+    return any(
+        text_at(document.body, "kind") == KIND
+        and text_at(document.body, "apiVersion").partition("/")[0] == OWN
+        for document in documents
+    )
+
+
+def _misnamed(file: str) -> Diagnostic:
+    folder, name = os.path.split(file)
+    stem = _MISNAMED.sub("", name).rstrip(".-_") or "vms"
+    right = discover.join(folder or ".", stem + discover.EXPECTATIONS)
+    return codes.INVALID_SETTING.at(
+        Location(file=file, line=1, column=1),
+        f"{file} is not read: names of files with expectations end in {discover.EXPECTATIONS}",
+        help=f"call it {right}",
+    )
 
 
 def loaded(path: str, limits: Limits, locked: str = "") -> ExpectationsFile:

@@ -27,7 +27,7 @@ from render.yaml.budget import MOST_ERRORS
 
 def test(request: Request, work: Work) -> Answer:
     """What is not as expected; as JUnit also what is."""
-    names, faults = found(request.paths or (".",))
+    names, faults = found(request.paths or (".",), request.reading.limits)
     if not names and not faults:
         where = " ".join(request.paths) or "the current folder"
         message = f"no file *.virt-test.yaml in {where}"

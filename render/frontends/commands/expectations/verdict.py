@@ -16,6 +16,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.nearest import did_you_mean
 from render.model.tree import Tree
+from render.system.files import repository
 
 _HINTS = 20
 
@@ -99,7 +100,10 @@ def _explaining(machine: GivenMachine, form: str, path: FieldPath, file: Expecta
     whole = list(path)
     while whole and isinstance(whole[-1], int):
         whole.pop()
-    command = f"virt-render explain {machine.name} {fieldpath.text(tuple(whole))} {file.paths[0]}"
+    (folder,) = file.paths
+    if "" in machine.definitions:  # explain looks around nothing but a whole repository
+        folder = os.path.relpath(repository(os.path.realpath(folder)) or folder)
+    command = f"virt-render explain {machine.name} {fieldpath.text(tuple(whole))} {folder}"
     return f"see: {command}"
 
 

@@ -1,0 +1,79 @@
+"""Kustomizations that list what is not there: kustomize refuses them, though nobody knows whether they make VMs."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.manifests.discover import boundary, inside
+from render.manifests.kustomization import Reach
+from render.manifests.sources.intake import SourceIntake
+from render.model.counting import counted
+from render.system import files
+
+_MOST = 5
+"""Files and folders that are named one by one."""
+
+
+def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnostic]:
+    """That kustomize refuses what has these *reaches*, each file and folder that is not there at its first entry.
+
+    Not where somebody else may put there what is missing: git ignores it, a sparse checkout leaves it out, or it stands
+    in a submodule that is not checked out. Nor for what is outside of the repository.
+    """
+    lacking: dict[str, dict[str, Reach]] = {}
+    for top, reach in reaches.items():
+        for path in reach.resources:
+            if not os.path.lexists(path):
+                lacking.setdefault(os.path.realpath(path), {})[top] = reach
+    if not lacking:
+        return []
+    top = boundary(os.path.realpath(next(iter(reaches))))
+    meant = _meant(top, [path for path in lacking if top and inside(path, (top,))])
+    found = [*filter(None, (_warning(intake, path, lacking[path]) for path in meant))]
+    rest = len(found) - _MOST
+    if rest > 0:
+        last = found[_MOST - 1]
+        words = f"{last.message}, and {counted(rest, 'more path')} of kustomizations (-v)"
+        found[_MOST - 1 :] = [last._replace(message=words)]
+    return found
+
+
+def _meant(top: str, paths: Sequence[str]) -> Iterator[str]:
+    """Those of the resolved *paths* that nobody else puts into the repository *top*; none where git cannot say so."""
+    from render.system import git
+
+    if not paths or not files.repository(top) or files.is_checkout(top):
+        return
+    try:
+        left_out = {os.path.join(top, os.fsdecode(name)) for _, _, name in git.skipped(top)}
+        elsewhere = {*git.would_ignore(top, paths), *git.absent_submodules(top)}
+    except git.GitError:
+        return
+    for path in paths:
+        is_left_out = any(inside(name, (path,)) for name in left_out)
+        if not (is_left_out or inside(path, elsewhere)):
+            yield path
+
+
+def _warning(intake: SourceIntake, path: str, reaches: Mapping[str, Reach]) -> Diagnostic | None:
+    """What is wrong with the kustomizations of *reaches*, which list *path*."""
+    from render.manifests.blame import failures
+
+    reach = next(iter(reaches.values()))
+    for file in reach.kustomizations:
+        fault = failures.absent(file, path, reach, intake.limits)
+        if fault.place is not None:
+            folder = os.path.dirname(file) or "."
+            others = len(reaches.keys() - {folder})
+            needed = f" and {others:,} more" if others else ""
+            message = (
+                f"kustomize cannot build {folder}{needed}: {os.path.relpath(path)} is not there"
+            )
+            return codes.KUSTOMIZE_FAILED.at(
+                Location(file=fault.place[0], line=fault.place[1], column=fault.place[2]),
+                message,
+                help=fault.cure,
+                severity=Severity.WARNING,
+            )
+    return None
