@@ -164,6 +164,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         _name_omitted(omitted, into)
     _name_settings(discovered, into)
     _name_misnamed(intake, discovered, into)
+    _add_charts_below(intake, discovered)
     _name_incomplete(intake, discovered.charts, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
@@ -399,6 +400,16 @@ def _manifests_below(path: str) -> Iterator[str]:
             file = os.path.join(at, name)
             if name.endswith(discover.YAML) and not os.path.islink(file):
                 yield file
+
+
+def _add_charts_below(intake: SourceIntake, discovered: Discovery) -> None:
+    """Take the charts below kustomizations that none of these has to do with for charts like all others."""
+    if discovered.owned_charts:
+        from render.manifests.sources import charts_below
+
+        known = intake.limits, intake.kustomizations
+        found = charts_below.apart(discovered.owned_charts, discovered.kustomizations, *known)
+        discovered.charts[:] = discover.outermost((*discovered.charts, *found))
 
 
 def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
