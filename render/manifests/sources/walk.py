@@ -1,5 +1,6 @@
 """Folders and files: what of them is read as it is, and what is left to be built or filled in."""
 
+import errno
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -748,10 +749,21 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.diagnostics.append(skipped(file, discover.TESTED))
     elif owner := kustomization.user_of(real, intake.limits):
         into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+    elif not os.path.lexists(file) and file not in intake.reading.buffers:
+        into.diagnostics.append(_not_there(file))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
     else:
         _demand(file, real, into)
+
+
+def _not_there(file: str) -> Diagnostic:
+    """That nothing is called *file*, and what is meant with it."""
+    from render.manifests.blame import missing
+
+    near = missing.near_path(file)
+    fault = files.unreadable(file, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+    return fault._replace(help=f"did you mean {discover.printable(near)}?" if near else "")
 
 
 def _demand(file: str, real: str, into: Documents) -> None:
