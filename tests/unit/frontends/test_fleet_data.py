@@ -181,6 +181,18 @@ def test_used_by_says_who_is_pinned(ask: Ask) -> None:
     assert answer.out.count("pinned (instancetype)") == 2
 
 
+def test_pins_that_ended_stand_together_on_the_page(ask: Ask) -> None:
+    files = {name: text for name, text in FLEET.items() if name != "c.yaml"}
+    assert ask("pin", files=files).exit == Exit.OK
+    changed = {
+        name: FLEET[name].replace("name: small", "name: large") for name in ("a.yaml", "b.yaml")
+    }
+    page = ask("report", "--format", "html", files=changed).out
+    assert page.count("VirtualMachineClusterInstancetype small that each of them is pinned to") == 1
+    one = ask("report", "--format", "html", files={"b.yaml": FLEET["b.yaml"]}).out
+    assert "VirtualMachineClusterInstancetype small that prod/a is pinned to" in one
+
+
 def test_a_vm_that_does_not_start_has_what_its_manifest_and_the_lock_say(ask: Ask) -> None:
     files = FLEET | {"c.yaml": vm("c", namespace="dev", instancetype="small")}
     assert ask("pin", files=files).exit == Exit.OK
