@@ -63,7 +63,6 @@ def suppress(
             silenced.add((resource.index, code))
         else:
             unused.append((resource, code))
-    impossible += () if reading else _misspelt(resources)
     kept = [diagnostic for diagnostic in every if silenced.isdisjoint(_keys(diagnostic))]
     faulty = {diagnostic.location.index for diagnostic in kept if diagnostic.is_error}
     idle = (
@@ -73,7 +72,7 @@ def suppress(
         and is_looked_through(resource)
         and is_enabled(CODES[code.partition(".")[0]])
     )
-    return (*kept, *impossible, *idle)
+    return (*kept, *impossible, *(() if reading else _misspelt(resources)), *idle)
 
 
 def _keys(diagnostic: Diagnostic) -> Iterator[tuple[int | None, str]]:

@@ -189,8 +189,8 @@ def test_pins_that_ended_stand_together_on_the_page(ask: Ask) -> None:
     }
     page = ask("report", "--format", "html", files=changed).out
     assert page.count("VirtualMachineClusterInstancetype small that each of them is pinned to") == 1
-    one = ask("report", "--format", "html", files={"b.yaml": FLEET["b.yaml"]}).out
-    assert "VirtualMachineClusterInstancetype small that prod/a is pinned to" in one
+    single = ask("report", "--format", "html", files={"b.yaml": FLEET["b.yaml"]}).out
+    assert "VirtualMachineClusterInstancetype small that prod/a is pinned to" in single
 
 
 def test_a_vm_that_does_not_start_has_what_its_manifest_and_the_lock_say(ask: Ask) -> None:
