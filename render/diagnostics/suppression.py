@@ -1,5 +1,6 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
@@ -8,12 +9,11 @@ from render.diagnostics.fix import Fix, remove
 from render.model import tree
 from render.model.hints import Any
 from render.model.nearest import did_you_mean, nearest
-from render.model.regex import pattern
 from render.model.resource import OWN, Resource
 
 PREFIX = f"{OWN}/ignore."
 #: The annotation that was meant for one, by the code in it.
-_CODED = pattern(r"(?i)([^/]+)/.*?(VR\d{3})(\.[a-z0-9-]+)?")
+_CODED = r"(?i)([^/]+)/.*?(VR\d{3})(\.[a-z0-9-]+)?"
 _WORD = "ignore"
 
 
@@ -135,7 +135,7 @@ def _misspelt(resources: Iterable[Resource]) -> Iterator[Diagnostic]:
 
 def _meant(key: str) -> str:
     """What the annotation *key* was probably meant to be called, if that is one of ours; else ``""``."""
-    if coded := _CODED.fullmatch(key):
+    if coded := re.fullmatch(_CODED, key):
         group, code, rule = coded.groups("")
         return f"{PREFIX}{code.upper()}{rule}" if nearest(group, (OWN,)) else ""
     group, _, word = key.partition("/")
