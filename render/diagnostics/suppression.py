@@ -1,5 +1,6 @@
 """Silencing a finding on one object: ``virt-render.dev/ignore.VRnnn: reason`` among its annotations."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
@@ -11,6 +12,9 @@ from render.model.nearest import did_you_mean, nearest
 from render.model.resource import OWN, Resource
 
 PREFIX = f"{OWN}/ignore."
+#: The annotation that was meant for one, by the code in it.
+_CODED = r"(?i)([^/]+)/.*?(VR\d{3})(\.[a-z0-9-]+)?"
+_WORD = "ignore"
 
 
 def _is_looked_through(_resource: Resource) -> bool:
@@ -46,7 +50,7 @@ def suppress(
     Nothing is known of what was not looked for: of codes that are not enabled (*is_enabled*), of an object that is not
     *is_looked_through*, and of one with an error, which may have kept others from being found.
     """
-    every = tuple(diagnostics)
+    every, resources = tuple(diagnostics), tuple(resources)
     names = _by_index(every)
     silenced: set[tuple[int | None, str]] = set()
     impossible: list[Diagnostic] = []
@@ -68,7 +72,7 @@ def suppress(
         and is_looked_through(resource)
         and is_enabled(CODES[code.partition(".")[0]])
     )
-    return (*kept, *impossible, *idle)
+    return (*kept, *impossible, *(() if reading else _misspelt(resources)), *idle)
 
 
 def _keys(diagnostic: Diagnostic) -> Iterator[tuple[int | None, str]]:
@@ -115,6 +119,27 @@ def _suppressions(
             number = code.partition(".")[0]
             if (number in CODES and CODES[number].of_text) is reading:
                 yield resource, code, reason if isinstance(reason, str) else ""
+
+
+def _misspelt(resources: Iterable[Resource]) -> Iterator[Diagnostic]:
+    """The annotations of *resources* that were meant to silence something, and are called otherwise."""
+    for resource in resources:
+        annotations = tree.get(resource.body, "metadata", "annotations")
+        for key in annotations if isinstance(annotations, dict) else ():
+            meant = "" if key.startswith(PREFIX) else _meant(key)
+            if meant:
+                place = at(resource, ("metadata", "annotations", key))
+                message = f"the annotation {key} suppresses nothing"
+                yield UNUSED_SUPPRESSION.at(place, message, help=f"did you mean {meant}?")
+
+
+def _meant(key: str) -> str:
+    """What the annotation *key* was probably meant to be called, if that is one of ours; else ``""``."""
+    if coded := re.fullmatch(_CODED, key):
+        group, code, rule = coded.groups("")
+        return f"{PREFIX}{code.upper()}{rule}" if nearest(group, (OWN,)) else ""
+    group, _, word = key.partition("/")
+    return f"{PREFIX}VRnnn" if group == OWN and nearest(word, (_WORD,)) else ""
 
 
 def silences(annotation: Any, reason: Any) -> bool:

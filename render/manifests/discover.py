@@ -78,13 +78,13 @@ class Discovery:
 
     *files*: (name to show, resolved name) of each file that may hold manifests, sorted; *kustomizations*: the folders
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
-    that are no part of another one; *settings*: the folders below the first that have settings of their own;
-    *expectations*: the files with these, as *files*; *hidden*: the files and folders with a dot in front, without
-    links and git's own; *jsonnet*: files named like those of Jsonnet, where no kustomization lists what counts;
-    *led_out*: the links that lead out of what may be read; *misencoded*: the files whose names are not UTF-8, by what
-    is shown of these; *misnamed*: files that may be meant for the kustomization of their folder, which has none;
-    *misnamed_of_charts*: those beside templates that may be meant for a file which helm reads, with its name;
-    *diagnostics*: what was left out, and what could not be looked into.
+    that are no part of another one, *owned_charts*: those below kustomizations; *settings*: the folders below the first
+    that have settings of their own; *expectations*: the files with these, as *files*; *hidden*: the files and folders
+    with a dot in front, without links and git's own; *jsonnet*: files named like those of Jsonnet, where no
+    kustomization lists what counts; *led_out*: the links that lead out of what may be read; *misencoded*: the files
+    whose names are not UTF-8, by what is shown of these; *misnamed*: files that may be meant for the kustomization of
+    their folder, which has none; *misnamed_of_charts*: those beside templates that may be meant for a file which helm
+    reads, with its name; *diagnostics*: what was left out, and what could not be looked into.
     """
 
     __slots__ = (
@@ -100,6 +100,7 @@ class Discovery:
         "misnamed",
         "misnamed_of_charts",
         "owned",
+        "owned_charts",
         "settings",
     )
 
@@ -108,6 +109,7 @@ class Discovery:
         self.kustomizations: list[str] = []
         self.owned: list[tuple[str, str]] = []
         self.charts: list[str] = []
+        self.owned_charts: list[str] = []
         self.settings: list[str] = []
         self.expectations: list[tuple[str, str]] = []
         self.hidden: list[str] = []
@@ -341,7 +343,9 @@ class _FolderWalk:
                 for name, entry in entries.items()
                 if kustomization.is_misnamed(name) and entry.is_file(follow_symlinks=False)
             )
-        self.discovery.charts += [folder.display_name] * (CHART_FILE in entries and not owned)
+        if CHART_FILE in entries:
+            charts = self.discovery.owned_charts if owned else self.discovery.charts
+            charts.append(folder.display_name)
         if "templates" in entries and not owned:
             right = VALUES_FILE if CHART_FILE in entries else CHART_FILE
             self.discovery.misnamed_of_charts += (

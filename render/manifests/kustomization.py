@@ -26,6 +26,8 @@ LOCK = "virt-render.lock.yaml"
 """The revision lock of a folder: kustomize knows nothing of it, and so it is read beside what kustomize builds."""
 _RESOURCES = ("resources", "bases", "components")
 _CHARTS = ("helmCharts", "helmChartInflationGenerator")
+#: Where kustomize has charts, if nothing else is said.
+_HOME = "charts"
 #: The group of the configurations of kustomize's own plugins, and the one of them that runs helm.
 _BUILT_IN = "builtin"
 _INFLATOR = "HelmChartInflationGenerator"
@@ -366,6 +368,48 @@ def listed(
             if fields is None or _folded(str(reference.path[0])) in fields:
                 targets.add(known.resolve(os.path.join(real, reference.entry)))
     return targets
+
+
+def chart_homes(
+    folder: str, limits: Limits, known: KnownKustomizations
+) -> Iterator[tuple[str, str]]:
+    """Where the kustomization of *folder* has the charts that helm fills in, each with the name of such a chart.
+
+    Its own fields say so, or the configurations of generators that it lists (kustomize's HelmChartInflationGenerator).
+    """
+    file = find(folder)
+    for document in known.load(file, limits).documents if file else ():
+        of_all = next(
+            (_text(value, "chartHome") for _, value in _fields(document.body, "helmGlobals")), ""
+        )
+        for key, field in zip(_CHARTS, ("name", "chartName"), strict=True):
+            for _, item in _items(document.body, key):
+                yield _text(item, "chartHome") or of_all or _HOME, _text(item, field)
+        for _, entry in _texts(document.body, "generators"):
+            for config in _generators(folder, entry, limits, known):
+                yield _text(config, "chartHome") or _HOME, _text(config, "name")
+
+
+def _generators(
+    folder: str, entry: str, limits: Limits, known: KnownKustomizations
+) -> Iterator[Tree]:
+    """What *entry*, a generator of the kustomization of *folder*, says if that runs helm; nothing of a folder's."""
+    target = os.path.join(folder, entry)
+    data: bytes | Diagnostic = entry.encode(errors="replace")
+    if not _is_inline(entry):
+        if os.path.isdir(target):
+            yield {}
+        is_own = os.path.isfile(target) and files.is_below(
+            known.resolve(target), known.resolve(folder)
+        )
+        data = files.read(target, target, limits.file_bytes) if is_own else b""
+    if isinstance(data, bytes):
+        bodies = (document.body for document in read(data, target, limits).documents)
+        yield from (body for body in bodies if text_at(body, "kind") == _INFLATOR)
+
+
+def _text(body: Any, key: str) -> str:
+    return next((text for _, text in _texts(body, key)), "")
 
 
 def of_unused_components(

@@ -8,6 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.discover import skipped
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
+from render.model.nearest import is_slip
 from render.model.resource import OWN, ResourceRef, text_at
 from render.model.tree import Tree, get
 from render.model.unversioned import version_to_write
@@ -17,6 +18,7 @@ from render.yaml.reader import Document, Read, locate
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
 _NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
+_KEYS = ("apiVersion", "kind", "metadata")
 _API_VERSION: FieldPath = ("apiVersion",)
 _NEAR = 3
 _LOCATED = 100  # an exact place costs as much as reading the file up to it
@@ -107,7 +109,8 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
     """Where and what keeps *body* from being an object, None where nothing does."""
     for key in ("apiVersion", "kind"):
         if not text_at(body, key):
-            return ((key,), f"{key}{_of_whom(body)} is {_wrong(body.get(key))}")
+            meant = _meant(body, key)
+            return ((meant or key,), f"{key}{_of_whom(body)} is {_wrong(body.get(key))}")
     if _group(body) in _NAMELESS_GROUPS:
         return None
     metadata, kind = body.get("metadata"), body["kind"]
@@ -117,6 +120,15 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
         wrong = _wrong(get(metadata, "name"))
         return (("metadata", "name"), f"metadata.name of {kind} is {wrong}")
     return None
+
+
+def _meant(body: Tree, key: str) -> str:
+    """The key of *body* that was meant for *key*, which it lacks: an API server tells capital letters from small."""
+    if key in body:
+        return ""
+    return next(
+        (other for other in body if other.lower() == key.lower() or is_slip(other, key)), ""
+    )
 
 
 def _of_whom(body: Tree) -> str:
@@ -132,6 +144,9 @@ def _of_whom(body: Tree) -> str:
 
 def _cure(body: Tree, path: FieldPath) -> str:
     """How what *path* of *body* lacks is written."""
+    if path[0] in body and path[0] not in _KEYS:
+        right = next(key for key in _KEYS if _meant(body, key) == path[0])
+        return f"write {right} in the place of {path[0]}"
     version = version_to_write(text_at(body, "kind"))
     if path == _API_VERSION:
         return f"write apiVersion: {version}" if version else _WHOLE

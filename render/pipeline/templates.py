@@ -100,7 +100,11 @@ def _too_large(template: Resource) -> Diagnostic:
 
 
 def _known(names: Iterable[str]) -> str:
-    return f"there are {', '.join(sorted(names))}" if names else "--set is for templates"
+    if names:
+        return f"there are {', '.join(sorted(names))}"
+    return (
+        "--set is for the parameters of templates; a chart takes values from a file: --values FILE"
+    )
 
 
 def _missing(

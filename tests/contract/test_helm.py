@@ -235,6 +235,47 @@ def test_what_is_missing_is_named() -> None:
     assert fill("never").documents == []
 
 
+@pytest.mark.parametrize(
+    ("files", "is_read"),
+    [
+        ({"kustomization.yaml": "resources: [ns.yaml]\n"}, True),
+        ({"charts/kustomization.yaml": "namespace: shop\n"}, True),
+        ({"charts/app/sub/kustomization.yaml": "resources: [vm.yaml]\n"}, True),
+        ({"kustomization.yaml": "configMapGenerator: [{files: [charts/app/values.yaml]}]\n"}, True),
+        ({"kustomization.yaml": "helmCharts: [{name: other}]\nhelmGlobals: {chartHome: own}\n"}, True),
+        ({"kustomization.yaml": "helmCharts: [{name: app}]\n"}, False),
+        ({"kustomization.yaml": "helmCharts: [{name: other, repo: https://charts.example.com}]\n"}, False),
+        ({"kustomization.yaml": "helmChartInflationGenerator: [{chartName: app}]\n"}, False),
+        ({"kustomization.yaml": "HelmCharts: [{name: app}]\nhelmGlobals: {chartHome: ./charts/}\n"}, False),
+        ({"kustomization.yaml": "helmCharts: [{name: charts/app}]\nhelmGlobals: {chartHome: .}\n"}, False),
+        ({"kustomization.yaml": "namespace: a\n", "x/kustomization.yaml":
+            "helmCharts: [{name: app}]\nhelmGlobals: {chartHome: ../charts}\n"}, False),
+        ({"kustomization.yaml": "generators: [of.yaml]\n",
+            "of.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nname: app\n"}, False),
+        ({"kustomization.yaml": "generators: [of]\n", "of/kustomization.yaml": "namePrefix: a\n"}, False),
+        ({"kustomization.yaml": "resources: [charts/app/templates/vm.yaml]\n"}, False),
+        ({"kustomization.yaml": "namespace: a\n", "charts/app/kustomization.yaml": "namespace: a\n"}, False),
+    ],
+)  # fmt: skip
+def test_a_chart_below_a_kustomization_that_has_nothing_of_it_is_read(
+    helm: str,
+    files: dict[str, str],
+    is_read: bool,  # noqa: FBT001
+) -> None:
+    Path("chart").rename("app")
+    Path("charts").mkdir()
+    Path("app").rename("charts/app")
+    put("ns.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
+    put("charts/app/sub/vm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    put("charts/app/charts/sub/Chart.yaml", CHART.replace("shop", "sub"))
+    put("charts/app/charts/sub/templates/vm.yaml", VM.replace("-web", "-sub"))
+    for name, text in files.items():
+        put(name, text)
+    inputs = load_all(["."], Reading(Limits(), helm=helm))
+    filled = [loaded.folder for loaded in inputs if loaded.filled]
+    assert filled == (["charts/app"] if is_read else [])
+
+
 def test_check_takes_charts_that_hold_vms(helm: str) -> None:
     put("other/Chart.yaml", CHART)
     put("other/templates/one.yaml", "{{ fail `never run` }}")

@@ -50,6 +50,17 @@ def test_charts_are_not_for_kustomize_to_render(tmp_path: Path, kustomize: str) 
     assert "helm" not in (refused(tmp_path, kustomize).help or "")
 
 
+def test_a_resource_without_a_kind_is_named(tmp_path: Path, kustomize: str) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources: [vm.yaml]\n")
+    (tmp_path / "vm.yaml").write_text("apiVersion: v1\nKind: ConfigMap\nmetadata: {name: a}\n")
+    found = refused(tmp_path, kustomize)
+    place = found.position
+    assert place is not None
+    assert place.file == str(tmp_path / "kustomization.yaml")
+    assert (place.line, place.column) == (1, 13)
+    assert "apiVersion, kind and metadata.name" in (found.help or "")
+
+
 OPERATION = "- op: {op}\n  path: /metadata/{key}\n  value: hunter2canary\n"
 PATCHES = """\
 resources: [config.yaml]

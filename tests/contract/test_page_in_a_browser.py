@@ -230,6 +230,13 @@ def test_the_table_is_sorted_by_keyboard(page: Page) -> None:
     assert page.run(name) == "team-11/vm-2015"
 
 
+def test_on_a_small_screen_buttons_to_sort_by_are_no_heads_of_columns(page: Page) -> None:
+    before = "getComputedStyle(document.querySelector('#fleet > thead > tr'), '::before').content"
+    assert page.run(before) == "none"
+    page.show(width=390)
+    assert page.run(before) == '"sort by"'
+
+
 def test_a_vm_is_opened_by_keyboard(page: Page) -> None:
     page.run("document.querySelector('#fleet summary').focus()")
     page.press("Enter", 13)

@@ -167,12 +167,14 @@ def test_a_few_vms_of_a_definition_are_seen_beside_many() -> None:
         ]  # fmt: skip
         page = html.report(Fleet(machines, Wording(), ()))
         squares = re.findall(r"<p>(A square is [^<.]*)", page)
-        pictured = re.findall(r'<svg class="squares" viewBox="0 0 50 \d+".*?</svg>', page)
+        pictured = re.findall(r'<svg class="squares" viewBox="0 0 \d+ \d+".*?</svg>', page)
+        assert f'viewBox="0 0 {25 if max(counts) <= 25 else 50} ' in pictured[0]
         return squares[0], [re.findall(r'f-(\w+)" d="([^"]+)"', svg) for svg in pictured]
 
     square, drawn = pictures(130, 3)
     assert square == "A square is a VM"
     assert drawn == [[("share", "M0 0h50v2h-50zM0 2h30v1h-30z")], [("share", "M0 0h3v1h-3z")]]
+    assert pictures(25, 3)[1][0] == [("share", "M0 0h25v1h-25z")]
     square, drawn = pictures(2_000, 3)
     assert square == "A square is 10 VMs, and a part of one is fewer"
     assert drawn == [[("share", "M0 0h50v4h-50z")], [("share", "M0 0h0.3v1h-0.3z")]]

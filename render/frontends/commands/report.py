@@ -1,7 +1,8 @@
 """``virt-render report``: the VMs of a repository as one HTML page."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from render.diagnostics import codes
@@ -21,11 +22,11 @@ from render.machine import Machine
 from render.manifests.uses.destinations import applied_as
 from render.model import packaged, tree
 from render.model.counting import counted
-from render.model.kinds import KIND_CLASSES
+from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean
+from render.model.nearest import did_you_mean, nearest
 from render.model.release import minor
-from render.model.resource import VM, Resource, ResourceRef, from_body
+from render.model.resource import VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.input.context import bundled_names
@@ -81,24 +82,33 @@ def _is_for_a_terminal(request: Request) -> bool:
 
 def used_by(request: Request, work: Work) -> Answer:
     """List the VMs that use a definition; none is an answer too, where the definition is there."""
-    name = request.own["name"]
+    name, kinds = _sought(request.own["name"])
     machines = _fleet(request, work).machines
-    names = {ref.name for machine in machines for ref in machine.definitions.values()}
-    users = [
+    used = [
         (machine, ref)
         for machine in machines
         for ref in machine.definitions.values()
-        if ref.name == name
+        if ref.kind in kinds
     ]
-    defined = set() if users else {*_defined(work.parts)}
+    users = [(machine, ref) for machine, ref in used if ref.name == name]
+    defined = set() if users else {*_defined(work.parts, kinds)}
     if not users and name not in defined:
-        count = sum(_names(resource, name) for part in work.parts for resource in part.resources)
+        resources = (resource for part in work.parts for resource in part.resources)
+        count = sum(_names(resource, name, kinds) for resource in resources)
         who = f"and {counted(count, 'VM')} would need it" if count else "and no VM uses one"
-        raise _unknown(name, who, did_you_mean(name, sorted(names | defined)), work)
+        what = "instancetype or preference" if kinds == _KINDS else " or ".join(kinds)
+        known = sorted({*defined, *(ref.name for _, ref in used)})
+        is_other = name in _defined(work.parts, _KINDS)
+        cure = (
+            "leave the kind out: another one has the name"
+            if is_other
+            else did_you_mean(name, known)
+        )
+        raise _unknown(f"{what} {name}", who, cure, work)
     is_json = request.own["format"] == "json"
-    write = _users_as_json if is_json else _users
+    lines = _users_as_json(name, users) if is_json else _users(name, users, machines, work)
     return Answer(
-        write(name, users, work),
+        lines,
         (),
         unread_status(work.parts),
         unread=incomplete.names(work.parts),
@@ -107,46 +117,81 @@ def used_by(request: Request, work: Work) -> Answer:
     )
 
 
-def _defined(parts: Iterable[FleetPart]) -> Iterator[str]:
-    """The names of all definitions that VMs in *parts* can use: of the input, of the catalogue, KubeVirt's own."""
+_KINDS = INSTANCETYPES | PREFERENCES
+
+
+def _sought(text: str) -> tuple[str, Collection[str]]:
+    """The name in *text* and the kinds that it means, which ``KIND/NAME`` says as kubectl takes it."""
+    written, _, name = text.rpartition("/")
+    kind = written.partition(".")[0]
+    for kind_class in KIND_CLASSES:
+        if kind.lower() == kind_class.word:
+            return name, (kind_class.namespaced, kind_class.cluster)
+        if kind and (meant := kind_class.kind_of(kind)):
+            return name, (meant,)
+    return text, _KINDS
+
+
+def _defined(parts: Iterable[FleetPart], kinds: Collection[str]) -> Iterator[str]:
+    """The names of all definitions of *kinds* that VMs in *parts* can use: of input, catalogue, and KubeVirt's own."""
     for part in parts:
         settings = part.request.settings
         around = settings.catalog if isinstance(settings.catalog, list | tuple) else ()
         bodies = (from_body(body, 0) for body in around if isinstance(body, dict))
         for resource in (*part.resources, *bodies):
-            if definitions.is_definition(resource):
+            if definitions.is_definition(resource) and resource.kind in kinds:
                 yield resource.name
-        yield from (name for _, name in bundled_names(part.resources, settings))
+        bundled = bundled_names(part.resources, settings)
+        yield from (name for kind, name in bundled if kind in kinds)
 
 
-def _unknown(name: str, who: str, cure: str, work: Work) -> RefusedError:
-    """That no definition *name* is there, and *who* would need it; beside what cannot be read, it may stand there."""
+def _unknown(what: str, who: str, cure: str, work: Work) -> RefusedError:
+    """That no *what* is there, and *who* would need it; beside what cannot be read, it may stand there."""
     faults = incomplete.faults(work.parts)
     beside = [*incomplete.beside(work.parts)]
     where = "in what can be read" if faults or beside else "is here"
-    message = f"no instancetype or preference {name} {where}, {who}"
+    message = f"no {what} {where}, {who}"
     severity = Severity.WARNING if faults else Severity.ERROR
     known = codes.USAGE.at(Location(), message, severity=severity, help=cure)
     return RefusedError(merge([*faults, *refused(known).findings, *([] if faults else beside)]))
 
 
-def _users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]], _: Work) -> list[str]:
+def _users_as_json(name: str, users: Sequence[tuple[FleetMachine, Ref]]) -> list[str]:
     from render.report.fleet import data
 
     return [data.users_as_json(name, users)]
 
 
-def _names(resource: Resource, name: str) -> bool:
-    """Whether *resource* is a VM that names a definition *name*."""
-    matchers = (tree.get(resource.spec, kind_class.word, "name") for kind_class in KIND_CLASSES)
-    return resource.kind == VM and name in matchers
+def _names(resource: Resource, name: str, kinds: Collection[str]) -> bool:
+    """Whether *resource* is a VM that names a definition *name* of *kinds*."""
+    matchers = ((each, tree.get(resource.spec, each.word)) for each in KIND_CLASSES)
+    return resource.kind == VM and any(
+        tree.get(matcher, "name") == name and kind_class.kind_of(text_at(matcher, "kind")) in kinds
+        for kind_class, matcher in matchers
+    )
 
 
-def _users(name: str, users: Sequence[tuple[FleetMachine, Ref]], work: Work) -> list[str]:
-    """A line a VM that uses *name*, in columns."""
+def _users(
+    name: str,
+    users: Sequence[tuple[FleetMachine, Ref]],
+    machines: Sequence[FleetMachine],
+    work: Work,
+) -> list[str]:
+    """A line a VM that uses *name*, in columns; where none does, which *machines* lack what is called nearly so."""
     if not users:
         is_whole = not (incomplete.names(work.parts) or incomplete.unopened(work.parts))
-        return [f"no VM uses {printable(name)}{'' if is_whole else ' in what can be read'}\n"]
+        where = "" if is_whole else " in what can be read"
+        lacking = Counter(
+            each
+            for machine in machines
+            for each in machine.missing.values()
+            if each in name or name in each or nearest(each, (name,))
+        )
+        lacks = (
+            f"; {counted(count, 'VM')} {'needs' if count == 1 else 'need'} {printable(each)}, which is not here"
+            for each, count in sorted(lacking.items())
+        )
+        return [f"no VM uses {printable(name)}{where}{''.join(lacks)}\n"]
     rows = [
         (
             "/".join(filter(None, (machine.resource.namespace, machine.resource.name))),

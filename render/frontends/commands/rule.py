@@ -8,14 +8,19 @@ from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model.hints import TYPE_CHECKING
 from render.model.nearest import did_you_mean
+from render.model.regex import pattern
 from render.report import terminal
 from render.system.streams import STDOUT
 
 if TYPE_CHECKING:
+    from re import Match
+
     from render.diagnostics.explanations import Explanation
 
 #: How many columns texts have where there is room.
 _WIDTH = 100
+#: A link of Markdown to a section or page of the documentation: what it is called, and the page.
+_LINK = pattern(r"\[([^\]]+)\]\((?:\.\./)?([^)#]*)(?:#[^)]*)?\)")
 
 
 def rule(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
@@ -75,12 +80,19 @@ def _options(code: codes.Code) -> str:
     return f"{'-v ' if is_hidden else ''}{'--guest warning ' if code.of_guest else ''}"
 
 
+def _plain(link: "Match[str]") -> str:
+    """What a text without links says in the place of *link*."""
+    name, page = link.groups()
+    return f"{name} (docs/{page})" if page else name
+
+
 def _explained(code: codes.Code, explained: "Explanation") -> str:
     import textwrap
 
     wide = terminal.width(STDOUT)
     columns = min(_WIDTH, wide or _WIDTH)
     meaning, example, message, cure, accepted = explained
+    meaning, cure = _LINK.sub(_plain, meaning), _LINK.sub(_plain, cure)
     passes = f"\naccepted:\n\n{textwrap.indent(accepted.rstrip(), '    ')}\n" if accepted else ""
     command = f"$ virt-render build {_options(code)}- <<EOF\n{example}EOF"
     source = example if example.startswith("$") else command

@@ -456,7 +456,7 @@ _ROWS: tuple[tuple[str, _Find], ...] = (
         ),
     ),
     (
-        rf"{_OF}(?:missing Resource metadata|missing metadata\.name|kind is missing)",
+        rf"{_OF}(?:missing Resource metadata|missing metadata\.name|missing kind in object|kind is missing)",
         _entry("all that stands in it has to be objects, with apiVersion, kind and metadata.name"),
     ),
 )

@@ -38,6 +38,19 @@ def near(entry: str, folder: str, listed: Collection[str], *, is_resource: bool)
     return moved.pop() if len(moved) == 1 else ""
 
 
+def near_path(path: str) -> str:
+    """The file or folder that *path*, which is not there, was probably meant to be; ``""`` where nothing is near."""
+    top = "/" if os.path.isabs(path) else "."
+    near = next(
+        filter(
+            os.path.exists,
+            (os.path.join(top, other) for other in _misspelt(path.lstrip("/"), top, ("/",))),
+        ),
+        "",
+    )
+    return os.path.normpath(near) if near else ""
+
+
 def _misspelt(entry: str, folder: str, bounds: Collection[str]) -> Iterator[str]:
     """*entry* with the first of its steps that is not there as one that is there."""
     before: list[str] = []

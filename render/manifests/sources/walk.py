@@ -165,6 +165,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         _name_omitted(omitted, into)
     _name_settings(discovered, into)
     _name_misnamed(intake, discovered, into)
+    _add_charts_below(intake, discovered)
     _name_incomplete(intake, discovered.charts, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
@@ -446,6 +447,16 @@ def _read_of_hidden(
     others = asking.discovered.kustomizations
     read = {*hidden.name_kustomizations(intake, asking.hidden, others, used, into)}
     return read.union(*map(hidden.files_of, asking.reaches.values()))
+
+
+def _add_charts_below(intake: SourceIntake, discovered: Discovery) -> None:
+    """Take the charts below kustomizations that none of these has to do with for charts like all others."""
+    if discovered.owned_charts:
+        from render.manifests.sources import charts_below
+
+        known = intake.limits, intake.kustomizations
+        found = charts_below.apart(discovered.owned_charts, discovered.kustomizations, *known)
+        discovered.charts[:] = discover.outermost((*discovered.charts, *found))
 
 
 def _name_incomplete(intake: SourceIntake, charts: Sequence[str], into: Documents) -> None:
@@ -831,10 +842,21 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.diagnostics.append(skipped(file, discover.TESTED))
     elif owner := kustomization.user_of(real, intake.limits):
         into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+    elif not os.path.lexists(file) and file not in intake.reading.buffers:
+        into.diagnostics.append(_not_there(file))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
     else:
         _demand(file, real, into)
+
+
+def _not_there(file: str) -> Diagnostic:
+    """That nothing is called *file*, and what is meant with it."""
+    from render.manifests.blame import missing
+
+    near = missing.near_path(file)
+    fault = files.unreadable(file, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+    return fault._replace(help=f"did you mean {discover.printable(near)}?" if near else "")
 
 
 def _demand(file: str, real: str, into: Documents) -> None:

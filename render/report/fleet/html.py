@@ -4,7 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from render.diagnostics.diagnostic import Severity, without_positions
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Severity, without_positions
+from render.model import naming
 from render.model.counting import counted
 from render.model.hints import Any
 from render.model.resource import HOLDER_GROUPS
@@ -27,6 +29,8 @@ _WORSTS = {"errors": "", "warnings": "", _DIFFERING: "from what they are pinned 
 _LISTED, _NAMED, _REACHED = 12, 6, 50
 #: How many squares stand for the VMs of a definition, in a row and in rows.
 _ACROSS, _DOWN = 50, 6
+#: How many of a row there are where no definition has more: as large squares as can be told apart on paper too.
+_FEW_ACROSS = 25
 #: How many VMs of which nothing is wrong stand on paper, where nothing is chosen and none is unfolded.
 _PRINTED = 30
 _Share = tuple[str, str, str]
@@ -59,7 +63,6 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         more_wrong=counted(len(wrong) - _LISTED, "other") if len(wrong) > _LISTED else "",
         unread=fleet.unread,
         reach=_reach(machines, links),
-        across=_ACROSS,
         more_reach=_more_reach(machines),
         total=_amounts(every),
         halted=len(machines) - every.machines,
@@ -164,8 +167,15 @@ def _likeness(finding: Finding) -> tuple[str, str, str, str]:
     """What is the same of findings that say the same."""
     diagnostic = finding.diagnostic
     kept = keeping(finding)
-    text = f"{kept[1]} at {kept[0]}" if kept else without_positions(diagnostic.message)
+    text = f"{kept[1]} at {kept[0]}" if kept else without_positions(_of_each(diagnostic))
     return diagnostic.severity.value, diagnostic.code, diagnostic.check, text
+
+
+def _of_each(diagnostic: Diagnostic) -> str:
+    """The message of *diagnostic* for all VMs that are alike: of a pin that ended it names the VM, which is listed."""
+    if diagnostic.code != codes.PIN_ENDED.number or diagnostic.resource is None:
+        return diagnostic.message
+    return diagnostic.message.replace(naming.name_of(diagnostic.resource), "each of them", 1)
 
 
 def _links(machines: Sequence[FleetMachine]) -> dict[int, _Link]:
@@ -224,7 +234,7 @@ def _group(group: Group, concerned: _Concerned, links: Mapping[int, _Link]) -> d
     return {
         "severity": first.diagnostic.severity.value,
         "count": counted(len(known), "VM") if known else "",
-        "text": kept_by_all(every) if keeping(first) else first.diagnostic.message,
+        "text": _text(every),
         "title": first.title,
         "lines": [
             {"places": places, **_named([links[id(vm)] for vm in machines])}
@@ -232,6 +242,13 @@ def _group(group: Group, concerned: _Concerned, links: Mapping[int, _Link]) -> d
         ],
         "help": first.diagnostic.help,
     }
+
+
+def _text(alike: Sequence[Finding]) -> str:
+    """What findings that are *alike* say, once for all."""
+    if keeping(alike[0]):
+        return kept_by_all(alike)
+    return _of_each(alike[0].diagnostic) if len(alike) > 1 else alike[0].diagnostic.message
 
 
 def _named(vms: Sequence[_Link]) -> dict[str, Any]:
@@ -256,31 +273,39 @@ def _share(name: str, subtotal: Total, most: int) -> _Share:
 
 def _reach(
     machines: Sequence[FleetMachine], links: Mapping[int, _Link]
-) -> tuple[str, list[dict[str, Any]]]:
-    """The definitions with the VMs that use them, those that most do first, and what a square of their pictures is."""
+) -> tuple[str, int, list[dict[str, Any]]]:
+    """What a square is in the pictures of definitions, how many a row has room for, and the definitions with their VMs.
+
+    Those that most VMs use stand first.
+    """
     users: dict[tuple[str, str], list[FleetMachine]] = {}
     for machine in machines:
         for ref in machine.definitions.values():
             users.setdefault((ref.kind, ref.name), []).append(machine)
     listed = sorted(users.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:_LISTED]
-    unit = _unit(max((len(found) for _, found in listed), default=0))
+    most = max((len(found) for _, found in listed), default=0)
+    unit = _unit(most)
     square = (
         "A square is a VM."
         if unit == 1
         else f"A square is {unit:,} VMs, and a part of one is fewer."
     )
-    return square, [
-        {
-            "kind": kind,
-            "name": name,
-            "runs": _reached_and_pinned(found, unit),
-            "rows": math.ceil(len(found) / unit / _ACROSS),
-            "words": _reached(found),
-            "machines": [links[id(machine)] for machine in found[:_REACHED]],
-            "more": max(0, len(found) - _REACHED),
-        }
-        for (kind, name), found in listed
-    ]
+    return (
+        square,
+        _FEW_ACROSS if most <= _FEW_ACROSS else _ACROSS,
+        [
+            {
+                "kind": kind,
+                "name": name,
+                "runs": _reached_and_pinned(found, unit),
+                "rows": math.ceil(len(found) / unit / _ACROSS),
+                "words": _reached(found),
+                "machines": [links[id(machine)] for machine in found[:_REACHED]],
+                "more": max(0, len(found) - _REACHED),
+            }
+            for (kind, name), found in listed
+        ],
+    )
 
 
 def _unit(most: int) -> int:

@@ -68,6 +68,27 @@ def test_unknown_code_names_the_nearest() -> None:
     assert "did you mean VR901?" in unused(machine(VR9O1="why"), "VR9O1").message
 
 
+@pytest.mark.parametrize(
+    ("annotation", "meant"),
+    [
+        ("virt-render.dev/ingore.VR420", "virt-render.dev/ignore.VR420"),
+        ("virt-render.dev/ignore-vr420.name", "virt-render.dev/ignore.VR420.name"),
+        ("virtrender.dev/ignore.VR420", "virt-render.dev/ignore.VR420"),
+        ("virt-render.dev/ignored", "virt-render.dev/ignore.VRnnn"),
+        ("virt-render.dev/instancetype", ""),
+        ("virt-render.dev/owner", ""),
+        ("example.com/ignore.VR420", ""),
+        ("ingore.VR420", ""),
+    ],
+)
+def test_an_annotation_that_is_nearly_one_of_ours_is_told(annotation: str, meant: str) -> None:
+    metadata = {"name": "a", "annotations": {annotation: "the clone keeps it"}}
+    resource = from_body({"kind": "VirtualMachine", "metadata": metadata}, 0)
+    found = suppress([], [resource])
+    assert [each.help for each in found] == ([f"did you mean {meant}?"] if meant else [])
+    assert not suppress([], [resource], reading=True)
+
+
 def test_unknown_check_names_the_nearest() -> None:
     assert (
         "did you mean VR420.ide-bus?"

@@ -370,6 +370,35 @@ def test_rule_explains(ask: Ask) -> None:
     assert "did you mean VR901?" in answer.err
 
 
+def test_rule_has_no_links_of_markdown(ask: Ask) -> None:
+    assert "Guest (docs/guest.md) has every check." in " ".join(ask("rule", "VR450").out.split())
+    for row in CODES:
+        assert "](" not in ask("rule", row).out
+
+
+def test_a_path_that_is_not_there_is_told_with_the_one_that_is_meant(
+    ask: Ask, tmp_path: Path
+) -> None:
+    for word in ("overlays/pord", str(tmp_path / "overlays/pord")):
+        answer = ask("check", word, files={"overlays/prod/vm.yaml": vm("a", memory="1Gi")})
+        assert f"help: did you mean {word.replace('pord', 'prod')}?" in answer.out
+    assert "did you mean" not in ask("check", "other").out
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [("kind", "Kind"), ("apiVersion", "apiversion"), ("apiVersion", "apVersion")],
+)
+def test_a_key_of_an_object_is_told_by_one_that_is_nearly_called_so(
+    right: str, wrong: str, ask: Ask
+) -> None:
+    text = vm("a", memory="1Gi").replace(f"{right}:", f"{wrong}:", 1)
+    answer = ask("check", "vm.yaml", files={"vm.yaml": text})
+    line = 1 + text.split("\n").index(next(row for row in text.split("\n") if wrong in row))
+    assert answer.out.startswith(f"vm.yaml:{line}:1: error VR104 not-an-object: ")
+    assert f"help: write {right} in the place of {wrong}" in answer.out
+
+
 def test_catalog(ask: Ask) -> None:
     lines = ask("catalog", "list").out.splitlines()
     assert "VirtualMachineClusterInstancetype  u1.medium" in "\n".join(lines)

@@ -140,6 +140,33 @@ def test_used_by_of_what_the_cluster_has_and_nobody_uses(ask: Ask) -> None:
     assert (catalogued.exit, catalogued.out) == (Exit.OK, "no VM uses huge\n")
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "instancetype",
+        "VirtualMachineClusterInstancetype",
+        "virtualmachineclusterinstancetypes.instancetype.kubevirt.io",
+    ],
+)
+def test_used_by_takes_a_kind_as_kubectl_does(kind: str, ask: Ask) -> None:
+    assert ask("used-by", f"{kind}/small", files=FLEET).out == ask("used-by", "small").out != ""
+
+
+def test_used_by_of_another_kind(ask: Ask) -> None:
+    answer = ask("used-by", "virtualmachineinstancetype/small", files=FLEET)
+    assert answer.exit == Exit.USAGE
+    assert "no VirtualMachineInstancetype small is here, and no VM uses one" in answer.err
+    assert "leave the kind out: another one has the name" in answer.err
+
+
+def test_used_by_says_which_names_lead_nowhere(ask: Ask) -> None:
+    """As where kustomize added a suffix to the definition alone."""
+    files = {name: text.replace("name: small", "name: small-dev") if "Instancetype\n" in text else text
+             for name, text in FLEET.items()}  # fmt: skip
+    answer = ask("used-by", "small-dev", files=files)
+    assert answer.out == "no VM uses small-dev; 3 VMs need small, which is not here\n"
+
+
 def test_used_by_of_what_vms_lack(ask: Ask) -> None:
     files = {name: text for name, text in FLEET.items() if "Instancetype\n" not in text}
     missing = ask("used-by", "small", files=files)
@@ -152,6 +179,18 @@ def test_used_by_says_who_is_pinned(ask: Ask) -> None:
     assert ask("pin", files=files).exit == Exit.OK
     answer = ask("used-by", "small")
     assert answer.out.count("pinned (instancetype)") == 2
+
+
+def test_pins_that_ended_stand_together_on_the_page(ask: Ask) -> None:
+    files = {name: text for name, text in FLEET.items() if name != "c.yaml"}
+    assert ask("pin", files=files).exit == Exit.OK
+    changed = {
+        name: FLEET[name].replace("name: small", "name: large") for name in ("a.yaml", "b.yaml")
+    }
+    page = ask("report", "--format", "html", files=changed).out
+    assert page.count("VirtualMachineClusterInstancetype small that each of them is pinned to") == 1
+    single = ask("report", "--format", "html", files={"b.yaml": FLEET["b.yaml"]}).out
+    assert "VirtualMachineClusterInstancetype small that prod/a is pinned to" in single
 
 
 def test_a_vm_that_does_not_start_has_what_its_manifest_and_the_lock_say(ask: Ask) -> None:

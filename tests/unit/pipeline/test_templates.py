@@ -263,6 +263,12 @@ def test_a_template_without_the_parameter_stays() -> None:
     assert result.resources == [other]
 
 
+def test_a_parameter_without_a_template_is_told_what_it_is_for() -> None:
+    (found,) = render([SMALL], Settings(parameters=(("memory", "2Gi"),))).diagnostics
+    assert found.message == "no template of the input has a parameter memory"
+    assert found.help.endswith("a chart takes values from a file: --values FILE")
+
+
 @BOTH
 def test_what_is_required_or_generated_is_asked_for(make: Any) -> None:
     result = render([make(VM)], Settings(parameters=(("IMAGE", "x"),)))

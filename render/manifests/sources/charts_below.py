@@ -1,0 +1,47 @@
+"""Charts below kustomizations: those that no kustomization has anything of are inputs of their own."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from render.manifests import kustomization
+from render.manifests.discover import inside, outermost
+from render.manifests.kustomization import KnownKustomizations
+from render.yaml.budget import Limits
+
+
+def apart(
+    charts: Sequence[str], folders: Sequence[str], limits: Limits, known: KnownKustomizations
+) -> list[str]:
+    """Of the folders *charts*, which stand below some of the kustomizations *folders*, those of which none has a part.
+
+    It lists something in them, or has helm fill them in. What a kustomization in the chart itself lists does not count:
+    helm makes the chart of other files.
+    """
+    alone = [chart for chart in outermost(charts) if kustomization.find(chart) is None]
+    real = {chart: known.resolve(chart) for chart in alone}
+    if not alone:
+        return []
+    outside = [folder for folder in folders if not inside(known.resolve(folder), real.values())]
+    listed = kustomization.listed(outside, limits, known, kustomization.RESOURCES)
+    inflated = {*chain.from_iterable(_inflated(folder, limits, known) for folder in outside)}
+    return [
+        chart
+        for chart in alone
+        if not inside(real[chart], inflated)
+        and not any(inside(each, (real[chart],)) for each in listed)
+    ]
+
+
+def _inflated(folder: str, limits: Limits, known: KnownKustomizations) -> Iterator[str]:
+    """The resolved folders in which the charts stand that the kustomization of *folder* has helm fill in.
+
+    That is where kustomize pulls all of them to, with their versions; or each, where this is no folder of its own.
+    """
+    here = known.resolve(folder)
+    for home, name in kustomization.chart_homes(folder, limits, known):
+        whole = known.resolve(os.path.join(here, home))
+        if inside(whole, (here,)) and whole != here:
+            yield whole
+        elif name:
+            yield known.resolve(os.path.join(whole, name))
