@@ -177,13 +177,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         return Unread([] if plain else tops, discovered.charts)
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
-    reached = [
-        top
-        for top, reach in reaches.items()
-        if _is_reached(
-            intake, top, reach, into, discovered, is_named=top == folder and len(tops) == 1
-        )
-    ]
+    reached = _reached(intake, folder, reaches, into, discovered)
     _name_absent(intake, reaches, into)
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     hidden = _hidden(discovered, omitted)
@@ -652,6 +646,22 @@ def filled(intake: SourceIntake, charts: Sequence[str]) -> list[str]:
     from render.manifests.sources import chart
 
     return [folder for folder in charts if chart.is_filled(intake, folder)]
+
+
+def _reached(
+    intake: SourceIntake,
+    folder: str,
+    reaches: Mapping[str, kustomization.Reach],
+    into: Documents,
+    walked: Discovery,
+) -> list[str]:
+    """Which of the kustomizations with *reaches* are to be built, of those *walked* in *folder*; see `_is_reached`."""
+    is_alone = len(reaches) == 1
+    return [
+        top
+        for top, reach in reaches.items()
+        if _is_reached(intake, top, reach, into, walked, is_named=is_alone and top == folder)
+    ]
 
 
 def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and where it goes
