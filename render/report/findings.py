@@ -292,6 +292,8 @@ def about(code: str, names: Sequence[str], file: str, field: str, message: str) 
     """
     place = "" if any(names) else os.path.basename(file)
     text = without_place(_told(code, message), file)
+    if code == codes.KUSTOMIZE_FAILED.number:  # told of the folder, and blamed on its kustomization
+        text = without_place(text, os.path.dirname(file))
     return (code, *names, place, without_positions(field), without_positions(text))
 
 

@@ -203,7 +203,7 @@ def test_a_kustomization_by_its_plain_name_is_checked(pre_commit: str, configure
     put(configured, "app/Kustomization", "resources: [vm.yaml, gone.yaml]\n")
     done = run(configured, pre_commit, "run", "virt-render-check", "--files", "app/Kustomization")
     assert done.returncode == 1
-    assert "app: error VR11" in done.stdout
+    assert "app/Kustomization:1:22: error VR11" in done.stdout
 
 
 def test_the_page_names_hooks_arguments_and_inputs_that_exist(repository: Path) -> None:

@@ -79,7 +79,11 @@ def before(
         unread |= names
         if names and any(file in read or _is_below(file, names) for file in changed):
             altered |= names
-    known = [each for each in as_known(findings) if each.file not in altered]
+    known = [
+        each
+        for each in as_known(findings)
+        if each.resource is not None or not _is_below(each.file, altered)
+    ]
     return Before(known, unread)
 
 
