@@ -31,6 +31,8 @@ OF_ELSEWHERE = "kustomization with a remote base"
 #: What is counted that only wants for programs which we do not let kustomize run, with these.
 OF_HELM = "helmCharts kustomization", "helm"
 OF_PLUGINS = "kustomization with plugins of others", "a plugin"
+#: What is counted that would be read, did no kustomization name it.
+_PATCH = "VM file that a kustomization takes for a patch"
 #: How a file begins that stands for one in Git LFS.
 _LFS = b"version https://git-lfs.github.com/spec/"
 
@@ -187,7 +189,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     places = _Asking(wanted, asking, reaches, discovered, named)
     unread = _used(intake, folder, places, unread, into)
     unread = _with_gathered(intake, apart, unread)
-    _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
+    _name_unlisted(intake, places, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, discovered, allowed, into)
     return unread
 
@@ -298,10 +300,14 @@ def _loose(
         if file in locks_of_charts:
             continue  # read with the chart, whose lock it is
         if real in named:
-            into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
+            into.diagnostics.append(_note_of_patch(file, named[real]))
         elif not intake.is_repeated(real):
             loose.append(file)
     return loose
+
+
+def _note_of_patch(file: str, owner: str) -> Diagnostic:
+    return skipped(file, f"no resource: {owner} refers to it")
 
 
 def _reaches(
@@ -337,12 +343,17 @@ def _operators(remotes: Mapping[str, Sequence[str]]) -> Iterator[Document]:
 
 
 def _name_unlisted(
-    intake: SourceIntake, discovered: Discovery, applied: Collection[str], into: Documents
+    intake: SourceIntake, asking: "_Asking", applied: Collection[str], into: Documents
 ) -> None:
-    """Say in *into* which VMs stand below kustomizations in files that none lists, and that are not *applied* so."""
+    """Say in *into* which VMs stand in files that are read with no kustomization, and that are not *applied* so.
+
+    Those stand below kustomizations, of which none lists them; or one names them, and as no resource.
+    """
+    discovered, patches = asking.discovered, asking.patches
+    loose = {file: real for file, real in discovered.files if real in patches}
     suspects = [
         file
-        for file in discovered.owned
+        for file in (*discovered.owned, *loose.items())
         if file[0] not in applied and intake.texts.is_of_machines(file[0])
     ]
     if not suspects:
@@ -351,17 +362,20 @@ def _name_unlisted(
     listed = kustomization.listed(*known)
     of_components = kustomization.of_unused_components(*known)
     generated = kustomization.listed(*known, kustomization.GENERATORS)
-    generated -= kustomization.listed(*known, kustomization.RESOURCES)
+    resources = kustomization.listed(*known, kustomization.RESOURCES)
     for file, real in suspects:
         if real not in listed:
             into.unseen.add("VM file that no kustomization lists", file)
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
-        elif real in generated:
+        elif real in generated and real not in resources:
             into.unseen.add("VM file that a kustomization puts into a ConfigMap", file)
             into.diagnostics.append(skipped(file, "a kustomization puts it into a ConfigMap"))
         elif real in of_components:
             into.unseen.add("VM file of a component that no kustomization uses", file)
             into.diagnostics.append(skipped(file, "no kustomization uses its component"))
+        elif real in patches and real not in resources and intake.texts.is_whole_machine(file):
+            into.unseen.add(_PATCH, file)
+            into.diagnostics += [] if file in loose else [_note_of_patch(file, patches[real])]
 
 
 def _name_hidden(
@@ -515,20 +529,25 @@ def _divided(  # noqa: PLR0913, PLR0917 - what was found, and where it goes
     for use in {os.path.realpath(use.folder): use for use in reversed(parts)}.values():
         into.diagnostics.append(_note_of(use))
         if kustomization.find(use.folder) is None:
-            directories[use.folder] = _applied(asking, use)
+            directories[use.folder] = _applied(intake, asking, use)
         else:
             tops.append(use.folder)
     filling = [use for use in uses if not use.is_plain]
     return Unread(tops, charts, filling, directories, [use for use in uses if use.is_plain])
 
 
-def _applied(asking: _Asking, use: "FolderUse") -> list[str]:
-    """The files below kustomizations that are applied as they are with the folder of *use*."""
+def _applied(intake: SourceIntake, asking: _Asking, use: "FolderUse") -> list[str]:
+    """The files below kustomizations that are applied as they are with the folder of *use*.
+
+    What a kustomization names as a patch is one, unless it is a whole VM: anybody could take one out of sight so.
+    """
     applies = use.applying()
     return [
         file
         for file, real in asking.discovered.owned
-        if file.endswith(discover.YAML) and real not in asking.patches and applies(real)
+        if file.endswith(discover.YAML)
+        and applies(real)
+        and (real not in asking.patches or intake.texts.is_whole_machine(file))
     ]
 
 
@@ -736,7 +755,9 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.passed.append(file)
         into.diagnostics.append(skipped(file, discover.TESTED))
     elif owner := kustomization.user_of(real, intake.limits):
-        into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+        if intake.texts.is_whole_machine(file):
+            into.unseen.add(_PATCH, file)
+        into.diagnostics.append(_note_of_patch(file, owner))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
     else:
