@@ -63,9 +63,7 @@ _OF_MACHINE = (
     rb"""kind["']?\s*:\s*["']?(?:%b|Template)["']?\s*([,}\n\r#]|\Z)""" % KIND_OF_MACHINE.encode()
 )
 #: What each VM has, and a patch of it has no need to: when it runs (unless it stands for itself), and its devices.
-_RUNS = (
-    rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachineInstance(?:ReplicaSet)?\b"""
-)
+_RUNS = rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachineInstance(?:ReplicaSet)?\b"""
 _WHOLE = (rb"""\bdomain["']?\s*:""", rb"""\bdevices["']?\s*:""")
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")

@@ -1429,3 +1429,26 @@ def test_vms_of_what_wants_a_program_now_are_not_gone(
     assert "not compared: over (VR116)" in reviewed.text
     assert diff("--format", "json").effects == {"web": ("same",), "db": ("unrenderable",)}
     assert f"1 {what}" in repository.run("check", ".").stderr
+
+
+def test_a_tag_called_as_the_default_branch_is_not_what_is_compared(
+    repository: Repository, diff: Run
+) -> None:
+    """git takes a tag for the branch of its name, and who pushes one would say what is compared."""
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    repository.git("checkout", "-q", "-b", "larger")
+    repository.write("web.yaml", vm(memory="2Gi"))
+    repository.commit("More memory")
+    for name in ("origin/main", "origin/HEAD", "main"):
+        repository.git("tag", name, "HEAD")
+    assert diff("--format", "json", revisions=".").effects == {"web": ("restart",)}
+
+
+def test_vms_in_jsonnet_are_counted(repository: Repository, diff: Run) -> None:
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("b.jsonnet", "{apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine'}\n")
+    repository.commit("Another one in Jsonnet")
+    assert "not looked at: 1 VM file in Jsonnet" in diff().text
