@@ -1566,8 +1566,11 @@ def test_vms_of_components_that_no_kustomization_uses_are_counted(helm: str) -> 
         "part/kustomization.yaml",
         component + "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n",
     )
-    for name in ("vm", "patch"):
-        put(f"part/{name}.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    put("part/vm.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    put(
+        "part/patch.yaml",
+        PLAIN.replace("name: vm", "name: web").replace("  runStrategy: Always\n", ""),
+    )
     unused = "1 VM file of a component that no kustomization uses (-v)"
     assert unused in virt_render(helm, "check", ".").stderr
     put("kustomization.yaml", "components: [part]\n")
