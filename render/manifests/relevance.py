@@ -62,6 +62,9 @@ KIND_OF_MACHINE = (
 _OF_MACHINE = (
     rb"""kind["']?\s*:\s*["']?(?:%b|Template)["']?\s*([,}\n\r#]|\Z)""" % KIND_OF_MACHINE.encode()
 )
+#: What each VM has, and a patch of it has no need to: when it runs (unless it stands for itself), and its devices.
+_RUNS = rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachineInstance(?:ReplicaSet)?\b"""
+_WHOLE = (rb"""\bdomain["']?\s*:""", rb"""\bdevices["']?\s*:""")
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
 _SEPARATOR = rb"(?m)^---"
@@ -139,6 +142,12 @@ def concerns(body: Tree) -> bool:
 def may_be_of_machine(data: bytes) -> bool:
     """Whether a VM may stand in the text *data*, or what makes one, or a patch of either."""
     return re.search(_OF_MACHINE, unescaped(data)) is not None
+
+
+def may_be_whole_machine(data: bytes) -> bool:
+    """Whether a VM with all that KubeVirt demands of it may stand in the text *data*, and not just a patch of it."""
+    text = unescaped(data)
+    return all(re.search(words, text) for words in (_OF_MACHINE, _RUNS, *_WHOLE))
 
 
 def is_of_machine(body: Tree) -> bool:

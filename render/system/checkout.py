@@ -43,6 +43,8 @@ _AS_STORED = frozenset({"unspecified", "unset", "set", "lfs", "utf-8", "utf8"})
 _PATIENCE = 30.0
 """Seconds for git to say which files have which attributes: patterns times files."""
 _TEXTS = (b".yaml", b".yml", b".json", _PACKED)
+_JSONNET = (b".jsonnet", b".libsonnet")
+"""What nothing of ours evaluates, and is counted where it holds VMs."""
 
 
 class Most(NamedTuple):
@@ -290,7 +292,8 @@ def _but_for_missing(
 
 def _counts(entry: _TreeEntry, charts: Collection[bytes], paths: Sequence[bytes]) -> bool:
     """Whether *entry* may be read for an object, whatever others say: a text, or of one of the *charts*, or *paths*."""
-    return entry.is_text or entry.is_reading or entry.name in paths or _is_in(entry, charts)
+    is_looked_at = entry.is_text or entry.is_reading or entry.name.endswith(_JSONNET)
+    return is_looked_at or entry.name in paths or _is_in(entry, charts)
 
 
 def _changed(top: str, entries: Sequence[_TreeEntry], tree: str) -> list[bytes]:

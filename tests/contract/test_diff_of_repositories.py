@@ -1464,3 +1464,26 @@ def test_a_base_is_taken_to_be_applied_by_itself(repository: Repository, path: s
     assert f"; {path} is applied by itself, as well as with dev, prod" in text
     assert "by itself" not in repository.fine("diff", "HEAD")
     assert "by itself" not in repository.fine("diff", "HEAD", "dev")
+
+
+def test_a_tag_called_as_the_default_branch_is_not_what_is_compared(
+    repository: Repository, diff: Run
+) -> None:
+    """git takes a tag for the branch of its name, and who pushes one would say what is compared."""
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    repository.git("checkout", "-q", "-b", "larger")
+    repository.write("web.yaml", vm(memory="2Gi"))
+    repository.commit("More memory")
+    for name in ("origin/main", "origin/HEAD", "main"):
+        repository.git("tag", name, "HEAD")
+    assert diff("--format", "json", revisions=".").effects == {"web": ("restart",)}
+
+
+def test_vms_in_jsonnet_are_counted(repository: Repository, diff: Run) -> None:
+    repository.write("web.yaml", vm())
+    repository.commit("A VM")
+    repository.write("b.jsonnet", "{apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine'}\n")
+    repository.commit("Another one in Jsonnet")
+    assert "not looked at: 1 VM file in Jsonnet" in diff().text

@@ -549,7 +549,7 @@ def test_files_of_a_kustomization_that_are_applied_by_themselves(
     put("kustomization.yaml", text)
     put("base/vm.yaml", PLAIN)
     put("base/old/vm.yaml", PLAIN.replace("name: vm", "name: old"))
-    put("base/patch.yaml", PLAIN)
+    put("base/patch.yaml", PLAIN.replace("  runStrategy: Always\n", ""))
     put("argocd/kustomization.yaml", "resources: [web.yaml]\n")
     put("argocd/web.yaml", APPLIED.replace(" OPTIONS", options))
     inputs = read(helm, kustomize)
@@ -1566,8 +1566,11 @@ def test_vms_of_components_that_no_kustomization_uses_are_counted(helm: str) -> 
         "part/kustomization.yaml",
         component + "resources: [vm.yaml]\npatches: [{path: patch.yaml}]\n",
     )
-    for name in ("vm", "patch"):
-        put(f"part/{name}.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    put("part/vm.yaml", SUBSTITUTED.replace("${NAME}", "web"))
+    put(
+        "part/patch.yaml",
+        PLAIN.replace("name: vm", "name: web").replace("  runStrategy: Always\n", ""),
+    )
     unused = "1 VM file of a component that no kustomization uses (-v)"
     assert unused in virt_render(helm, "check", ".").stderr
     put("kustomization.yaml", "components: [part]\n")
@@ -1787,6 +1790,44 @@ def test_a_vm_in_a_config_map_is_counted(helm: str, kustomize: str, generator: s
     inputs = read(helm, kustomize)
     assert reason not in unseen(inputs)
     assert len(machines(inputs)) == 1
+
+
+NAMING = {
+    "patches": "patches: [{path: FILE, target: {kind: Nothing}}]",
+    "patchesStrategicMerge": "patchesStrategicMerge: [FILE]",
+    "replacements": "replacements: [{path: FILE}]",
+    "configurations": "configurations: [FILE]",
+    "transformers": "transformers: [FILE]",
+}
+
+
+@pytest.mark.parametrize("field", NAMING)
+def test_a_whole_vm_that_a_kustomization_takes_for_a_patch_is_counted(
+    helm: str, kustomize: str, field: str
+) -> None:
+    """Anybody who names it could take it out of sight; what is but a patch of a VM is no loss."""
+    put("infra/kustomization.yaml", NAMING[field].replace("FILE", "vms/vm.yaml") + "\n")
+    put("infra/vms/vm.yaml", PLAIN)
+    reason = "VM file that a kustomization takes for a patch"
+    inputs = read(helm, kustomize)
+    assert unseen(inputs)[reason] == 1
+    assert not machines(inputs)
+    note = "infra/vms/vm.yaml skipped: no resource: infra/kustomization.yaml refers to it"
+    assert notes(inputs).count(note) == 1
+    assert f"1 {reason} (-v)" in virt_render(helm, "check", "infra/vms/vm.yaml").stderr
+    put("infra/vms/vm.yaml", PLAIN.replace("  runStrategy: Always\n", ""))
+    assert reason not in unseen(read(helm, kustomize))
+
+
+def test_a_whole_vm_in_a_directory_that_is_applied_is_no_patch(helm: str, kustomize: str) -> None:
+    """Argo CD applies the file, whatever a kustomization elsewhere makes of it."""
+    put("kustomization.yaml", NAMING["patches"].replace("FILE", "base/vm.yaml") + "\n")
+    put("base/vm.yaml", PLAIN)
+    put("argocd/kustomization.yaml", "resources: [web.yaml]\n")
+    put("argocd/web.yaml", APPLIED.replace(" OPTIONS", ""))
+    inputs = read(helm, kustomize)
+    assert {*machines(inputs)} == {"base: /vm"}
+    assert "VM file that a kustomization takes for a patch" not in unseen(inputs)
 
 
 GENERIC = "{{- range .Values.resources }}\n---\n{{ toYaml . }}\n{{- end }}\n"

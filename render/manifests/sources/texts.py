@@ -58,6 +58,11 @@ class Texts:
         data = self._read(path) if self._looked_at(path)[0] else b""
         return relevance.may_be_of_machine(data)
 
+    def is_whole_machine(self, path: str) -> bool:
+        """Whether a VM with all that KubeVirt demands stands in the file *path*, and not just a patch of it."""
+        data = self._read(path) if self._looked_at(path)[0] else b""
+        return relevance.may_be_whole_machine(data)
+
     def mention(self, paths: Iterable[str], word: bytes) -> bool:
         """Whether one of the files *paths* has *word* in it, in any case."""
         return any(word in relevance.unescaped(self._read(path)).lower() for path in paths)

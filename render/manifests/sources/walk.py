@@ -32,6 +32,8 @@ OF_ELSEWHERE = "kustomization with a remote base"
 #: What is counted that only wants for programs which we do not let kustomize run, with these.
 OF_HELM = "helmCharts kustomization", "helm"
 OF_PLUGINS = "kustomization with plugins of others", "a plugin"
+#: What is counted that would be read, did no kustomization name it.
+_PATCH = "VM file that a kustomization takes for a patch"
 #: How a file begins that stands for one in Git LFS.
 _LFS = b"version https://git-lfs.github.com/spec/"
 
@@ -185,7 +187,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     unread = _used(intake, folder, places, Unread(reached, discovered.charts), into)
     _name_misnamed_of_charts(intake, discovered, unread.uses, into)
     unread = _with_gathered(intake, apart, unread)
-    _name_unlisted(intake, discovered, {*chain(*unread.directories.values())}, into)
+    _name_unlisted(intake, places, {*chain(*unread.directories.values())}, into)
     _name_hidden(intake, places, allowed, unread, into)
     return unread
 
@@ -332,10 +334,14 @@ def _loose(
         if file in locks_of_charts:
             continue  # read with the chart, whose lock it is
         if real in named:
-            into.diagnostics.append(skipped(file, f"no resource: {named[real]} refers to it"))
+            into.diagnostics.append(_note_of_patch(file, named[real]))
         elif not intake.is_repeated(real):
             loose.append(file)
     return loose
+
+
+def _note_of_patch(file: str, owner: str) -> Diagnostic:
+    return skipped(file, f"no resource: {owner} refers to it")
 
 
 def _reaches(
@@ -371,12 +377,17 @@ def _operators(remotes: Mapping[str, Sequence[str]]) -> Iterator[Document]:
 
 
 def _name_unlisted(
-    intake: SourceIntake, discovered: Discovery, applied: Collection[str], into: Documents
+    intake: SourceIntake, asking: "_Asking", applied: Collection[str], into: Documents
 ) -> None:
-    """Say in *into* which VMs stand below kustomizations in files that none lists, and that are not *applied* so."""
+    """Say in *into* which VMs stand in files that are read with no kustomization, and that are not *applied* so.
+
+    Those stand below kustomizations, of which none lists them; or one names them, and as no resource.
+    """
+    discovered, patches = asking.discovered, asking.patches
+    loose = {file: real for file, real in discovered.files if real in patches}
     suspects = [
         file
-        for file in discovered.owned
+        for file in (*discovered.owned, *loose.items())
         if file[0] not in applied and intake.texts.is_of_machines(file[0])
     ]
     if not suspects:
@@ -385,17 +396,20 @@ def _name_unlisted(
     listed = kustomization.listed(*known)
     of_components = kustomization.of_unused_components(*known)
     generated = kustomization.listed(*known, kustomization.GENERATORS)
-    generated -= kustomization.listed(*known, kustomization.RESOURCES)
+    resources = kustomization.listed(*known, kustomization.RESOURCES)
     for file, real in suspects:
         if real not in listed:
             into.unseen.add("VM file that no kustomization lists", file)
             into.diagnostics.append(skipped(file, "no kustomization lists it"))
-        elif real in generated:
+        elif real in generated and real not in resources:
             into.unseen.add("VM file that a kustomization puts into a ConfigMap", file)
             into.diagnostics.append(skipped(file, "a kustomization puts it into a ConfigMap"))
         elif real in of_components:
             into.unseen.add("VM file of a component that no kustomization uses", file)
             into.diagnostics.append(skipped(file, "no kustomization uses its component"))
+        elif real in patches and real not in resources and intake.texts.is_whole_machine(file):
+            into.unseen.add(_PATCH, file)
+            into.diagnostics += [] if file in loose else [_note_of_patch(file, patches[real])]
 
 
 def _name_hidden(
@@ -597,7 +611,10 @@ def _drawn_in(intake: SourceIntake, found: Hidden, used: Collection[str]) -> fro
 
 
 def _applied(intake: SourceIntake, asking: _Asking, use: "FolderUse") -> list[str]:
-    """The files below kustomizations that are applied as they are with the folder of *use*."""
+    """The files below kustomizations that are applied as they are with the folder of *use*.
+
+    What a kustomization names as a patch is one, unless it is a whole VM: anybody could take one out of sight so.
+    """
     applies = use.applying()
     resolved = ((file, os.path.realpath(file)) for file in asking.hidden.files)
     return [
@@ -605,8 +622,7 @@ def _applied(intake: SourceIntake, asking: _Asking, use: "FolderUse") -> list[st
         for file, real in (*asking.discovered.owned, *resolved)
         if file.endswith(discover.YAML)
         and applies(real)
-        # Anybody may call it a patch, for what is not there.
-        and (real not in asking.patches or intake.texts.is_of_machines(file))
+        and (real not in asking.patches or intake.texts.is_whole_machine(file))
     ]
 
 
@@ -851,7 +867,9 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
         into.passed.append(file)
         into.diagnostics.append(skipped(file, discover.TESTED))
     elif owner := kustomization.user_of(real, intake.limits):
-        into.diagnostics.append(skipped(file, f"no resource: {owner} refers to it"))
+        if intake.texts.is_whole_machine(file):
+            into.unseen.add(_PATCH, file)
+        into.diagnostics.append(_note_of_patch(file, owner))
     elif not os.path.lexists(file) and file not in intake.reading.buffers:
         into.diagnostics.append(_not_there(file))
     elif not intake.is_repeated(real):

@@ -54,7 +54,11 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document, Read
 
 #: Where a working tree branched off, the first that is there.
-_DEFAULTS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+#: They are written out, since git takes a tag for a branch of its name.
+_DEFAULTS = (
+    "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+    "refs/heads/master",
+)  # fmt: skip
 _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
