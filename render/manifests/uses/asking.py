@@ -72,7 +72,8 @@ _PATH = pattern(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     """What the objects in *places* fill in of the repository *home*; *base* has what is true of all charts.
 
-    A kustomization with such an object is built, for its patches and generators may change what is asked.
+    A kustomization with such an object is built, for its patches and generators may change what is asked: where that is
+    something of this repository as it is written, or may become that by edits.
     """
     read_files = _AskingFiles(limits)
     apart = [[document for file in places.loose for document in read_files.asking(file)]]
@@ -94,7 +95,10 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
     known = _Evaluation(home, base, limits)
     for number, build in enumerate(places.builds, 1):
-        if known.asks(apart[number], apart, config_maps) and (output := build.prints()) is not None:
+        is_edited = build.reach.edits and bool(apart[number]) and home.holds_machines(places.files)
+        if not is_edited and not known.asks(apart[number], apart, config_maps):
+            continue
+        if (output := build.prints()) is not None:
             documents = read(output, f"{build.top} (kustomize build)", limits).documents
             traced = origins.trace(build.top, documents, build.reach, limits)
             apart[number] = [document for document in traced if _is_asking(document)]
