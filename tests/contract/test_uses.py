@@ -1760,3 +1760,39 @@ def test_a_chart_of_whatever_its_values_hold_makes_the_vms_in_these(helm: str, k
     else:
         put("apps/web.yaml", application(f"valuesObject: {stated}"))
     assert len(machines(read(helm))) == 1
+
+
+TEMPLATED = KUSTOMIZED.replace("path: vms", "path: {{ .Values.path }}")
+IN_A_CHART = "Application or object of Flux in a chart"
+HIDDEN = "Application or object of Flux in a hidden file"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("apps/templates/web.yaml", application("valuesObject: {cores: 2}"), IN_A_CHART),
+        ("apps/templates/web.yaml", KUSTOMIZED, IN_A_CHART),
+        ("apps/templates/web.yaml", TEMPLATED, IN_A_CHART),
+        (".argo/web.yaml", application("valuesObject: {cores: 2}"), HIDDEN),
+        (".argo/web.yaml", APPLIED_BY_FLUX.replace("OPTIONS", ""), HIDDEN),
+        ("apps/templates/web.yaml", KUSTOMIZED.replace("path: vms", "path: other"), ""),
+        ("apps/templates/web.yaml", APPLIED.replace("OPTIONS", "").replace("base", "vms"), ""),
+        (".github/web.yaml", "kind: Application\nspec: {source: {path: vms, kustomize: {}}}\n", ""),
+    ],
+)
+def test_objects_that_a_chart_makes_or_that_are_hidden_are_counted(
+    helm: str, kustomize: str, file: str, text: str, expected: str
+) -> None:
+    """Where they may fill in or edit what holds VMs, or apply what is otherwise a part alone."""
+    for folder in ("vms", "base"):
+        put(f"{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        put(f"{folder}/vm.yaml", PLAIN)
+    put("over/kustomization.yaml", HIDING)
+    put("other/kustomization.yaml", "resources: [config.yaml]\n")
+    put("other/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    put("apps/Chart.yaml", CHART)
+    put(file, text)
+    counts = unseen(read(helm, kustomize))
+    assert {what: counts.get(what, 0) for what in (IN_A_CHART, HIDDEN)} == {
+        what: int(what == expected) for what in (IN_A_CHART, HIDDEN)
+    }

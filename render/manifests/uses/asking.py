@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import relevance
+from render.manifests import kustomization, relevance
 from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
@@ -68,6 +68,11 @@ _MOST_PATHS = 32
 #: What says which folder an object applies.
 _PATH = pattern(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 
+#: What says more of a folder than where it is.
+_FILLS = pattern(
+    rb"""(?<![\w.-])(?:helm|kustomize|plugin|values\w*|patches\w*|components|postBuild|name(?:Pre|Suf)fix)["']?\s*+:"""
+)
+
 
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     """What the objects in *places* fill in of the repository *home*; *base* has what is true of all charts.
@@ -109,19 +114,46 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
 
 def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
     """Whether a folder in which objects of KubeVirt's may stand is named in *file*, which cannot be parsed."""
+    return any(
+        home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
+        for folder in _folders_named(_text(file, limits), home)
+    )
+
+
+def fills_in_machines(file: str, home: Home, limits: Limits) -> bool:
+    """Whether *file*, which is not evaluated, may fill in or edit what holds VMs in *home*, or apply a part of that.
+
+    A path that a template puts together may be any.
+    """
+    data = _text(file, limits)
+    if not _FILLS.search(data):
+        return any(map(home.is_part, _folders_named(data, home)))
+    if any(b"{{" in match[1] for match in _PATH.finditer(data)):
+        return home.has_charts_of_machines or home.has_kustomizations_of_machines
+    return any(
+        home.is_chart_of_machines(folder)
+        or (kustomization.find(folder) is not None and home.is_built_of_machines(folder))
+        for folder in _folders_named(data, home)
+    )
+
+
+def _text(file: str, limits: Limits) -> bytes:
+    """What *file* says, without escapes; nothing where it cannot be read."""
     data = files.read(file, file, limits.file_bytes)
-    matches = _PATH.finditer(relevance.unescaped(data) if isinstance(data, bytes) else b"")
+    return relevance.unescaped(data) if isinstance(data, bytes) else b""
+
+
+def _folders_named(data: bytes, home: Home) -> Iterator[str]:
+    """The folders below what is read of *home* that *data* names as those which an object applies."""
+    matches = _PATH.finditer(data)
     paths = dict.fromkeys(match[1].decode("utf-8", "replace") for match in matches)
     for path in islice(paths, _MOST_PATHS):
         try:
             folder = home.folder(os.path.normpath(f"/{path}"))
         except UnevaluatedError:
             continue
-        if home.is_read(folder) and (
-            home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
-        ):
-            return True
-    return False
+        if home.is_read(folder):
+            yield folder
 
 
 class _Evaluation:
