@@ -269,12 +269,14 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
     for loaded, document in rendered:
         file, line = document.origin.file, document.origin.line
         loaded.copies.append(document)
-        loaded.unseen.add("rendered VM whose source is read too", file, which=document.origin)
+        loaded.unseen.add(COPY, file, which=document.origin)
         message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
         place = Location(file=file, line=line, column=1)
         loaded.diagnostics.append(codes.FILE_SKIPPED.at(place, message))
 
 
+#: What is counted of a VM that is left out, since it was rendered from another one.
+COPY = "rendered VM whose source is read too"
 _Identity = tuple[str, str, str, str]
 _Placed = tuple[Documents, Document]
 

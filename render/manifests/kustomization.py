@@ -62,6 +62,13 @@ _KINDS = frozenset({None, "", "Kustomization", "Component"})
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
 GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 """What a kustomization says that changes nothing of its resources, which are what their files say."""
+_EDITING = frozenset(
+    {
+        "patches", "patchesstrategicmerge", "patchesjson6902", "replacements", "vars", "transformers", "configurations",
+        "nameprefix", "namesuffix",
+    }
+)  # fmt: skip
+"""What may make of an Application or an object of Flux one that applies something else, or applies it otherwise."""
 GENERATORS = frozenset({"configmapgenerator", "secretgenerator"})
 """What puts files into ConfigMaps and Secrets, whatever they say."""
 RESOURCES = frozenset({"resources", "bases", "components"})
@@ -99,8 +106,8 @@ class Reach:
     """
 
     __slots__ = (
-        "bare", "diagnostics", "edited", "extended", "fetches", "folders", "inflates", "kustomizations", "others",
-        "patches", "prefixes", "remotes", "resources", "suffixes",
+        "bare", "diagnostics", "edited", "edits", "extended", "fetches", "folders", "inflates", "kustomizations",
+        "others", "patches", "prefixes", "remotes", "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -113,6 +120,7 @@ class Reach:
         self.suffixes: list[str] = []
         self.diagnostics: list[Diagnostic] = []
         self.inflates = False
+        self.edits = False
         self.extended = False
         self.fetches = False
         self.remotes: list[str] = []
@@ -506,6 +514,7 @@ class _KustomizationWalk:
             for document, named in zip(loaded.documents, loaded.references, strict=True):
                 _add_affixes(reach, document.body)
                 reach.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
+                reach.edits |= any(_folded(str(key)) in _EDITING for key in document.body)
                 here = _Here(file, folder, real, loaded.data, document)
                 for reference in named:
                     self._refer(here, reference)

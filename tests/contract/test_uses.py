@@ -801,6 +801,73 @@ def test_an_application_below_a_kustomization_is_asked_as_it_is_built(
     }
 
 
+OF_SCSI = """\
+  value:
+    - target: {kind: VirtualMachine}
+      patch: '- {op: replace, path: /spec/template/spec/domain/devices/disks/0/disk/bus, value: scsi}'
+"""
+
+
+BY_PATCH = "patches: [{target: {name: web}, path: edit}]"
+BY_REPLACEMENT = "replacements: [{path: edit}]"
+ADDING = f"""\
+- {{op: add, path: /spec/source/kustomize, value: {{}}}}
+- op: add
+  path: /spec/source/kustomize/patches
+{OF_SCSI}"""
+REPLACING = """\
+source: {kind: ConfigMap, name: where, fieldPath: data.path}
+targets: [{select: {kind: Application}, fieldPaths: [spec.source.path]}]
+"""
+MOVED = {"base: /vm": "ide", "parts/sata: /vm": "sata"}
+
+
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [
+        ((APPLIED, BY_PATCH, ADDING), {"base (Application argocd/web): /vm": "scsi"}),
+        (
+            (APPLIED_BY_FLUX, BY_PATCH, f"- op: add\n  path: /spec/patches\n{OF_SCSI}"),
+            {"base (Kustomization flux-system/web): /vm": "scsi"},
+        ),
+        (
+            (APPLIED, BY_PATCH, "- {op: replace, path: /spec/source/path, value: parts/sata}\n"),
+            MOVED,
+        ),
+        ((APPLIED, BY_REPLACEMENT, REPLACING), MOVED),
+    ],
+    ids=["patches for Argo CD", "patches for Flux", "a path", "a path by a replacement"],
+)
+def test_what_is_applied_as_it_is_written_may_be_edited(
+    helm: str, kustomize: str, edited: tuple[str, str, str], expected: dict[str, str]
+) -> None:
+    """The object in its file applies a folder as it is; what kustomize builds of it, otherwise."""
+    text, edit, patch = edited
+    for folder, bus in (("base", "ide"), ("parts/sata", "sata")):
+        put(f"{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        put(f"{folder}/vm.yaml", PLAIN.replace("bus: ide", f"bus: {bus}"))
+    put("over/kustomization.yaml", HIDING.replace("[../base]", "[../parts/sata]"))
+    put("apps/web.yaml", text.replace("OPTIONS", ""))
+    put(
+        "apps/where.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: where}\ndata: {path: parts/sata}\n",
+    )
+    listed = "resources: [web.yaml, where.yaml]\n"
+    put("apps/edit", patch)
+
+    def buses() -> dict[str, str]:
+        return {
+            name: domain["devices"]["disks"][0]["disk"]["bus"]
+            for name, domain in machines(read(helm, kustomize)).items()
+            if not name.startswith("over")
+        }
+
+    put("apps/kustomization.yaml", listed)
+    assert buses() == {"base: /vm": "ide"}
+    put("apps/kustomization.yaml", f"{listed}{edit}\n")
+    assert buses() == expected
+
+
 @pytest.mark.parametrize(
     ("helm_options", "message"),
     [
@@ -1847,3 +1914,39 @@ def test_a_chart_of_whatever_its_values_hold_makes_the_vms_in_these(helm: str, k
     else:
         put("apps/web.yaml", application(f"valuesObject: {stated}"))
     assert len(machines(read(helm))) == 1
+
+
+TEMPLATED = KUSTOMIZED.replace("path: vms", "path: {{ .Values.path }}")
+IN_A_CHART = "Application or object of Flux in a chart"
+HIDDEN = "Application or object of Flux in a hidden file"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("apps/templates/web.yaml", application("valuesObject: {cores: 2}"), IN_A_CHART),
+        ("apps/templates/web.yaml", KUSTOMIZED, IN_A_CHART),
+        ("apps/templates/web.yaml", TEMPLATED, IN_A_CHART),
+        (".argo/web.yaml", application("valuesObject: {cores: 2}"), HIDDEN),
+        (".argo/web.yaml", APPLIED_BY_FLUX.replace("OPTIONS", ""), HIDDEN),
+        ("apps/templates/web.yaml", KUSTOMIZED.replace("path: vms", "path: other"), ""),
+        ("apps/templates/web.yaml", APPLIED.replace("OPTIONS", "").replace("base", "vms"), ""),
+        (".github/web.yaml", "kind: Application\nspec: {source: {path: vms, kustomize: {}}}\n", ""),
+    ],
+)
+def test_objects_that_a_chart_makes_or_that_are_hidden_are_counted(
+    helm: str, kustomize: str, file: str, text: str, expected: str
+) -> None:
+    """Where they may fill in or edit what holds VMs, or apply what is otherwise a part alone."""
+    for folder in ("vms", "base"):
+        put(f"{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        put(f"{folder}/vm.yaml", PLAIN)
+    put("over/kustomization.yaml", HIDING)
+    put("other/kustomization.yaml", "resources: [config.yaml]\n")
+    put("other/config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    put("apps/Chart.yaml", CHART)
+    put(file, text)
+    counts = unseen(read(helm, kustomize))
+    assert {what: counts.get(what, 0) for what in (IN_A_CHART, HIDDEN)} == {
+        what: int(what == expected) for what in (IN_A_CHART, HIDDEN)
+    }

@@ -423,6 +423,23 @@ def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> N
     assert process.run("check", ".", cwd=tmp_path).stderr.startswith("1 VM")
 
 
+def test_a_rendered_vm_that_changes_is_told(tmp_path: Path) -> None:
+    """Its stamp is true, and it is not what its source renders to: it may be what a cluster gets."""
+    for state, size in (("old", "1Gi"), ("new", "2Gi")):
+        sources = vm("web", namespace="prod", instancetype="small"), instancetype()
+        manifests.put(tmp_path / state / "web.yaml", sources[0])
+        manifests.put(tmp_path / state / "small.yaml", sources[1].replace("1Gi", size))
+        rendered = process.run("build", "--emit", "vm", state, cwd=tmp_path).stdout
+        manifests.put(tmp_path / state / "out/web.yaml", rendered)
+        manifests.put(tmp_path / state / "small.yaml", sources[1])
+    copy = "rendered VM whose source is read too"
+    done = process.run("diff", "--format", "json", "old", "new", cwd=tmp_path)
+    assert json.loads(done.stdout)["unseen"] == {f"changed {copy}": 1}
+    assert json.loads(done.stdout)["unseenBefore"] == {}
+    done = process.run("diff", "--format", "json", "old", "old", cwd=tmp_path)
+    assert json.loads(done.stdout)["unseen"] == {copy: 1}
+
+
 def test_rendered_vms_of_one_file_are_all_counted(tmp_path: Path) -> None:
     for name in ("web", "db", "mail"):
         manifests.put(tmp_path / f"{name}.yaml", vm(name, namespace="prod", instancetype="small"))

@@ -1,6 +1,7 @@
 """``virt-render diff``: what a change of the repository does to each VM."""
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from render.diagnostics.codes import status
@@ -18,7 +19,10 @@ from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.reporting import in_repository
 from render.frontends.request.request import Request
+from render.frontends.session import COPY
 from render.model.release import minor
+from render.model.resource import ResourceRef, from_body
+from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report import terminal
 from render.report.findings import Finding
@@ -83,12 +87,27 @@ def _reviewed(
     otherwise = OtherEmit(other, sides.other_way, _alone(before, after)) if other else None
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
-        _settings_changed(before, after), _locked(before, after), unseen(after),
+        _settings_changed(before, after), _locked(before, after), _passed_over(before, after),
         unseen(before) - unseen(after),
         (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
+
+
+def _passed_over(before: Side, after: Side) -> Counter[str]:
+    """What was not looked at *after*, with those rendered VMs apart that are not what their files said *before*."""
+    former: dict[tuple[str, ResourceRef], list[Tree]] = {}
+    for state in before.values():
+        for file, body in (*zip(state.files, state.objects, strict=False), *state.copies):
+            former.setdefault((file, from_body(body, 0).ref), []).append(body)
+    passed = unseen(after)
+    for file, body in (copy for state in after.values() for copy in state.copies):
+        known = former.get((file, from_body(body, 0).ref), [body])
+        if body not in known:
+            passed[COPY] -= 1
+            passed[f"changed {COPY}"] += 1
+    return +passed
 
 
 def _alone(before: Side, after: Side) -> str | None:

@@ -39,6 +39,7 @@ _LFS = b"version https://git-lfs.github.com/spec/"
 
 if TYPE_CHECKING:
     from render.manifests.uses.asking import Uses
+    from render.manifests.uses.repository import Home
     from render.manifests.uses.use import FolderUse
 
 
@@ -184,6 +185,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     hidden = _hidden(discovered, omitted)
     places = _Asking(wanted, asking, reaches, discovered, hidden, named)
+    _name_unasked(intake, folder, places, allowed, into)
     unread = _used(intake, folder, places, Unread(reached, discovered.charts), into)
     _name_misnamed_of_charts(intake, discovered, unread.uses, into)
     unread = _with_gathered(intake, apart, unread)
@@ -527,16 +529,8 @@ def _used(
         return unread
     from render.manifests.sources import kustomization as built
     from render.manifests.uses import asking as evaluation
-    from render.manifests.uses.repository import Home, RootsLayout
 
-    kustomizations = _kept_apart(intake, asking.discovered)[0]
-    kustomizations += asking.hidden.kustomizations
-    home = Home(
-        folder,
-        intake.texts,
-        intake.limits,
-        RootsLayout.of(unread.charts, kustomizations, asking.reaches),
-    )
+    home = _home(intake, folder, asking, unread.charts)
     found = evaluation.find(
         evaluation.Places(
             asking.loose,
@@ -554,6 +548,56 @@ def _used(
     parts = [use for use in found.uses if use.is_plain and home.is_part(use.folder)]
     _read_applied_patches(intake, asking, found.uses, into)
     return _divided(intake, asking, unread, found.uses, parts, into)
+
+
+def _home(intake: SourceIntake, folder: str, asking: _Asking, charts: Sequence[str]) -> "Home":
+    """The repository around *folder*, with the *charts* and kustomizations in it."""
+    from render.manifests.uses.repository import Home, RootsLayout
+
+    built = [*_kept_apart(intake, asking.discovered)[0], *asking.hidden.kustomizations]
+    layout = RootsLayout.of(charts, built, asking.reaches)
+    return Home(folder, intake.texts, intake.limits, layout)
+
+
+def _name_unasked(
+    intake: SourceIntake,
+    folder: str,
+    asking: _Asking,
+    allowed: Collection[str],
+    into: Documents,
+) -> None:
+    """Count in *into* the files with Applications or objects of Flux for VMs that a chart makes, or that are hidden."""
+    discovered = asking.discovered
+    suspects = {
+        "Application or object of Flux in a chart": _templates(discovered.charts),
+        "Application or object of Flux in a hidden file": asking.hidden.files,
+    }
+    for what, found in suspects.items():
+        users = [file for file in found if intake.texts.asks(file)]
+        if not users:
+            continue
+        from render.manifests.uses.asking import fills_in_machines
+
+        home = _home(intake, folder, asking, discovered.charts)
+        known = discovered.kustomizations, intake.limits, intake.kustomizations
+        listed = kustomization.listed(*known).union(allowed)
+        for file in users:
+            if os.path.realpath(file) in listed or not fills_in_machines(file, home, intake.limits):
+                continue
+            into.unseen.add(what, file)
+            into.diagnostics.append(skipped(file, "what it applies is not evaluated"))
+
+
+def _templates(charts: Sequence[str]) -> Iterator[str]:
+    """The files of which helm makes objects in the folders *charts*."""
+    if not charts:
+        return
+    from render.manifests.charts import layout
+
+    for chart in charts:
+        for file in layout.chart_files(chart):
+            if file.endswith(discover.YAML) and "templates" in file.split(os.sep):
+                yield tidy(file)
 
 
 def _tell(found: "Uses", into: Documents) -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import relevance
+from render.manifests import kustomization, relevance
 from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
@@ -70,11 +70,17 @@ _MOST_PATHS = 32
 #: What says which folder an object applies.
 _PATH = pattern(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
 
+#: What says more of a folder than where it is.
+_FILLS = pattern(
+    rb"""(?<![\w.-])(?:helm|kustomize|plugin|values\w*|patches\w*|components|postBuild|name(?:Pre|Suf)fix)["']?\s*+:"""
+)
+
 
 def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     """What the objects in *places* fill in of the repository *home*; *base* has what is true of all charts.
 
-    A kustomization with such an object is built, for its patches and generators may change what is asked.
+    A kustomization with such an object is built, for its patches and generators may change what is asked: where that is
+    something of this repository as it is written, or may become that by edits.
     """
     read_files = _AskingFiles(limits)
     apart = [[document for file in places.loose for document in read_files.asking(file)]]
@@ -96,7 +102,10 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
     known = _Evaluation(home, base, limits)
     for number, build in enumerate(places.builds, 1):
-        if known.asks(apart[number], apart, config_maps) and (output := build.prints()) is not None:
+        is_edited = build.reach.edits and bool(apart[number]) and home.holds_machines(places.files)
+        if not is_edited and not known.asks(apart[number], apart, config_maps):
+            continue
+        if (output := build.prints()) is not None:
             documents = read(output, f"{build.top} (kustomize build)", limits).documents
             traced = origins.trace(build.top, documents, build.reach, limits)
             apart[number] = [document for document in traced if _is_asking(document)]
@@ -107,19 +116,46 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
 
 def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
     """Whether a folder in which objects of KubeVirt's may stand is named in *file*, which cannot be parsed."""
+    return any(
+        home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
+        for folder in _folders_named(_text(file, limits), home)
+    )
+
+
+def fills_in_machines(file: str, home: Home, limits: Limits) -> bool:
+    """Whether *file*, which is not evaluated, may fill in or edit what holds VMs in *home*, or apply a part of that.
+
+    A path that a template puts together may be any.
+    """
+    data = _text(file, limits)
+    if not _FILLS.search(data):
+        return any(map(home.is_part, _folders_named(data, home)))
+    if any(b"{{" in match[1] for match in _PATH.finditer(data)):
+        return home.has_charts_of_machines or home.has_kustomizations_of_machines
+    return any(
+        home.is_chart_of_machines(folder)
+        or (kustomization.find(folder) is not None and home.is_built_of_machines(folder))
+        for folder in _folders_named(data, home)
+    )
+
+
+def _text(file: str, limits: Limits) -> bytes:
+    """What *file* says, without escapes; nothing where it cannot be read."""
     data = files.read(file, file, limits.file_bytes)
-    matches = _PATH.finditer(relevance.unescaped(data) if isinstance(data, bytes) else b"")
+    return relevance.unescaped(data) if isinstance(data, bytes) else b""
+
+
+def _folders_named(data: bytes, home: Home) -> Iterator[str]:
+    """The folders below what is read of *home* that *data* names as those which an object applies."""
+    matches = _PATH.finditer(data)
     paths = dict.fromkeys(match[1].decode("utf-8", "replace") for match in matches)
     for path in islice(paths, _MOST_PATHS):
         try:
             folder = home.folder(os.path.normpath(f"/{path}"))
         except UnevaluatedError:
             continue
-        if home.is_read(folder) and (
-            home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
-        ):
-            return True
-    return False
+        if home.is_read(folder):
+            yield folder
 
 
 class _Evaluation:

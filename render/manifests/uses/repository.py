@@ -116,6 +116,14 @@ class Home:
         """Whether an object of KubeVirt's may stand in what a kustomization below what is read makes."""
         return any(map(self.is_built_of_machines, sorted(self._layout.kustomizations)))
 
+    def holds_machines(self, loose: Iterable[str]) -> bool:
+        """Whether an object of KubeVirt's may stand in the files *loose*, in a chart or in a kustomization."""
+        return (
+            self._texts.any(loose)
+            or self.has_kustomizations_of_machines
+            or self.has_charts_of_machines
+        )
+
     def is_built_of_machines(self, folder: str, options: Any = None) -> bool:
         """Whether what is built of *folder*, edited by *options*, may hold an object of KubeVirt's.
 

@@ -96,7 +96,7 @@ class NamedState(NamedTuple):
     *kept*: the settings that it has as the first state does, since by its own less would be checked. *adopted*: those
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
-    at fault, what these say.
+    at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
     """
 
     name: str
@@ -131,6 +131,7 @@ class NamedState(NamedTuple):
     lock_fault: RefusedError | None = None
     is_one_root: bool = False
     taken: tuple[str, ...] = ()
+    copies: Sequence[tuple[str, Tree]] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -1013,7 +1014,6 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     else:
         for document in around:
             loaded.data.add_file(document.origin.file, request.reading.limits.file_bytes)
-    count = len(loaded.documents)
     origins = [document.origin for document in (*loaded.documents, *around)]
     state = NamedState(
         side.name,
@@ -1022,8 +1022,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
-            from_body(document.body, 0).ref: count + position
-            for position, document in enumerate(around)
+            from_body(document.body, 0).ref: position
+            for position, document in enumerate(around, len(loaded.documents))
         },
         unread={
             os.path.relpath(file, side.path): codes_ for file, codes_ in loaded.unread_files.items()
@@ -1036,6 +1036,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         is_emit_chosen="emit" in request.beside.named,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
+        copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
 
