@@ -96,7 +96,7 @@ class QuotaRule(NamedTuple):
 def rule(resource_quota: Tree) -> QuotaRule:
     """What *resource_quota* asks of pods."""
     granted, expressions = hard(resource_quota), tuple(_expressions(resource_quota))
-    return QuotaRule(bool(granted), _DEMANDED & granted.keys(), expressions, repr(expressions))
+    return QuotaRule(bool(granted), _DEMANDED.intersection(granted), expressions, repr(expressions))
 
 
 def matches(resource_quota: Tree, spec: Tree) -> bool:

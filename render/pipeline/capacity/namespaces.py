@@ -23,7 +23,7 @@ _OWN_NAME = "kubernetes.io/metadata.name"
 class NamespaceRules(NamedTuple):
     """What limits the pods of one namespace: its quotas, its LimitRanges, and the level that it enforces.
 
-    *demands*: what each of the quotas asks of a pod. *level* of the *version* of Kubernetes, as labels of the *namespace*
+    *demands*: what each quota asks of a pod. *level* of the *version* of Kubernetes, as labels of the *namespace*
     say; *unreadable*: what would limit them, were it as the API server reads it.
     """
 
