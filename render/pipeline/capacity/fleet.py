@@ -22,7 +22,7 @@ from render.pipeline.capacity import blame, figures, namespaces, quotas, reasons
 from render.pipeline.capacity.blame import Blamed
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
 from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
-from render.pipeline.capacity.quotas import PodUse
+from render.pipeline.capacity.quotas import CountedPods, NamespacePods, PodUse
 from render.room import decoding, nodes, quota
 from render.room.amounts import Amounts
 from render.room.decoding import Unreadable
@@ -140,8 +140,11 @@ class Capacity:
                 yield _not_read(resource, fault)
         yield from self._found
         for namespace, uses in self._uses.items():
-            for resource_quota in self._rules.get(namespace, _FREE).quotas:
-                yield from quotas.exceeded(resource_quota, uses, self._lifting_of_quota)
+            every = NamespacePods(uses)
+            always = NamespacePods(use for use in uses if use.always)
+            for limiting in self._rules.get(namespace, _FREE).quotas:
+                counted = always.against(limiting.index), every.against(limiting.index)
+                yield from quotas.exceeded(limiting, *counted, self._lifting_of_quota)
 
     def figures(self) -> ClusterCapacity:
         """What the pods ask for, against what there is; of VMs that nothing limits, nothing."""
@@ -222,7 +225,7 @@ class Capacity:
             return ""
         return next((setting for word, setting in _LIFTING if word in text), "")
 
-    def _lifting_of_quota(self, names: list[str], resource: Resource, uses: list[PodUse]) -> str:
+    def _lifting_of_quota(self, names: list[str], resource: Resource, uses: CountedPods) -> str:
         """What would lift that *uses* need more than the quota *resource* grants of *names*, in words."""
         settings = {self._lifting(name) for name in names}
         if "" not in settings:
@@ -230,29 +233,25 @@ class Capacity:
         if not self._is_release_assumed():
             return ""
         granted = quota.hard(resource.body)
-        alike = quotas.alike(uses)
         return _doubt_of(
             release
             for release in VERSIONS
             if any(
                 name in names
-                for name in quota.exceeded(granted, {}, self._in(release, resource, alike))
+                for name in quota.exceeded(granted, {}, self._in(release, resource, uses))
             )
         )
 
-    def _in(self, release: Version, resource: Resource, uses: Iterable[PodUse]) -> Amounts:
+    def _in(self, release: Version, resource: Resource, uses: CountedPods) -> Amounts:
         """What *uses* would count against the quota *resource* under *release*."""
-        others = ((use, self._judged_in(use.pod, release)) for use in uses)
-        return quotas.steady(
-            (
-                use._replace(usage=usage)
+        if release not in uses.elsewhere:
+            others = ((use, self._judged_in(use.pod, release)) for use in uses.alike)
+            uses.elsewhere[release] = NamespacePods(
+                use._replace(usage=self._by_resource(use.namespace, use.pod, other, release))
                 for use, other in others
                 if other is not None
-                and resource.index
-                in (usage := self._by_resource(use.namespace, use.pod, other, release))
-            ),
-            resource.index,
-        )
+            )
+        return uses.elsewhere[release].against(resource.index).total
 
     def _by_resource(
         self, namespace: str, key: _PodKey, judged: PodJudgement, release: Version | None = None
