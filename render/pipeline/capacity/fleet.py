@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from render.admission import metadata
-from render.diagnostics.codes import LIMITS, POD, POD_SECURITY, QUOTA
+from render.diagnostics.codes import LIMIT_EXCEEDED, LIMITS, POD, POD_SECURITY, QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Context, Machine
 from render.model import tree
@@ -34,6 +34,8 @@ _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
 _FREE = NamespaceRules()
+MOST_COMPARED = 500_000
+"""What may be compared in an input: a pod, or a VM, with each quota and LimitRange of its namespace; some seconds."""
 _PodKey = tuple[str, str]
 
 
@@ -67,6 +69,7 @@ class Capacity:
         self._uses: dict[str, list[PodUse]] = {}
         self._found: list[Diagnostic] = []
         self._namespaces: set[str] = set()
+        self._compared = 0
 
     def concerns(self, machine: Machine) -> bool:
         """Whether something limits what the pods of *machine* may ask for."""
@@ -79,6 +82,8 @@ class Capacity:
         """
         known = len(self._found)
         rules = self._rules.get(machine.namespace, _FREE)
+        if not self._has_room(machine, rules):
+            return True
         key = (
             self._alike.key(machine.namespace),
             _fingerprint(
@@ -106,6 +111,23 @@ class Capacity:
         elif not judged.invalid:
             self._count(machine, key, judged)
         return len(self._found) > known
+
+    def _has_room(self, machine: Machine, rules: NamespaceRules) -> bool:
+        """Whether the pods of *machine* may be compared with what *rules* has; where they may not, it is said once."""
+        most = MOST_COMPARED
+        if self._compared <= most:
+            self._compared += len(rules.quotas) + len(rules.limit_ranges)
+            if self._compared > most:
+                self._uses.clear()  # sums of some VMs would be wrong
+                self._found.append(
+                    LIMIT_EXCEEDED.at(
+                        at(machine.resource.written),
+                        f"whether its pod fits is not looked at, nor those after it: more than {most:,} comparisons of"
+                        " VMs with the quotas and LimitRanges of their namespaces",
+                        help="let a namespace have fewer ResourceQuotas and LimitRanges, or split the input",
+                    )
+                )
+        return self._compared <= most
 
     def _count(self, machine: Machine, key: _PodKey, judged: PodJudgement) -> None:
         """Remember what the pods of *machine* count."""
