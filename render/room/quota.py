@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree
 from render.room import amounts
 from render.room.amounts import Amounts
@@ -75,12 +76,32 @@ def _expressions(resource_quota: Tree) -> list[Tree]:
     return [*({"scopeName": scope, "operator": "Exists"} for scope in scopes), *selector]
 
 
+class QuotaRule(NamedTuple):
+    """What a ResourceQuota asks of a pod, read once for many pods.
+
+    *limits*: it limits anything of pods; *demanded*: what every container has to say; *scope*: the same for quotas that
+    look at the same pods.
+    """
+
+    limits: bool
+    demanded: frozenset[str]
+    expressions: tuple[Tree, ...]
+    scope: str
+
+    def matches(self, spec: Tree) -> bool:
+        """Whether a pod *spec* is in the scope of the quota, and anything of it is limited there."""
+        return self.limits and all(_in_scope(expression, spec) for expression in self.expressions)
+
+
+def rule(resource_quota: Tree) -> QuotaRule:
+    """What *resource_quota* asks of pods."""
+    granted, expressions = hard(resource_quota), tuple(_expressions(resource_quota))
+    return QuotaRule(bool(granted), _DEMANDED.intersection(granted), expressions, repr(expressions))
+
+
 def matches(resource_quota: Tree, spec: Tree) -> bool:
     """Whether a pod *spec* is in the scope of *resource_quota*, and anything of it is limited there."""
-    expressions = _expressions(resource_quota)
-    return bool(hard(resource_quota)) and all(
-        _in_scope(expression, spec) for expression in expressions
-    )
+    return rule(resource_quota).matches(spec)
 
 
 def _in_scope(expression: Tree, spec: Tree) -> bool:
@@ -135,9 +156,8 @@ def _crosses_namespaces(spec: Tree) -> bool:
     return False
 
 
-def unspoken(resource_quota: Tree, spec: Tree) -> str:
-    """What *resource_quota* demands that every container says, and some do not; ``""`` if all do."""
-    demanded = _DEMANDED & hard(resource_quota).keys()
+def unspoken(demanded: frozenset[str], spec: Tree) -> str:
+    """What of the *demanded*, which every container has to say, some do not; ``""`` if all do."""
     missing: dict[str, set[str]] = {}
     for group in ("containers", "initContainers"):
         for container in spec.get(group) or ():
@@ -168,7 +188,7 @@ def refusal(resource_quotas: Iterable[Tree], spec: Tree) -> str:
         resource_quota for resource_quota in resource_quotas if matches(resource_quota, spec)
     ]
     for resource_quota in interesting:
-        missing = unspoken(resource_quota, spec)
+        missing = unspoken(rule(resource_quota).demanded, spec)
         if missing:
             return f"failed quota: {resource_quota['metadata']['name']}: must specify {missing}"
     requested = usage(spec)

@@ -270,7 +270,9 @@ def test_a_change_turns_off_no_check_of_itself(repository: Repository, setting: 
     second = repository.commit("a VM that hides itself")
     words = ("diff", f"{first}..{second}", "--format", "json")
     told = json.loads(repository.run(*words).stdout)
-    assert told["settings"] == [{"key": setting, "before": None, "after": False, "applied": False}]
+    assert told["settings"] == [
+        {"key": setting, "before": None, "after": False, "applied": False, "adopted": False}
+    ]
     assert told["diagnostics"]["after"]
     done = repository.run("diff", f"{first}..{second}")
     assert "not for this change" in done.stdout

@@ -114,8 +114,8 @@ def test_pod_security() -> None:
 ROOM = Path(pod.__file__).parent
 #: Rules that no recorded pod shows, and who tries them instead: what is refused of objects, and figures.
 ELSEWHERE = {
-    "amounts": {"number_of", "text_of", "times"},  # tests/unit/pipeline/test_figures.py
-    "decoding": None, "figures": None, "nodes": None,  # the same
+    "amounts": {"number_of", "text_of", "times", "readable", "_readable", "_is_bytes"},
+    "decoding": None, "figures": None, "nodes": None,  # tests/unit/pipeline/test_figures.py
     "containers": {"_port_name_faults", "below"},  # tests/unit/pipeline/test_refused_pods.py
     "limits": {"filled_by_all"},
     "pod": {"_is_int32", "_named", "of_fields"},  # made when the module is loaded, the second

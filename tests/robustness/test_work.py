@@ -19,6 +19,7 @@ from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
 from render.model.release import VERSIONS
 from render.model.resource import Resource, from_body
+from render.pipeline.capacity import fleet as fleet_of_pods
 from render.pipeline.factor import retirement
 from render.pipeline.factor.fleet import FactorOptions, Factory
 from render.pipeline.migration import plan as migration_plan
@@ -316,6 +317,57 @@ def test_a_quota_is_compared_once_with_all_pods_that_are_alike() -> None:
     counted = calls(lambda: found.append(run(resources, Settings())))
     assert sum(each.code == "VR444" for each in found[0].diagnostics) == 20
     assert counted["pipeline/capacity/fleet.py:Capacity._judged_in"] <= 20 * len(VERSIONS)
+
+
+def machines_and_quotas(count: int) -> list[Resource]:
+    """So many VMs, each of another size, and as many quotas that are too small for them."""
+    bodies: list[dict[str, Any]] = []
+    for number in range(count):
+        template = {"spec": {"domain": {"memory": {"guest": f"{1024 + number}Mi"}, "devices": {}}}}
+        bodies += (
+            {
+                "apiVersion": "kubevirt.io/v1",
+                "kind": "VirtualMachine",
+                "metadata": {"name": f"vm-{number}"},
+                "spec": {"runStrategy": "Always", "template": template},
+            },
+            {
+                "apiVersion": "v1",
+                "kind": "ResourceQuota",
+                "metadata": {"name": f"quota-{number}"},
+                "spec": {"hard": {"pods": "1", "requests.memory": f"{number + 1}Mi"}},
+            },
+        )
+    return [from_body(body, index) for index, body in enumerate(bodies)]
+
+
+def test_machines_of_many_sizes_and_quotas_take_work_with_their_sum() -> None:
+    work = []
+    for count in (15, 30):
+        resources = machines_and_quotas(count)
+        found = []
+        done = calls(lambda: found.append(run(resources, Settings())))  # noqa: B023 - called at once
+        assert sum(each.code == "VR444" for each in found[0].diagnostics) == count
+        work.append(
+            sum(
+                number
+                for name, number in done.items()
+                if name.startswith(("room/", "model/apimachinery/quantity", "pipeline/capacity/"))
+                and not name.endswith("<genexpr>")
+            )
+        )
+    assert work[1] < 2.3 * work[0]
+
+
+def test_comparisons_of_pods_with_quotas_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fleet_of_pods, "MOST_COMPARED", 8)
+    codes = [each.code for each in run(machines_and_quotas(3), Settings()).diagnostics]
+    assert codes.count("VR111") == 1
+    assert "VR444" not in codes  # the sums would be those of some VMs
+    monkeypatch.setattr(fleet_of_pods, "MOST_COMPARED", 9)
+    codes = [each.code for each in run(machines_and_quotas(3), Settings()).diagnostics]
+    assert codes.count("VR444") == 3
+    assert "VR111" not in codes
 
 
 def test_a_migration_reads_each_machine_once_for_all_presets() -> None:

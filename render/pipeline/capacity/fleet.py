@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from render.admission import metadata
-from render.diagnostics.codes import LIMITS, POD, POD_SECURITY, QUOTA
+from render.diagnostics.codes import LIMIT_EXCEEDED, LIMITS, POD, POD_SECURITY, QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Context, Machine
 from render.model import tree
@@ -22,7 +22,7 @@ from render.pipeline.capacity import blame, figures, namespaces, quotas, reasons
 from render.pipeline.capacity.blame import Blamed
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
 from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
-from render.pipeline.capacity.quotas import PodUse
+from render.pipeline.capacity.quotas import CountedPods, NamespacePods, PodUse
 from render.room import decoding, nodes, quota
 from render.room.amounts import Amounts
 from render.room.decoding import Unreadable
@@ -34,6 +34,8 @@ _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
 _FREE = NamespaceRules()
+MOST_COMPARED = 500_000
+"""What may be compared in an input: a pod, or a VM, with each quota and LimitRange of its namespace; some seconds."""
 _PodKey = tuple[str, str]
 
 
@@ -67,6 +69,7 @@ class Capacity:
         self._uses: dict[str, list[PodUse]] = {}
         self._found: list[Diagnostic] = []
         self._namespaces: set[str] = set()
+        self._compared = 0
 
     def concerns(self, machine: Machine) -> bool:
         """Whether something limits what the pods of *machine* may ask for."""
@@ -79,6 +82,8 @@ class Capacity:
         """
         known = len(self._found)
         rules = self._rules.get(machine.namespace, _FREE)
+        if not self._has_room(machine, rules):
+            return True
         key = (
             self._alike.key(machine.namespace),
             _fingerprint(
@@ -106,6 +111,23 @@ class Capacity:
         elif not judged.invalid:
             self._count(machine, key, judged)
         return len(self._found) > known
+
+    def _has_room(self, machine: Machine, rules: NamespaceRules) -> bool:
+        """Whether the pods of *machine* may be compared with what *rules* has; where they may not, it is said once."""
+        most = MOST_COMPARED
+        if self._compared <= most:
+            self._compared += len(rules.quotas) + len(rules.limit_ranges)
+            if self._compared > most:
+                self._uses.clear()  # sums of some VMs would be wrong
+                self._found.append(
+                    LIMIT_EXCEEDED.at(
+                        at(machine.resource.written),
+                        f"whether its pod fits is not looked at, nor those after it: more than {most:,} comparisons of"
+                        " VMs with the quotas and LimitRanges of their namespaces",
+                        help="let a namespace have fewer ResourceQuotas and LimitRanges, or split the input",
+                    )
+                )
+        return self._compared <= most
 
     def _count(self, machine: Machine, key: _PodKey, judged: PodJudgement) -> None:
         """Remember what the pods of *machine* count."""
@@ -140,8 +162,11 @@ class Capacity:
                 yield _not_read(resource, fault)
         yield from self._found
         for namespace, uses in self._uses.items():
-            for resource_quota in self._rules.get(namespace, _FREE).quotas:
-                yield from quotas.exceeded(resource_quota, uses, self._lifting_of_quota)
+            every = NamespacePods(uses)
+            always = NamespacePods(use for use in uses if use.always)
+            for limiting in self._rules.get(namespace, _FREE).quotas:
+                counted = always.against(limiting.index), every.against(limiting.index)
+                yield from quotas.exceeded(limiting, *counted, self._lifting_of_quota)
 
     def figures(self) -> ClusterCapacity:
         """What the pods ask for, against what there is; of VMs that nothing limits, nothing."""
@@ -222,7 +247,7 @@ class Capacity:
             return ""
         return next((setting for word, setting in _LIFTING if word in text), "")
 
-    def _lifting_of_quota(self, names: list[str], resource: Resource, uses: list[PodUse]) -> str:
+    def _lifting_of_quota(self, names: list[str], resource: Resource, uses: CountedPods) -> str:
         """What would lift that *uses* need more than the quota *resource* grants of *names*, in words."""
         settings = {self._lifting(name) for name in names}
         if "" not in settings:
@@ -230,29 +255,25 @@ class Capacity:
         if not self._is_release_assumed():
             return ""
         granted = quota.hard(resource.body)
-        alike = quotas.alike(uses)
         return _doubt_of(
             release
             for release in VERSIONS
             if any(
                 name in names
-                for name in quota.exceeded(granted, {}, self._in(release, resource, alike))
+                for name in quota.exceeded(granted, {}, self._in(release, resource, uses))
             )
         )
 
-    def _in(self, release: Version, resource: Resource, uses: Iterable[PodUse]) -> Amounts:
+    def _in(self, release: Version, resource: Resource, uses: CountedPods) -> Amounts:
         """What *uses* would count against the quota *resource* under *release*."""
-        others = ((use, self._judged_in(use.pod, release)) for use in uses)
-        return quotas.steady(
-            (
-                use._replace(usage=usage)
+        if release not in uses.elsewhere:
+            others = ((use, self._judged_in(use.pod, release)) for use in uses.alike)
+            uses.elsewhere[release] = NamespacePods(
+                use._replace(usage=self._by_resource(use.namespace, use.pod, other, release))
                 for use, other in others
                 if other is not None
-                and resource.index
-                in (usage := self._by_resource(use.namespace, use.pod, other, release))
-            ),
-            resource.index,
-        )
+            )
+        return uses.elsewhere[release].against(resource.index).total
 
     def _by_resource(
         self, namespace: str, key: _PodKey, judged: PodJudgement, release: Version | None = None

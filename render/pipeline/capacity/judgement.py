@@ -26,6 +26,7 @@ from render.pipeline.capacity.shares import shares
 from render.pipeline.stages import emit
 from render.room import amounts, limits, pod, quota, security
 from render.room.amounts import Amounts
+from render.room.quota import QuotaRule
 from render.room.security import PodViolation
 
 
@@ -108,7 +109,7 @@ class PodJudge:
             refusal = next(_refusals({**launch.pod, "spec": each}, rules.limit_ranges), None)
             if refusal is not None:
                 return judged._replace(refusal=refusal)
-        return _counted(judged, launch, specs, rules.quotas)
+        return _counted(judged, launch, specs, rules.demands)
 
     def _admitted(self, spec: Tree) -> Tree:
         """A pod *spec* with what the API server fills in from the objects of the input."""
@@ -123,18 +124,18 @@ class PodJudge:
 
 
 def _counted(
-    judged: PodJudgement, launch: Launched, specs: Sequence[Tree], quotas: Sequence[Resource]
+    judged: PodJudgement, launch: Launched, specs: Sequence[Tree], quotas: Sequence[QuotaRule]
 ) -> PodJudgement:
     """*judged* with what its pods, which say *specs*, count against the *quotas*, or what one of these misses."""
-    in_scope = [
-        tuple(place for place, spec in enumerate(specs) if quota.matches(each.body, spec))
-        for each in quotas
-    ]
+    in_scope = _in_scope(specs, quotas)
+    texts: dict[tuple[frozenset[str], int], str] = {}
     for index, limiting in enumerate(quotas):
         for place in in_scope[index]:
-            missing = quota.unspoken(limiting.body, specs[place])
-            if missing:
-                return judged._replace(unspoken=(index, missing))
+            known = limiting.demanded, place
+            if known not in texts:
+                texts[known] = quota.unspoken(limiting.demanded, specs[place])
+            if texts[known]:
+                return judged._replace(unspoken=(index, texts[known]))
     usage = [quota.usage(spec) for spec in specs] if any(in_scope) else []
     # Quotas that count the same pods share what they count.
     counted = {
@@ -146,6 +147,17 @@ def _counted(
         moves=tree.get(judged.vmi, "spec", "evictionStrategy") == "LiveMigrate",
         shares=shares(specs, sums(launch.launch, launch.pod)) if any(in_scope) else {},
     )
+
+
+def _in_scope(specs: Sequence[Tree], quotas: Sequence[QuotaRule]) -> list[tuple[int, ...]]:
+    """For each of the *quotas* the places of *specs* that it looks at."""
+    found: dict[tuple[str, bool], tuple[int, ...]] = {}
+    for each in quotas:
+        if (each.scope, each.limits) not in found:
+            found[each.scope, each.limits] = tuple(
+                place for place, spec in enumerate(specs) if each.matches(spec)
+            )
+    return [found[each.scope, each.limits] for each in quotas]
 
 
 def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[int, str]]:

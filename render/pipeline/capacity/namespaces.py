@@ -11,8 +11,9 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import Resource
 from render.model.tree import Tree
 from render.pipeline.capacity.reasons import ENFORCE
-from render.room import decoding, security
+from render.room import decoding, quota, security
 from render.room.decoding import Unreadable
+from render.room.quota import QuotaRule
 
 _VERSION = f"{ENFORCE}-version"
 #: The label that says the name of a namespace once more.
@@ -22,8 +23,8 @@ _OWN_NAME = "kubernetes.io/metadata.name"
 class NamespaceRules(NamedTuple):
     """What limits the pods of one namespace: its quotas, its LimitRanges, and the level that it enforces.
 
-    *level* of the *version* of Kubernetes, as labels of the *namespace* say; *unreadable*: what would limit them, were
-    it as the API server reads it.
+    *demands*: what each quota asks of a pod. *level* of the *version* of Kubernetes, as labels of the *namespace*
+    say; *unreadable*: what would limit them, were it as the API server reads it.
     """
 
     quotas: tuple[Resource, ...] = ()
@@ -32,6 +33,7 @@ class NamespaceRules(NamedTuple):
     level: str = ""
     version: str = security.LATEST
     unreadable: tuple[tuple[Resource, Unreadable], ...] = ()
+    demands: tuple[QuotaRule, ...] = ()
 
 
 def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRules]:
@@ -44,7 +46,10 @@ def rules(resources: Iterable[Resource], default: str) -> dict[str, NamespaceRul
         if fault is not None:
             found[name] = known._replace(unreadable=(*known.unreadable, (resource, fault)))
         elif resource.kind == "ResourceQuota":
-            found[name] = known._replace(quotas=(*known.quotas, resource))
+            found[name] = known._replace(
+                quotas=(*known.quotas, resource),
+                demands=(*known.demands, quota.rule(resource.body)),
+            )
         elif resource.kind == "LimitRange":
             found[name] = known._replace(limit_ranges=(*known.limit_ranges, resource))
         elif resource.kind == "Namespace":
@@ -82,7 +87,7 @@ class AlikeNamespaces:
             labels = self._labels.get(namespace)
             content = (
                 namespace if namespace in self._of_networks else "",
-                [quota.body.get("spec") for quota in rules.quotas],
+                [limiting.body.get("spec") for limiting in rules.quotas],
                 [limit_range.body.get("spec") for limit_range in rules.limit_ranges],
                 # KubeVirt reads these too, to limit what has no limit.
                 [resource.body.get("spec") for resource, _ in rules.unreadable],

@@ -2,19 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from render.diagnostics.codes import QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
 from render.diff.sizes import Size
 from render.model.apimachinery.quantity import Quantity
 from render.model.named_tuple import NamedTuple
-from render.model.resource import Resource
+from render.model.release import Version
+from render.model.resource import Resource, ResourceRef
 from render.room import amounts, quota
 from render.room.amounts import Amounts
 
 _MOST_NAMED = 3
 #: What would lift an excess, as far as nothing says what it is: of the names of resources; ``""`` if nothing would.
-Lifting = Callable[[list[str], Resource, "list[PodUse]"], str]
+Lifting = Callable[[list[str], Resource, "CountedPods"], str]
 
 
 class PodUse(NamedTuple):
@@ -47,7 +49,7 @@ def steady(uses: Iterable[PodUse], index: int) -> Amounts:
     return amounts.sums(amounts.times(usage, count) for usage, count in alike.values())
 
 
-def alike(uses: Iterable[PodUse]) -> list[PodUse]:
+def _alike(uses: Iterable[PodUse]) -> list[PodUse]:
     """*uses*, those of a namespace whose pods are alike as one, with the replicas of all."""
     together: dict[tuple[str, tuple[str, str]], PodUse] = {}
     replicas: Counter[tuple[str, tuple[str, str]]] = Counter()
@@ -57,48 +59,107 @@ def alike(uses: Iterable[PodUse]) -> list[PodUse]:
     return [use._replace(replicas=replicas[key]) for key, use in together.items()]
 
 
-def exceeded(resource: Resource, every: Iterable[PodUse], lifting: Lifting) -> Iterator[Diagnostic]:
-    """What is to be said of a ResourceQuota in whose namespace *every* pod use is."""
-    uses = [use for use in every if resource.index in use.usage]
+class CountedPods:
+    """Pod *uses* of which the quota of *index* counts the same as others do: what these share is found once."""
+
+    def __init__(self, uses: list[PodUse], index: int) -> None:
+        self.uses, self.index = uses, index
+        self._largest: dict[str, tuple[list[PodUse], tuple[ResourceRef, ...]]] = {}
+        #: What the same pods count where another release runs.
+        self.elsewhere: dict[Version, NamespacePods] = {}
+
+    @cached_property
+    def total(self) -> Amounts:
+        """What they count together."""
+        return steady(self.uses, self.index)
+
+    @cached_property
+    def alike(self) -> list[PodUse]:
+        """Those whose pods are alike as one."""
+        return _alike(self.uses)
+
+    @cached_property
+    def moving(self) -> list[PodUse]:
+        """Those that a drain of their node migrates; the first of those that count the same."""
+        return [
+            *{
+                (id(use.usage[self.index]), use.replicas): use
+                for use in reversed(self.uses)
+                if use.moves
+            }.values()
+        ][::-1]
+
+    @cached_property
+    def most_moving(self) -> Amounts:
+        """The most that one of those that migrate has of each resource."""
+        most: Amounts = {}
+        for use in self.moving:
+            most = amounts.most(most, use.usage[self.index])
+        return most
+
+    def largest(self, name: str) -> tuple[list[PodUse], tuple[ResourceRef, ...]]:
+        """Those that have something of the resource *name*, the largest first, and the objects that they are of."""
+        if name not in self._largest:
+            found = sorted(
+                (use for use in self.uses if name in use.usage[self.index]),
+                key=lambda use: _amount(use, self.index, name),
+                reverse=True,
+            )
+            refs = (use.where.resource for use in found)
+            self._largest[name] = found, tuple(ref for ref in refs if ref is not None)
+        return self._largest[name]
+
+
+class NamespacePods:
+    """The pod *uses* of a namespace, against its quotas: most quotas count the same of the same pods."""
+
+    def __init__(self, uses: Iterable[PodUse]) -> None:
+        self._uses = [*uses]
+        self._known: dict[tuple[int, ...], CountedPods] = {}
+
+    def against(self, index: int) -> CountedPods:
+        """Those that the quota of *index* counts."""
+        key = tuple(id(use.usage.get(index)) for use in self._uses)
+        if key not in self._known:
+            self._known[key] = CountedPods([use for use in self._uses if index in use.usage], index)
+        return self._known[key]
+
+
+def exceeded(
+    resource: Resource, always: CountedPods, every: CountedPods, lifting: Lifting
+) -> Iterator[Diagnostic]:
+    """What is to be said of a ResourceQuota that counts *every* pod use, of which some *always* run."""
     granted = quota.hard(resource.body)
-    always = [use for use in uses if use.always]
-    of_always = steady(always, resource.index)
     known: set[str] = set()
     cases = [
-        (always, of_always, "what always runs", False),
-        (uses, steady(uses, resource.index), "what always runs, and what may be started", True),
+        (always, "what always runs", False),
+        (every, "what always runs, and what may be started", True),
     ]
-    for involved, total, what, is_mild in cases:
-        names = [name for name in quota.exceeded(granted, {}, total) if name not in known]
+    for involved, what, is_mild in cases:
+        names = [name for name in quota.exceeded(granted, {}, involved.total) if name not in known]
         if names:
             known.update(names)
             doubt = lifting(names, resource, involved)
-            excess = _Excess(resource, names, total, what, is_mild=is_mild)
-            yield _too_much(excess, involved, doubt)
-    spare = _most_moving(always, resource.index, granted, of_always, known)
+            yield _too_much(_Excess(resource, names, what, is_mild=is_mild), involved, doubt)
+    spare = _most_moving(always, granted, known)
     if spare is not None:
-        yield _no_spare(resource, spare, of_always, granted)
+        yield _no_spare(resource, spare, always, granted)
 
 
 class _Excess(NamedTuple):
-    """Of the *names* of resources *what* runs needs more than a quota grants: *total*."""
+    """Of the *names* of resources *what* runs needs more than a quota grants."""
 
     resource: Resource
     names: list[str]
-    total: Amounts
     what: str
     is_mild: bool
 
 
-def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic:
-    resource, names, total, what, is_mild = excess
-    index, first = resource.index, names[0]
+def _too_much(excess: _Excess, involved: CountedPods, doubt: str) -> Diagnostic:
+    resource, names, what, is_mild = excess
+    index, first, total = involved.index, names[0], involved.total
     granted = quota.hard(resource.body)
-    largest = sorted(
-        (use for use in involved if first in use.usage[index]),
-        key=lambda use: _amount(use, index, first),
-        reverse=True,
-    )
+    largest, refs = involved.largest(first)
     named, rest = largest[:_MOST_NAMED], len(largest) - _MOST_NAMED
     parts = ", ".join(
         f"{f'{use.replicas} x ' if use.replicas > 1 else ''}{use.name}"
@@ -117,15 +178,14 @@ def _too_much(excess: _Excess, involved: list[PodUse], doubt: str) -> Diagnostic
         " of a VM is larger than its guest",
         severity=Severity.WARNING if is_mild or doubt else None,
     )
-    refs = tuple(use.where.resource for use in largest if use.where.resource is not None)
     return found._replace(concerned=refs)
 
 
 def _no_spare(
-    resource: Resource, spare: tuple[PodUse, list[str]], of_always: Amounts, granted: Amounts
+    resource: Resource, spare: tuple[PodUse, list[str]], always: CountedPods, granted: Amounts
 ) -> Diagnostic:
     use, names = spare
-    total = amounts.add(of_always, use.usage[resource.index])
+    total = amounts.add(always.total, use.usage[always.index])
     requested = amounts.readable({name: total[name] for name in names})
     limit = amounts.listed({name: granted[name] for name in names})
     found = QUOTA.at(
@@ -140,20 +200,21 @@ def _no_spare(
 
 
 def _most_moving(
-    always: list[PodUse], index: int, granted: Amounts, of_always: Amounts, known: set[str]
+    always: CountedPods, granted: Amounts, known: set[str]
 ) -> tuple[PodUse, list[str]] | None:
     """The VM for whose second pod there is least room, and the resources that it lacks; None if there is room."""
+    short = {
+        name: granted[name]
+        for name in quota.exceeded(granted, always.total, always.most_moving)
+        if name not in known
+    }
+    if not short:
+        return None
+    index = always.index
     lacking = [
         (use, names)
-        for use in always
-        if use.moves
-        and (
-            names := [
-                name
-                for name in quota.exceeded(granted, of_always, use.usage[index])
-                if name not in known
-            ]
-        )
+        for use in always.moving
+        if (names := quota.exceeded(short, always.total, use.usage[index]))
     ]
     return max(lacking, key=lambda pair: _amount(pair[0], index, pair[1][0]), default=None)
 
