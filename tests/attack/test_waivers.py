@@ -335,14 +335,6 @@ OUT_OF_SIGHT = {
         },
         "1 helmCharts kustomization",
     ),
-    "a chart around it": (
-        {
-            "vms/web.yaml": REFUSED,
-            "vms/Chart.yaml": CHART,
-            "vms/templates/a.yaml": "# kubevirt.io\n",
-        },
-        "1 Helm chart without a VM by default, 1 VM file beside the templates of a chart",
-    ),
     "a chart that wants for values": (
         {
             "vms/Chart.yaml": CHART,
@@ -382,6 +374,18 @@ def test_what_is_out_of_sight_is_said_in_every_format(
     compared = repository.run("diff", "HEAD").stdout
     assert compared.startswith("2 VMs: 1 gone, 1 same\n")
     assert f"not looked at: {words}\n" in compared
+
+
+def test_a_chart_in_a_folder_hides_no_vm_around_its_templates(
+    repository: Repository, helm: str
+) -> None:
+    repository.write("vms/web.yaml", REFUSED)
+    repository.write("vms/Chart.yaml", CHART)
+    repository.write("vms/templates/a.yaml", "# kubevirt.io\n")
+    done = repository.run("check", ".", "--helm", helm)
+    assert done.returncode == 1
+    assert "vms/web.yaml:10:" in done.stdout
+    assert "not looked at: 1 Helm chart without a VM by default (-v)" in done.stderr
 
 
 def test_a_chart_hides_no_vm_beside_its_templates(repository: Repository, helm: str) -> None:
