@@ -781,12 +781,12 @@ def _unknown(
 
 
 def _of_elsewhere(intake: SourceIntake, top: str) -> list[Diagnostic]:
-    """Why the kustomization in *top* is not built for what it would fetch; nothing where it may, or fetches nothing."""
+    """Why the kustomization in *top* is not built: the first thing that it would fetch; nothing where it may."""
     known = intake.kustomizations
     reach = kustomization.reach(
         top, intake.limits, allow_remote=intake.reading.allow_remote, known=known
     )
-    return [found for found in reach.diagnostics if found.code == codes.REMOTE_BASE.number]
+    return [found for found in reach.diagnostics if found.code == codes.REMOTE_BASE.number][:1]
 
 
 def _is_of_kubevirt(
