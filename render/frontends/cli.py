@@ -248,11 +248,6 @@ def invoke(argv: Sequence[str]) -> Exit:
 _OF_KUBECTL = frozenset(
     {"-f", "--file", "--filename", "-k", "--kustomize-dir", "-R", "--recursive", "--path"}
 )
-#: What other tools call commands that have no name like it.
-_LIKE = {
-    "expand": "build", "generate": "build", "help": "--help", "lint": "check", "render": "build", "template": "build",
-    "validate": "check",
-}  # fmt: skip
 
 
 def _message(error: click.ClickException) -> str:
@@ -273,8 +268,6 @@ def _help(error: click.ClickException) -> str:
         return f"files and folders stand without an option: {_usage(context)}"
     if isinstance(error, click.MissingParameter) and context:
         return f"{_usage(context)}; {otherwise}"
-    if word in _LIKE:
-        return f"did you mean {_LIKE[word]}? {otherwise}"
     # Without their dashes, which all have alike: --no-such is not near --no-quiet.
     names = {name.lstrip("-"): name for name in getattr(error, "possibilities", None) or ()}
     near = names.get(nearest(word.lstrip("-"), names), "")

@@ -76,8 +76,8 @@ def _in_time(function: _Function, request: Request, work: Work) -> Exit:
     except signals.OverdueError:
         message = f"the deadline of {request.called.deadline} s has passed while {work.doing}"
         overdue = codes.DEADLINE.at(Location(), message, help="raise --deadline")
-        # Nobody has come to read a pipe that was waited for, and nobody would end it if that went on.
-        files = [row for row in request.reporting.files if _waiting_for(row[1]) != work.doing]
+        # Perhaps nobody comes to read a pipe, and nobody would end it if that was waited for now.
+        files = [row for row in request.reporting.files if not _is_named_pipe(row[1])]
         return _deliver(Answer(findings=(), faults=[overdue]), _unfiled(request, files), work)
 
 

@@ -350,9 +350,10 @@ class _FolderWalk:
             right = VALUES_FILE if CHART_FILE in entries else CHART_FILE
             self.discovery.misnamed_of_charts += (
                 (join(folder.display_name, name), right)
-                for name in entries
+                for name, entry in entries.items()
                 if right not in entries
-                and f"{name.rpartition('.')[0]}.yaml".lower() == right.lower()
+                and name.lower() in {right.lower(), f"{right.lower()[:-4]}yml"}
+                and entry.is_file(follow_symlinks=False)
             )
         if entries.pop(SETTINGS_FILE, None) and len(self.visited) > 1:
             self.discovery.settings.append(folder.display_name)

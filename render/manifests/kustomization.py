@@ -102,7 +102,8 @@ class Reach:
     helm fill in charts. *extended*: it would run plugins that are neither kustomize's nor ours. *remotes*: the
     resources that it would fetch from elsewhere; *fetches*: these, or anything else. *bare*: folders that it lists, and
     in which there is no kustomization: kustomize refuses these (its api/internal/target/kusttarget.go). *edited* is the
-    kustomization of the folder as others edit it, *patches* those of them that they add.
+    kustomization of the folder as others edit it, *patches* those of them that they add. *edits*: it says what may make
+    other objects of those that it lists.
     """
 
     __slots__ = (

@@ -179,13 +179,20 @@ def _fixes(
     if named:
         return choice(*((f"name the {kind}", set_to((*path, "kind"), kind)) for kind in named))
     near = near_name(wanted.name, catalogue.known(wanted.kind, wanted.namespace))
-    if not near or not is_near(wanted.name, near) or _digits(wanted.name) != _digits(near):
+    if not near or not is_near(wanted.name, near) or not _has_digits_of(near, wanted.name):
         return ()
     return choice((f"name {near}", set_to((*path, "name"), near)))
 
 
-def _digits(name: str) -> str:
-    return "".join(filter(str.isdecimal, name))
+#: What is taken for a digit, or one for it.
+_LIKE_DIGITS = str.maketrans("lo", "10")
+
+
+def _has_digits_of(name: str, other: str) -> bool:
+    """Whether *name* has the digits of the *other*, or is written like it but for letters that look like digits."""
+    if name.translate(_LIKE_DIGITS) == other.translate(_LIKE_DIGITS):
+        return True
+    return [*filter(str.isdecimal, name)] == [*filter(str.isdecimal, other)]
 
 
 def _of_name(

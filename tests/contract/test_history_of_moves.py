@@ -205,3 +205,16 @@ def test_a_folder_that_is_taken_for_a_vm_is_told_how_to_name_it(repository: Repo
     assert done.returncode == Exit.USAGE
     assert "help: to name the folder: virt-render history ./overlays" in done.stderr
     assert events(repository.fine("history", "./overlays")) == EXPECTED
+
+
+def test_a_vm_that_moves_to_and_fro_is_followed_so_often(repository: Repository) -> None:
+    """All that is before a move is read again for each, and for each of the moves in that."""
+    for folder in ("a", "b"):
+        write(repository, folder, name=f"stays-in-{folder}")
+    write(repository, "a")
+    step(repository, "Pin", "a", "b")
+    for number in range(36):
+        old, new = ("b", "a") if number % 2 else ("a", "b")
+        repository.git("mv", f"{old}/web.yaml", f"{new}/web.yaml")
+        step(repository, f"Move {number}", "a", "b")
+    assert "Move 35" in repository.fine("history", "web", "a")

@@ -136,6 +136,11 @@ def test_the_line_of_a_base_is_blamed_for_the_overlays(
     assert at.line == (2 if kind else 1)
 
 
+def test_a_field_that_go_quotes_as_json_does_not_has_no_place(folder: Path, kustomize: str) -> None:
+    (folder / "kustomization.yaml").write_text('"\\aresources": [vm.yaml]\n')
+    assert refused(folder, kustomize).position is None
+
+
 def test_what_is_listed_already_is_not_meant(folder: Path, kustomize: str) -> None:
     (folder / "kustomization.yaml").write_text("resources: [vm.yaml, vm.yml]\n")
     assert "did you mean" not in refused(folder, kustomize).help

@@ -154,7 +154,10 @@ def _absent(broken: _Broken, path: str) -> BuildFault:
 
 def _unknown(broken: _Broken, match: re.Match[str]) -> BuildFault:
     """A field that no kustomization has."""
-    word = json.loads(match[1])
+    try:
+        word = json.loads(match[1])
+    except ValueError:  # Go quotes what JSON does not
+        return BuildFault()
     path = _single(_keys(broken.body, word))
     if path is None:
         return BuildFault()

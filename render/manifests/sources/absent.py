@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
@@ -29,9 +30,10 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     if not lacking:
         return []
     top = boundary(os.path.realpath(next(iter(reaches))))
-    meant = _meant(top, [path for path in lacking if top and inside(path, (top,))])
-    found = [*filter(None, (_warning(intake, path, lacking[path]) for path in meant))]
-    rest = len(found) - _MOST
+    meant = [*_meant(top, [path for path in lacking if top and inside(path, (top,))])]
+    every = (_warning(intake, path, lacking[path]) for path in meant)
+    found = [*islice(filter(None, every), _MOST)]  # each costs as much as its kustomization is long
+    rest = len(meant) - _MOST if len(found) == _MOST else 0
     if rest > 0:
         last = found[_MOST - 1]
         words = f"{last.message}, and {counted(rest, 'more path')} of kustomizations (-v)"
@@ -46,14 +48,21 @@ def _meant(top: str, paths: Sequence[str]) -> Iterator[str]:
     if not paths or not files.repository(top) or files.is_checkout(top):
         return
     try:
-        left_out = {os.path.join(top, os.fsdecode(name)) for _, _, name in git.skipped(top)}
+        skipped = (os.path.join(top, os.fsdecode(name)) for _, _, name in git.skipped(top))
+        left_out = {part for name in skipped for part in _ways(name)}
         elsewhere = {*git.would_ignore(top, paths), *git.absent_submodules(top)}
     except git.GitError:
         return
     for path in paths:
-        is_left_out = any(inside(name, (path,)) for name in left_out)
-        if not (is_left_out or inside(path, elsewhere)):
+        if path not in left_out and elsewhere.isdisjoint(_ways(path)):
             yield path
+
+
+def _ways(path: str) -> Iterator[str]:
+    """The absolute *path*, and all folders around it."""
+    while path != os.sep:
+        yield path
+        path = os.path.dirname(path)
 
 
 def _warning(intake: SourceIntake, path: str, reaches: Mapping[str, Reach]) -> Diagnostic | None:

@@ -169,6 +169,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     _name_settings(discovered, into)
     _name_misnamed(intake, discovered, into)
     _add_charts_below(intake, discovered)
+    _name_closed(intake, discovered.charts, into)
     _name_incomplete(intake, discovered.charts, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
@@ -231,7 +232,6 @@ def _kept_apart(intake: SourceIntake, discovered: Discovery) -> tuple[list[str],
 
 def _name_unread(intake: SourceIntake, folder: str, discovered: Discovery, into: Documents) -> None:
     """Say in *into* what the walk through *folder* left out, and could not look into: an error of *folder* itself."""
-    _name_closed(intake, discovered.charts, into)
     named = discover.printable(folder)
     met = [
         found

@@ -112,12 +112,16 @@ class Capacity:
             self._count(machine, key, judged)
         return len(self._found) > known
 
+    def is_whole(self) -> bool:
+        """Whether all pods that there are could be compared."""
+        return self._compared <= MOST_COMPARED
+
     def _has_room(self, machine: Machine, rules: NamespaceRules) -> bool:
         """Whether the pods of *machine* may be compared with what *rules* has; where they may not, it is said once."""
         most = MOST_COMPARED
-        if self._compared <= most:
+        if self.is_whole():
             self._compared += len(rules.quotas) + len(rules.limit_ranges)
-            if self._compared > most:
+            if not self.is_whole():
                 self._uses.clear()  # sums of some VMs would be wrong
                 self._found.append(
                     LIMIT_EXCEEDED.at(
@@ -127,7 +131,7 @@ class Capacity:
                         help="let a namespace have fewer ResourceQuotas and LimitRanges, or split the input",
                     )
                 )
-        return self._compared <= most
+        return self.is_whole()
 
     def _count(self, machine: Machine, key: _PodKey, judged: PodJudgement) -> None:
         """Remember what the pods of *machine* count."""

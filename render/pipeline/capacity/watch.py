@@ -74,8 +74,11 @@ class PodWatch:
         return iter(()) if self._capacity is None else self._capacity.diagnostics()
 
     def figures(self) -> "ClusterCapacity | None":
-        """What the pods ask for, against what there is; None where nothing says what there is."""
-        return self._capacity.figures() if self._capacity and self._is_limited else None
+        """What the pods ask for, against what there is; None where nothing says that, or not all could be compared."""
+        is_whole = self._capacity is not None and self._capacity.is_whole()
+        return (
+            self._capacity.figures() if self._capacity and is_whole and self._is_limited else None
+        )
 
 
 def _requests(vmi: Tree) -> Mapping[str, Any]:

@@ -336,7 +336,7 @@ def _load_definition(
 
 
 _SPECS: dict[bytes, Tree] = {}
-_ROOM = 1000
+_ROOM, _LARGE = 1000, 1 << 14
 
 
 def _one_of_alike(spec: Tree) -> Tree:
@@ -344,9 +344,10 @@ def _one_of_alike(spec: Tree) -> Tree:
     if len(_SPECS) >= _ROOM:
         _SPECS.clear()
     try:
-        return _SPECS.setdefault(marshal.dumps(spec), spec)
+        content_ = marshal.dumps(spec)
     except ValueError:  # a host's own types
         return spec
+    return _SPECS.setdefault(content_, spec) if len(content_) <= _LARGE else spec
 
 
 def _whole(resource: Resource, spec: Tree) -> Tree | None:

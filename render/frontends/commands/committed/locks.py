@@ -5,6 +5,7 @@ take a VM of that name, as git itself follows the file.
 """
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -102,6 +103,10 @@ class _Turns(NamedTuple):
     went: frozenset[str]
 
 
+_MOST_MOVES = 100
+"""How often a VM is followed to where it was before: each time all before that is read again."""
+
+
 class LocksInGit:
     """The locks called as that of *own*, what is asked about, in the commits of its repository; read when asked for."""
 
@@ -109,6 +114,7 @@ class LocksInGit:
         self._own = own
         self._histories: dict[str, LockHistory] = {}
         self._turns_of: dict[tuple[str, str], _Turns] = {}
+        self._followed: Counter[str] = Counter()
 
     def at(self, lock: str) -> LockHistory:
         """The history of the *lock*, as seen from the top. Raises GitError."""
@@ -145,7 +151,9 @@ class LocksInGit:
                 if _is_end(commit, above):
                     above[0].removals.append(commit)
             else:
-                if not above and (former := self._came_from(vm, lock, commit.id)):
+                is_begun = not above and self._followed[vm] < _MOST_MOVES
+                if is_begun and (former := self._came_from(vm, lock, commit.id)):
+                    self._followed[vm] += 1
                     known = self._moved(vm, LockMove(commit, former, lock), known)
                     above = known.edits[-1:]
                 at[commit.id] = _edit(pin, above, known.edits)
@@ -157,9 +165,10 @@ class LocksInGit:
     def _moved(self, vm: str, move: LockMove, known: VMHistory) -> VMHistory:
         """The history of *vm* with the *move*, behind what is *known*; the last one is where it was before."""
         edits, moves = self.followed(vm, move.before, until=move.commit.id)
-        ended, end = next(
-            (edit, end) for edit in edits for end in edit.removals if end.id == move.commit.id
-        )
+        ends = ((edit, end) for edit in edits for end in edit.removals if end.id == move.commit.id)
+        ended, end = next(ends, (None, None))
+        if ended is None or end is None:  # a merge has it from another side
+            return known
         ended.removals.remove(end)
         told = {commit for edit in edits for commit in edit.commits}
         earlier = [edit for edit in known.edits if told.isdisjoint(edit.commits)]
