@@ -1830,6 +1830,8 @@ def test_a_file_of_a_chart_under_another_name_is_counted(
 ) -> None:
     """Helm does not read it; the values of which somebody names."""
     what = "file of a chart with another name than helm reads"
+    put("charts/vm/values.md", "# What the values mean\n")
+    put("charts/vm/values.d/other.txt", "")
     assert what not in unseen(read(helm, kustomize))
     Path("charts/vm", right).rename(Path("charts/vm", wrong))
     assert unseen(read(helm, kustomize))[what] == 1

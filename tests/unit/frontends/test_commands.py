@@ -52,6 +52,7 @@ NOTE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: note}   # kept\n"
         (["help"], "  help: did you mean --help? 'virt-render --help' lists the commands"),
         (["/"], "  help: did you mean check /? 'virt-render --help' lists the commands"),
         (["unheard"], "  help: 'virt-render --help' lists the commands"),
+        (["argocd", "render"], "  help: 'virt-render argocd --help' lists the options"),
         (["lint"], "  help: did you mean check? 'virt-render --help' lists the commands"),
         (["check", "-f"],
          "  help: files and folders stand without an option: virt-render check [PATH...|-]"),
