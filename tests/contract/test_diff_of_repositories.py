@@ -1219,6 +1219,19 @@ def test_what_could_not_be_rendered_before_for_another_reason_is_told_apart(
     assert 'already before; after:  missing field "devices"' in text
 
 
+def test_the_error_of_a_vm_has_its_own_place(repository: Repository, diff: Run) -> None:
+    """Another VM may be refused in the same words."""
+    for name in ("a", "b"):
+        repository.write(f"{name}.yaml", vm(name).replace("devices: {}", "devises: {}"))
+    repository.commit("Two VMs with the same slip")
+    repository.write("b.yaml", vm("b", memory="2Gi").replace("devices: {}", "devises: {}"))
+    repository.commit("One is edited")
+    text = diff("--format", "markdown").text
+    assert text.startswith("### 1 of 2 VMs stays broken\n")
+    assert "b.yaml:" in text
+    assert "a.yaml:" not in text
+
+
 def test_what_kustomize_says_in_lines_is_one(repository: Repository, diff: Run) -> None:
     """Its words come without a mark where a line ended."""
     repository.write("vms/kustomization.yaml", "resources: [web.yaml]\n")

@@ -32,7 +32,7 @@ _STOP = {
     "restart": ("needs a restart", "need a restart"),
 }
 _CHANGE = {
-    "other": ("is broken for another reason", "are broken for another reason"),
+    "other": ("stays broken", "stay broken"),
     "migrate": ("migrates", "migrate"),
     "wait": ("waits for a migration", "wait for a migration"),
     **dict.fromkeys(("live", "next", "recreate"), ("changes", "change")),

@@ -762,17 +762,18 @@ def _fault_places(part: ReviewPart, machine: MachineImpact) -> dict[str, Place]:
         errors = (
             diagnostic
             for diagnostic in diagnostics
-            if diagnostic.is_error and not texts.isdisjoint(_texts_of(diagnostic))
+            if diagnostic.is_error and not texts.isdisjoint(_texts_of(machine.resource, diagnostic))
         )
         for finding in findings.find(errors, sources):
-            for text in _texts_of(finding.diagnostic):
+            for text in _texts_of(machine.resource, finding.diagnostic):
                 places.setdefault(text, finding.place)
     return places
 
 
-def _texts_of(diagnostic: Diagnostic) -> tuple[str, str]:
-    """What is said of the object that has the error, and of a VM that cannot do without this object."""
-    return diagnostic.message, f"{diagnostic.resource}: {diagnostic.message}"
+def _texts_of(vm: ResourceRef, diagnostic: Diagnostic) -> tuple[str, ...]:
+    """What is said of *vm* for an error of its own, and for that of an object that it cannot do without."""
+    own = (diagnostic.message,) if diagnostic.resource == vm else ()
+    return *own, f"{diagnostic.resource}: {diagnostic.message}"
 
 
 #: What KubeVirt computes from another field, or writes down beside it.

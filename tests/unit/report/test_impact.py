@@ -507,7 +507,7 @@ def test_what_could_not_be_rendered_before_is_told_apart_first() -> None:
     reviewed = review(before, after)
     counts = "4 VMs: 3 unrenderable (2 already before), 1 same"
     assert written("text", reviewed).startswith(f"{counts}\n")
-    title = "### 1 of 4 VMs breaks, 1 is broken for another reason"
+    title = "### 1 of 4 VMs breaks, 1 stays broken"
     assert written("markdown", reviewed).startswith(f"{title}\n\n{counts}\n")
     assert f"<title>{counts}</title>" in written("html", reviewed)
     text = written("text", review(before[:1], after[:1]))
