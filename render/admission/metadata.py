@@ -17,7 +17,6 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.tree import Tree
 
-_MOST_ANNOTATIONS = 256 << 10
 _BYTES = 4  # of a character, at most
 _CHECK = METADATA_REFUSED.slug
 #: What Helm, Jinja, envsubst and Flux fill in before an API server sees it. An opening inside of another ends the
@@ -56,15 +55,17 @@ def refusals(metadata: Any) -> Iterator[Cause]:
     for key, _ in annotations:
         if faults := labels.key_faults(key.lower()):  # their case does not matter
             yield from _refusals(("annotations", key), key, faults, _ANNOTATED, _renamed_key)
-    if _size(annotations) > _MOST_ANNOTATIONS:
-        text = f"metadata.annotations: Too long: may not be more than {_MOST_ANNOTATIONS} bytes"
+    if _size(annotations) > labels.MOST_ANNOTATIONS:
+        text = (
+            f"metadata.annotations: Too long: may not be more than {labels.MOST_ANNOTATIONS} bytes"
+        )
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
 def _size(annotations: list[tuple[str, str]]) -> int:
     """The bytes of *annotations*, or more where there are few."""
     most = _BYTES * sum([len(key) + len(value) for key, value in annotations])
-    if most <= _MOST_ANNOTATIONS:
+    if most <= labels.MOST_ANNOTATIONS:
         return most
     texts = (text for pair in annotations for text in pair)
     return sum(len(text.encode(errors="replace")) for text in texts)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from render.model import tree
 from render.model.apimachinery.dns1123 import label_faults, subdomain_faults
-from render.model.apimachinery.labels import key_faults, value_faults
+from render.model.apimachinery.labels import MOST_ANNOTATIONS, key_faults, value_faults
 from render.model.tree import Tree
 from render.room import containers
 from render.room.refusal import (
@@ -29,7 +29,6 @@ from render.room.refusal import (
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 #: What stands for the random end of a name.
 _RANDOM = "abcde"
-_LARGEST_ANNOTATIONS = 256 * 1024
 _APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _MIRROR = "kubernetes.io/config.mirror"
@@ -85,9 +84,9 @@ def _labels(labels: Tree, path: tuple[str, ...]) -> Refusals:
 def _annotations(annotations: Tree, spec: Tree) -> Refusals:
     path = ("metadata", "annotations")
     if sum(len(key.encode()) + len(text.encode()) for key, text in annotations.items()) > (
-        _LARGEST_ANNOTATIONS
+        MOST_ANNOTATIONS
     ):
-        yield PodRefusal(path, f"Too long: may not be more than {_LARGEST_ANNOTATIONS} bytes")
+        yield PodRefusal(path, f"Too long: may not be more than {MOST_ANNOTATIONS} bytes")
     if _MIRROR in annotations:
         text = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid((*path, MapKey(_MIRROR)), annotations[_MIRROR], text)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from render.convert.hyperconverged.decoding import JSON_NAMES
 from render.model import tree
+from render.model.apimachinery.labels import MOST_ANNOTATIONS
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.regex import pattern
@@ -26,6 +27,8 @@ OTHER_ANNOTATIONS = (
 _INDEX = pattern(r"[+-]?[0-9]+")
 #: Most bytes of a request that an API server takes: the operator could not write what is larger.
 _LARGEST = 3 << 20
+#: Most items of a list that is edited: what is put in moves all that is behind, and a patch may do so often.
+_MOST_ITEMS = 100_000
 
 
 class PatchError(Exception):
@@ -37,7 +40,14 @@ class _MissingKeyError(PatchError):
 
 
 def parsed(text: str) -> list[Tree]:
-    """The operations of the patch *text*; PatchError where it is none, or reaches beyond ``spec``."""
+    """The operations of the patch *text*; PatchError where it is none, or reaches beyond ``spec``.
+
+    Where no annotation may be as long it is not read.
+    """
+    if len(text) > MOST_ANNOTATIONS:
+        raise PatchError(
+            f"a patch of more than {MOST_ANNOTATIONS} bytes, which no API server takes"
+        )
     try:
         read: Any = json.loads(text, parse_constant=_no_json)
     except (ValueError, RecursionError):
@@ -152,10 +162,18 @@ def _get(node: Any, key: str) -> Any:
     return node[key]
 
 
+def _bound(node: list[Any]) -> None:
+    """PatchError for a list that is too long to be edited."""
+    if len(node) > _MOST_ITEMS:
+        raise PatchError(f"a list of more than {_MOST_ITEMS} items, which is not edited here")
+
+
 def _insert(node: Any, key: str, value: Any) -> None:
     if isinstance(node, dict):
         node[key] = value
-    elif key == "-":
+        return
+    _bound(node)
+    if key == "-":
         node.append(value)
     elif not _INDEX.fullmatch(key):
         problem = f'strconv.Atoi: parsing "{key}": invalid syntax'
@@ -166,6 +184,7 @@ def _insert(node: Any, key: str, value: Any) -> None:
 
 def _delete(node: Any, key: str) -> None:
     if isinstance(node, list):
+        _bound(node)
         del node[_position(key, len(node))]
     elif key not in node:
         raise PatchError(f"unable to remove nonexistent key: {key}: missing value")

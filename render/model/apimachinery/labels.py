@@ -1,6 +1,7 @@
-"""What Kubernetes accepts as a label.
+"""What Kubernetes accepts as a label, and how much as annotations.
 
-Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsQualifiedName, IsValidLabelValue).
+Upstream: k8s.io/apimachinery/pkg/util/validation/validation.go (IsQualifiedName, IsValidLabelValue),
+pkg/api/validation/objectmeta.go (TotalAnnotationSizeLimitB).
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from render.model.apimachinery.dns1123 import (
     too_long,
 )
 
+MOST_ANNOTATIONS = 256 << 10
+"""Bytes that all annotations of an object may have, keys and values."""
 _LONGEST = 63
 _LONGEST_KEY = LONGEST_SUBDOMAIN + len("/") + _LONGEST
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from render.convert.hyperconverged.patch import PatchError, applied, parsed
+from render.model.apimachinery.labels import MOST_ANNOTATIONS
 
 
 def document() -> dict[str, Any]:
@@ -86,6 +87,21 @@ def test_copies_of_copies_end_where_no_api_server_takes_them() -> None:
     with pytest.raises(PatchError, match="which no API server takes"):
         applied({"spec": {"a": "b"}}, copies)
     assert "copy9" in applied({"spec": {"a": "b"}}, copies[:10])["spec"]
+
+
+def test_a_patch_longer_than_any_annotation_is_not_read() -> None:
+    insertion = json.dumps(op("add", "/spec/a/0", value=1))
+    with pytest.raises(PatchError, match="which no API server takes"):
+        parsed(f"[{','.join([insertion] * (MOST_ANNOTATIONS // len(insertion)))}]")
+    assert len(parsed(f"[{','.join([insertion] * 1_000)}]")) == 1_000
+
+
+@pytest.mark.parametrize("operation", [op("add", "/spec/a/0", value=1), op("remove", "/spec/a/0")])
+def test_a_list_of_any_length_is_not_edited(operation: dict[str, Any]) -> None:
+    """Each insertion at the front moves the whole list: time would grow with the square."""
+    with pytest.raises(PatchError, match="a list of more than 100000 items"):
+        applied({"spec": {"a": [0] * 100_001}}, [operation])
+    assert applied({"spec": {"a": [0] * 100_000}}, [operation])
 
 
 @pytest.mark.parametrize("text", ["", "no", "[NaN]", "[" * 100_000])
