@@ -6,7 +6,7 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
@@ -105,7 +105,8 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     if _has_report(request) or worth_saying(diagnostics):
         from render.frontends import reporting
 
-        work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
+        reporting_findings = f"reporting {counted(len(diagnostics), 'finding')}"
+        work.begin("write", reporting_findings)
         refused = reporting.refused_reports(work.inputs, request)
         if refused:
             answer, request = Answer(findings=(), faults=refused), _unfiled(request)
@@ -114,8 +115,12 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
             tally = tally._replace(infos=reporting.infos_shown(findings, request))
-        _mention_pipes([file for _, file in request.reporting.files], request, work)
-        faults = reporting.publish(findings, request, tally)
+
+        def begin_file(path: str) -> None:
+            work.doing = reporting_findings
+            _mention_pipe(path, request, work)
+
+        faults = reporting.publish(findings, request, tally, begin_file)
         exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:
         _summarize(tally, request, work)
@@ -227,14 +232,10 @@ def _is_named_pipe(path: str) -> bool:
     return False
 
 
-def _waiting_for(path: str) -> str:
-    return f"waiting for a reader of the named pipe {path}"
-
-
-def _mention_pipes(paths: Iterable[str], request: Request, work: Work) -> None:
-    """Say of the named pipes among *paths*, which are written next, that they want a reader."""
-    for path in filter(_is_named_pipe, paths):
-        work.doing = _waiting_for(path)
+def _mention_pipe(path: str, request: Request, work: Work) -> None:
+    """Say of *path*, which is written next, that it wants a reader, if it is a named pipe."""
+    if _is_named_pipe(path):
+        work.doing = f"waiting for a reader of the named pipe {path}"
         if os.isatty(STDERR) and not request.reporting.quiet:
             emit(f"{work.doing}\n", STDERR)
 
@@ -245,7 +246,7 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
         from render.manifests import output
 
         work.doing = f"writing {request.reporting.output}"
-        _mention_pipes([request.reporting.output], request, work)
+        _mention_pipe(request.reporting.output, request, work)
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)
