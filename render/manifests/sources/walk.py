@@ -102,13 +102,13 @@ class _Omitted:
 
     __slots__ = ("_asks_git", "_ignored", "_scope", "diagnostics", "submodules")
 
-    def __init__(self, top: str, scope: Scope, *, asks_git: bool) -> None:
+    def __init__(self, intake: SourceIntake, top: str, scope: Scope) -> None:
         self._scope = scope
         self._ignored: frozenset[str] = frozenset()
-        self._asks_git = asks_git
+        self._asks_git = GIT in intake.reading.programs
         self.diagnostics: list[Diagnostic] = []
         self.submodules: list[str] = []
-        if not asks_git:
+        if not self._asks_git:
             return
         from render.system import git
 
@@ -116,7 +116,7 @@ class _Omitted:
             around = files.repository(top)
             if around and not files.is_checkout(around):
                 self._ignored = git.ignored(top)
-                self.submodules += filterfalse(self.path, git.absent_submodules(top))
+                self.submodules += filterfalse(self.path, intake.absent_submodules(top))
         except git.StuckError as error:
             self.diagnostics.append(files.special(os.path.relpath(error.file)))
         except git.ExhaustedError as error:
@@ -157,9 +157,7 @@ class _Omitted:
 
 def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
     plain = intake.reading.kustomize == "never"
-    asks_git = GIT in intake.reading.programs
-    real = os.path.realpath(folder)
-    omitted = _Omitted(real, intake.scope, asks_git=asks_git) if intake.scope else None
+    omitted = _Omitted(intake, os.path.realpath(folder), intake.scope) if intake.scope else None
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
@@ -350,10 +348,7 @@ def _reaches(
     intake: SourceIntake, tops: Iterable[str], into: Documents
 ) -> dict[str, kustomization.Reach]:
     """What the kustomizations *tops* read; which of it is remote and stays unread is said in *into*."""
-    limits, known = intake.limits, intake.kustomizations
-    reaches = {
-        top: kustomization.reach(top, limits, allow_remote=True, known=known) for top in tops
-    }
+    reaches = {top: intake.reach(top) for top in tops}
     if not intake.reading.allow_remote:
         remotes = {top: reach.remotes for top, reach in reaches.items() if reach.remotes}
         into.remotes.update(remotes)
@@ -756,7 +751,8 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
     if what:
         into.unseen.add(what, top)
         note = skipped(top, why)
-        into.unfilled[top, ""] = (reach.fetches and _of_elsewhere(intake, top)) or [note]
+        is_refused = reach.fetches and not intake.reading.allow_remote
+        into.unfilled[top, ""] = [reach.refused() if is_refused and reach.refused else note]
         into.diagnostics.append(note)
     return False
 
@@ -778,15 +774,6 @@ def _unknown(
         if is_meant:
             return what, f"kustomize would have to run {program} for it"
     return "", ""
-
-
-def _of_elsewhere(intake: SourceIntake, top: str) -> list[Diagnostic]:
-    """Why the kustomization in *top* is not built: the first thing that it would fetch; nothing where it may."""
-    known = intake.kustomizations
-    reach = kustomization.reach(
-        top, intake.limits, allow_remote=intake.reading.allow_remote, known=known
-    )
-    return [found for found in reach.diagnostics if found.code == codes.REMOTE_BASE.number][:1]
 
 
 def _is_of_kubevirt(
