@@ -105,8 +105,7 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
     if _has_report(request) or worth_saying(diagnostics):
         from render.frontends import reporting
 
-        reporting_findings = f"reporting {counted(len(diagnostics), 'finding')}"
-        work.begin("write", reporting_findings)
+        work.begin("write", f"reporting {counted(len(diagnostics), 'finding')}")
         refused = reporting.refused_reports(work.inputs, request)
         if refused:
             answer, request = Answer(findings=(), faults=refused), _unfiled(request)
@@ -115,12 +114,9 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
             tally = tally._replace(infos=reporting.infos_shown(findings, request))
-
-        def begin_file(path: str) -> None:
-            work.doing = reporting_findings
-            _mention_pipe(path, request, work)
-
-        faults = reporting.publish(findings, request, tally, begin_file)
+        faults = reporting.publish(
+            findings, request, tally, lambda file: _begin_file(file, request, work)
+        )
         exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:
         _summarize(tally, request, work)
@@ -232,8 +228,9 @@ def _is_named_pipe(path: str) -> bool:
     return False
 
 
-def _mention_pipe(path: str, request: Request, work: Work) -> None:
-    """Say of *path*, which is written next, that it wants a reader, if it is a named pipe."""
+def _begin_file(path: str, request: Request, work: Work) -> None:
+    """Say that *path* is written next, and of a named pipe that it wants a reader."""
+    work.doing = f"writing {path}"
     if _is_named_pipe(path):
         work.doing = f"waiting for a reader of the named pipe {path}"
         if os.isatty(STDERR) and not request.reporting.quiet:
@@ -245,8 +242,7 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
     if request.reporting.output:
         from render.manifests import output
 
-        work.doing = f"writing {request.reporting.output}"
-        _mention_pipe(request.reporting.output, request, work)
+        _begin_file(request.reporting.output, request, work)
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)
