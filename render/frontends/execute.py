@@ -6,7 +6,7 @@ But for hosts (kustomize, Argo CD, an editor), to which a command speaks in thei
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import worth_saying
@@ -114,8 +114,9 @@ def _deliver(answer: Answer, request: Request, work: Work) -> Exit:
         if tally is not None and not tally.severities:
             tally = tally.counting(findings)
             tally = tally._replace(infos=reporting.infos_shown(findings, request))
-        _mention_pipes([file for _, file in request.reporting.files], request, work)
-        faults = reporting.publish(findings, request, tally)
+        faults = reporting.publish(
+            findings, request, tally, lambda file: _begin_file(file, request, work)
+        )
         exit_ = reporting.outcome((*diagnostics, *faults), request)
     if answer.exit is None and exit_ is not Exit.OK:
         _summarize(tally, request, work)
@@ -227,14 +228,11 @@ def _is_named_pipe(path: str) -> bool:
     return False
 
 
-def _waiting_for(path: str) -> str:
-    return f"waiting for a reader of the named pipe {path}"
-
-
-def _mention_pipes(paths: Iterable[str], request: Request, work: Work) -> None:
-    """Say of the named pipes among *paths*, which are written next, that they want a reader."""
-    for path in filter(_is_named_pipe, paths):
-        work.doing = _waiting_for(path)
+def _begin_file(path: str, request: Request, work: Work) -> None:
+    """Say that *path* is written next, and of a named pipe that it wants a reader."""
+    work.doing = f"writing {path}"
+    if _is_named_pipe(path):
+        work.doing = f"waiting for a reader of the named pipe {path}"
         if os.isatty(STDERR) and not request.reporting.quiet:
             emit(f"{work.doing}\n", STDERR)
 
@@ -244,8 +242,7 @@ def _printed(answer: Answer, request: Request, work: Work) -> Diagnostic | None:
     if request.reporting.output:
         from render.manifests import output
 
-        work.doing = f"writing {request.reporting.output}"
-        _mention_pipes([request.reporting.output], request, work)
+        _begin_file(request.reporting.output, request, work)
         if answer.objects is not None:
             return output.save(request.reporting.output, list(answer.objects))
         return output.save_text(request.reporting.output, answer.output)

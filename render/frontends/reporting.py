@@ -119,11 +119,14 @@ def _manifests(loaded: Documents) -> Iterator[str]:
 
 
 def publish(
-    findings: Sequence[Finding], request: Request, tally: Tally | None = None
+    findings: Sequence[Finding],
+    request: Request,
+    tally: Tally | None,
+    begin_file: Callable[[str], None],
 ) -> list[Diagnostic]:
     """Report *findings* where it was asked for: on a stream, and in files; what could not be written comes back.
 
-    *tally* are the figures of what was looked at.
+    *tally* are the figures of what was looked at; *begin_file* is told each file before it is written.
     """
     counted = (tally or Tally()).counting(findings)
     counted = counted._replace(waivers=(*request.beside.waivers, *counted.waivers))
@@ -138,6 +141,7 @@ def publish(
         if file == "-":  # where nothing else goes there
             emit(report_text, STDOUT)
             continue
+        begin_file(file)
         try:
             write_atomic(file, report_text)
         except OSError as error:

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 from render.diagnostics import codes
@@ -100,7 +101,8 @@ class Reach:
     *kustomizations*, *resources* and *others* are file names, in the order of reading; *folders* the resolved folders
     of the kustomizations; *prefixes* and *suffixes* all that may be added to a name. *inflates*: kustomize would have
     helm fill in charts. *extended*: it would run plugins that are neither kustomize's nor ours. *remotes*: the
-    resources that it would fetch from elsewhere; *fetches*: these, or anything else. *bare*: folders that it lists, and
+    resources that it would fetch from elsewhere; *fetches*: these, or anything else, of which *refused* says what is
+    wrong with the first without the network. *bare*: folders that it lists, and
     in which there is no kustomization: kustomize refuses these (its api/internal/target/kusttarget.go). *edited* is the
     kustomization of the folder as others edit it, *patches* those of them that they add. *edits*: it says what may make
     other objects of those that it lists.
@@ -108,7 +110,7 @@ class Reach:
 
     __slots__ = (
         "bare", "diagnostics", "edited", "edits", "extended", "fetches", "folders", "inflates", "kustomizations",
-        "others", "patches", "prefixes", "remotes", "resources", "suffixes",
+        "others", "patches", "prefixes", "refused", "remotes", "resources", "suffixes",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -124,6 +126,7 @@ class Reach:
         self.edits = False
         self.extended = False
         self.fetches = False
+        self.refused: Callable[[], Diagnostic] | None = None
         self.remotes: list[str] = []
         self.edited: Tree | None = None
         self.patches: list[AddedPatch] = []
@@ -551,8 +554,7 @@ class _KustomizationWalk:
             self.reach.fetches = True
             if reference.is_resource:
                 self.reach.remotes.append(reference.entry)
-            if not self.allow_remote:
-                self.reach.diagnostics.append(_refusal(here, reference))
+            self._refuse(partial(_refusal, here, reference))
             return
         target = here.target(reference.entry)
         if not self._is_inside(target):
@@ -563,6 +565,12 @@ class _KustomizationWalk:
             self.below.setdefault(here.real, []).append(target)
         else:
             self._add(here, reference.path, target, is_resource=reference.is_resource)
+
+    def _refuse(self, refusal: Callable[[], Diagnostic]) -> None:
+        """Keep in mind what is *refused* without the network, and refuse it unless that is allowed."""
+        self.reach.refused = self.reach.refused or refusal
+        if not self.allow_remote:
+            self.reach.diagnostics.append(refusal())
 
     def _add(self, here: "_Here", path: FieldPath, target: str, *, is_resource: bool) -> None:
         """Keep in mind the file *target*, which the entry at *path* names: for a pipe kustomize would wait for ever."""
@@ -619,15 +627,8 @@ class _KustomizationWalk:
         loaded = load(file, self.limits)
         for document, named in zip(loaded.documents, loaded.references, strict=True):
             making = sorted(k for k in document.body if _folded(k) not in GATHERING)
-            if making and not self.allow_remote:
-                message = (
-                    f"{file} has {making[0]}, and makes configurations of {path[0]}: what they will"
-                    " have kustomize load cannot be told"
-                )
-                cure = "name the files themselves, or allow the network with --allow-remote"
-                self.reach.diagnostics.append(
-                    codes.REMOTE_BASE.at(here.at(path), message, help=cure)
-                )
+            if making:
+                self._refuse(partial(_unknown_configurations, here, path, file, making[0]))
             below = _Here(file, folder, os.path.realpath(folder), b"", document)
             for reference in named:
                 if not is_remote(reference.entry):
@@ -647,10 +648,7 @@ class _KustomizationWalk:
         ):
             if re.match(_URL, text):
                 self.reach.fetches = True
-                if self.allow_remote:
-                    continue
-                reference = Reference(path, text, is_resource=False)
-                self.reach.diagnostics.append(_refusal(here, reference))
+                self._refuse(partial(_refusal, here, Reference(path, text, is_resource=False)))
                 continue
             # Of others a path may be one of a field, and no file.
             is_file = text in named and not _is_inline(text)
@@ -737,6 +735,16 @@ def _add_affixes(reach: Reach, body: Tree) -> None:
     for key, known in (("namePrefix", reach.prefixes), ("nameSuffix", reach.suffixes)):
         for _, text in _texts(body, key):
             known.append(text)
+
+
+def _unknown_configurations(here: _Here, path: FieldPath, file: str, making: str) -> Diagnostic:
+    """That the kustomization *file*, to which the entry at *path* leads, has a field *making* configurations."""
+    message = (
+        f"{file} has {making}, and makes configurations of {path[0]}: what they will"
+        " have kustomize load cannot be told"
+    )
+    cure = "name the files themselves, or allow the network with --allow-remote"
+    return codes.REMOTE_BASE.at(here.at(path), message, help=cure)
 
 
 def _refusal(here: _Here, reference: Reference) -> Diagnostic:

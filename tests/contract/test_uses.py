@@ -1782,6 +1782,22 @@ def test_a_hidden_kustomization_that_no_object_names_is_counted(helm: str) -> No
     assert "hidden" not in virt_render(helm, "check", ".").stderr
 
 
+def test_a_hidden_chart_that_an_object_fills_in_is_looked_at(helm: str) -> None:
+    """Its templates, and the values that hold a VM; what stands beside them is not."""
+    put(".charts/vm/Chart.yaml", CHART)
+    put(".charts/vm/values.yaml", f"{PLAIN}disk: {{bus: sata}}\n")
+    put(".charts/vm/templates/vm.yaml", VM)
+    put(".charts/prod.yaml", f"{PLAIN}memory: 2Gi\n")
+    text = application("{valuesObject: {cores: 2}, valueFiles: [../prod.yaml]}")
+    put("apps/web.yaml", text.replace("path: charts/vm", "path: .charts/vm"))
+    assert sizes(read(helm)) == {".charts/vm (Application argocd/web): prod/web": (2, "2Gi")}
+    assert "hidden VM file" not in unseen(read(helm))
+    put(".charts/vm/beside.yaml", PLAIN)
+    assert unseen(read(helm))["hidden VM file"] == 1
+    Path("apps/web.yaml").unlink()
+    assert unseen(read(helm))["hidden VM file"] == 4
+
+
 @pytest.mark.usefixtures("kustomize")
 def test_files_below_a_hidden_kustomization_are_applied_that_an_object_names(helm: str) -> None:
     put(".over/kustomization.yaml", "resources: [vms/vm.yaml]\n")
@@ -1801,8 +1817,10 @@ def test_a_file_with_a_vm_that_is_applied_is_no_patch(helm: str, above: str) -> 
     put(f"{above}/kustomization.yaml", f"resources: [map.yaml]\n{named}")
     put(f"{above}/map.yaml", "kind: ConfigMap\napiVersion: v1\nmetadata: {name: x}\n")
     put("apps/app.yaml", deployed("infra/apps"))
-    done = virt_render(helm, "check", ".")
+    done = virt_render(helm, "check", ".", "-v")
     assert "infra/apps/vm.yaml:8:93: error VR420" in done.stdout
+    assert "takes for a patch" not in done.stderr
+    assert "no resource" not in done.stdout
     put("apps/app.yaml", deployed("charts"))
     assert "VR420" not in virt_render(helm, "check", ".").stdout
 

@@ -10,7 +10,7 @@ from render.frontends.session import reading, reading_roots
 from render.manifests import discover, kustomization
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
-from render.manifests.sources.walk import Unread
+from render.manifests.sources.passed_over import Unread
 from render.manifests.uses.use import FolderUse
 from render.model.named_tuple import NamedTuple
 from render.system import files

@@ -107,9 +107,11 @@ def blame(words: str, file: str, reach: Reach, limits: Limits) -> BuildFault:
     return BuildFault()
 
 
-def absent(file: str, path: str, reach: Reach, limits: Limits) -> BuildFault:
-    """Which entry of the kustomization *file*, one of those of *reach*, means *path*, which is not there."""
-    broken = _broken(file, kustomization.load(file, limits), reach, limits)
+def absent(
+    loaded: kustomization.LoadedKustomization, file: str, path: str, reach: Reach, limits: Limits
+) -> BuildFault:
+    """Which entry of the kustomization *file*, *loaded* and one of those of *reach*, means *path*, which is absent."""
+    broken = _broken(file, loaded, reach, limits)
     return _absent(broken, path) if broken is not None else BuildFault()
 
 

@@ -30,7 +30,7 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     if not lacking:
         return []
     top = boundary(os.path.realpath(next(iter(reaches))))
-    meant = [*_meant(top, [path for path in lacking if top and inside(path, (top,))])]
+    meant = [*_meant(intake, top, [path for path in lacking if top and inside(path, (top,))])]
     every = (_warning(intake, path, lacking[path]) for path in meant)
     found = [*islice(filter(None, every), _MOST)]  # each costs as much as its kustomization is long
     rest = len(meant) - _MOST if len(found) == _MOST else 0
@@ -41,7 +41,7 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     return found
 
 
-def _meant(top: str, paths: Sequence[str]) -> Iterator[str]:
+def _meant(intake: SourceIntake, top: str, paths: Sequence[str]) -> Iterator[str]:
     """Those of the resolved *paths* that nobody else puts into the repository *top*; none where git cannot say so."""
     from render.system import git
 
@@ -50,7 +50,7 @@ def _meant(top: str, paths: Sequence[str]) -> Iterator[str]:
     try:
         skipped = (os.path.join(top, os.fsdecode(name)) for _, _, name in git.skipped(top))
         left_out = {part for name in skipped for part in _ways(name)}
-        elsewhere = {*git.would_ignore(top, paths), *git.absent_submodules(top)}
+        elsewhere = {*git.would_ignore(top, paths), *intake.absent_submodules(top)}
     except git.GitError:
         return
     for path in paths:
@@ -71,7 +71,8 @@ def _warning(intake: SourceIntake, path: str, reaches: Mapping[str, Reach]) -> D
 
     reach = next(iter(reaches.values()))
     for file in reach.kustomizations:
-        fault = failures.absent(file, path, reach, intake.limits)
+        loaded = intake.kustomizations.load(file, intake.limits)
+        fault = failures.absent(loaded, file, path, reach, intake.limits)
         if fault.place is not None:
             folder = os.path.dirname(file) or "."
             others = len(reaches.keys() - {folder})

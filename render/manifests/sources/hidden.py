@@ -46,7 +46,7 @@ def drawn_in(intake: SourceIntake, hidden: Hidden, used: Collection[str]) -> fro
     """
     known = intake.kustomizations
     folders = [folder for folder in hidden.kustomizations if known.resolve(folder) in used]
-    reached = chain.from_iterable(_reach(intake, folder).folders for folder in folders)
+    reached = chain.from_iterable(intake.reach(folder).folders for folder in folders)
     return frozenset(reached).difference(map(known.resolve, folders))
 
 
@@ -70,7 +70,7 @@ def name_kustomizations(
         is_used = known.resolve(folder) in used
         if not (is_used or folder in tops):
             continue
-        reach = _reach(intake, folder)
+        reach = intake.reach(folder)
         if not is_used and not intake.texts.reached(reach):
             continue
         if not is_used:
@@ -82,9 +82,3 @@ def name_kustomizations(
 def files_of(reach: Reach) -> Iterator[str]:
     """The resolved files that a kustomization with *reach* reads."""
     return map(os.path.realpath, chain(reach.resources, reach.others))
-
-
-def _reach(intake: SourceIntake, folder: str) -> Reach:
-    return kustomization.reach(
-        folder, intake.limits, allow_remote=True, known=intake.kustomizations
-    )

@@ -8,7 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import objects, relevance
 from render.manifests.discover import leads_out, skipped, tidy
 from render.manifests.documents import Documents
-from render.manifests.kustomization import LOCK, KnownKustomizations, outside
+from render.manifests.kustomization import LOCK, KnownKustomizations, Reach, outside, reach
 from render.manifests.sources.reading import Reading
 from render.manifests.sources.texts import Texts
 from render.model.counting import counted
@@ -75,8 +75,8 @@ class SourceIntake:
     """
 
     __slots__ = (
-        "anything", "boxes", "budget", "built", "charts", "kustomizations", "limits", "reading", "scope", "seen",
-        "sources", "texts",
+        "_absent_submodules", "_reaches", "anything", "boxes", "budget", "built", "charts", "kustomizations", "limits",
+        "reading", "scope", "seen", "sources", "texts",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, *, anything: bool = False) -> None:
@@ -94,6 +94,8 @@ class SourceIntake:
         self.sources: KnownSources = {}
         self.seen: set[str] = set()
         self.built: dict[Hashable, ProgramOutput] = {}
+        self._absent_submodules: dict[str, Sequence[str]] = {}
+        self._reaches: dict[tuple[str, str], Reach] = {}
 
     @property
     def is_lenient(self) -> bool:
@@ -110,6 +112,27 @@ class SourceIntake:
         repeated = real in self.seen
         self.seen.add(real)
         return repeated
+
+    def reach(self, folder: str, bounds: str = "") -> Reach:
+        """What the kustomization in *folder* reads inside of *bounds*, whether it may use the network or not.
+
+        It is followed once: nobody may change the answer.
+        """
+        key = folder, bounds
+        if key not in self._reaches:
+            known = self.kustomizations
+            self._reaches[key] = reach(
+                folder, self.limits, allow_remote=True, bounds=bounds, known=known
+            )
+        return self._reaches[key]
+
+    def absent_submodules(self, folder: str) -> Sequence[str]:
+        """The submodules below the resolved *folder* that nobody has checked out, asked once. Raises GitError."""
+        if folder not in self._absent_submodules:
+            from render.system import git
+
+            self._absent_submodules[folder] = git.absent_submodules(folder)
+        return self._absent_submodules[folder]
 
     def build_once(
         self, key: Hashable, build: "Callable[[], Steps[ProgramOutput]]"

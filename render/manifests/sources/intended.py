@@ -40,13 +40,7 @@ def may_hold(intake: SourceIntake, reach: Reach) -> bool:
             elif kustomization.find(target) is None:
                 is_held = intake.texts.anywhere(target)
             else:
-                beyond = kustomization.reach(
-                    target,
-                    intake.limits,
-                    allow_remote=True,
-                    bounds=bounds,
-                    known=intake.kustomizations,
-                )
+                beyond = intake.reach(target, bounds)
                 pending += _refused(intake, beyond.kustomizations)
                 is_held = intake.texts.reached(beyond)
             if is_held:

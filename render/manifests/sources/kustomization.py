@@ -150,7 +150,7 @@ def read_without_remotes(intake: SourceIntake, tried: Documents) -> None:
     Those with settings of the cluster are, too, where it says more of metadata: nobody looks for them by that. What an
     object of Argo CD or Flux fills in is left alone.
     """
-    reached = reach(tried.folder, intake.limits, allow_remote=True, known=intake.kustomizations)
+    reached = intake.reach(tried.folder)
     fields = {
         field.casefold()
         for file in reached.kustomizations

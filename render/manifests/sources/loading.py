@@ -10,10 +10,10 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import skipped, tidy
 from render.manifests.documents import Documents
-from render.manifests.sources import walk
+from render.manifests.sources import passed_over, walk
 from render.manifests.sources.intake import ReadOutput, SourceIntake
+from render.manifests.sources.passed_over import Unread
 from render.manifests.sources.reading import BUILDERS, Reading
-from render.manifests.sources.walk import Unread
 from render.model.hints import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def load_all(
         if _is_chart(path, reading):
             inputs.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
             _finish(_filling(intake, tidy(path), inputs[-1]))
-            walk.name_beside_templates(intake, tidy(path), inputs[-1])
+            passed_over.name_beside_templates(intake, tidy(path), inputs[-1])
             continue
         unread = walk.through(intake, path, allowed, loose)
         if not reading.programs >= BUILDERS:

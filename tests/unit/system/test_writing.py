@@ -78,6 +78,15 @@ def test_a_link_elsewhere_is_written_to_what_it_names(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text(encoding="utf-8") == "new"
 
 
+def test_of_several_pipes_the_one_that_is_waited_for_is_named(folder: Path) -> None:
+    for name in ("first", "second"):
+        os.mkfifo(folder / name)
+    files = "--json-file", "first", "--sarif-file", "second"
+    done = process.run("check", "vm.yaml", *files, "--deadline", "2", cwd=folder)
+    waiting = "the deadline of 2 s has passed while waiting for a reader of the named pipe first"
+    assert waiting in done.stdout
+
+
 def test_a_report_says_that_it_waits_for_the_reader_of_a_pipe(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     done = process.run("check", "vm.yaml", "--json-file", "pipe", "--deadline", "2", cwd=folder)
