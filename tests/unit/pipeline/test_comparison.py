@@ -124,6 +124,22 @@ def test_an_unknown_field_is_no_reason_of_a_refusal() -> None:
     assert ["hostname" in message for message in found.messages] == [True]
 
 
+def test_a_vm_with_an_unknown_field_is_not_synced_where_its_rendering_is() -> None:
+    """The API server drops the field; ``build`` prints nothing of such a VM."""
+    halted = edited(VM, "Halted", "spec", "runStrategy")
+    unknown = edited(VM, "x", "spec", "odd")
+    odd_still = edited(halted, "x", "spec", "odd")
+    rows: tuple[tuple[Json, Json, tuple[str, ...], tuple[str, ...]], ...] = (
+        (halted, unknown, ("start",), ("unrenderable",)),
+        (odd_still, unknown, ("start",), ("unrenderable",)),
+        (unknown, unknown, ("same",), ("unrenderable",)),
+        (unknown, VM, ("same",), ("repaired",)),
+    )
+    for before, after, as_written, rendered in rows:
+        assert only([before, SMALL], [after, SMALL], SOURCE).effects == as_written
+        assert only([before, SMALL], [after, SMALL], Settings()).effects == rendered
+
+
 def test_nothing_changes() -> None:
     found = only([VM, SMALL], [SMALL, VM])
     size = Size(2, 2 << 30, "small")
