@@ -330,7 +330,7 @@ def _refused_by_schema(
 ) -> dict[ResourceRef, tuple[str, ...]]:
     """Why objects are not taken for one of these *reasons*, though KubeVirt's own code would go on.
 
-    The API server refuses one of which a field is missing. What it does not know it drops, and ``build`` prints nothing.
+    The API server refuses one of which a field is missing. What it does not know it drops; ``build`` prints nothing.
     """
     numbers = {code.number for code in reasons}
     refused: dict[ResourceRef, tuple[str, ...]] = {}
