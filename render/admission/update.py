@@ -60,7 +60,14 @@ def only_on_creation(release: Version) -> tuple[str, ...]:
     return tuple(check.name for check in in_force(discontinued.CHECKS, release))
 
 
-def refused(before: Tree, after: Tree, release: Version) -> list[Cause]:
-    """The causes for which the stored VM *before* cannot become *after*."""
-    checks = in_force(CHECKS, release)
-    return [cause for check in checks for cause in check.evaluate(before, after)]
+def refused(
+    before: Tree, after: Tree, release: Version, others: Iterable[Version] = ()
+) -> list[Cause]:
+    """The causes for which the stored VM *before* cannot become *after*: in *release*, and in each of *others*."""
+    names = [{check.name for check in in_force(CHECKS, other)} for other in others]
+    return [
+        cause
+        for check in in_force(CHECKS, release)
+        if all(check.name in known for known in names)
+        for cause in check.evaluate(before, after)
+    ]

@@ -41,6 +41,9 @@ _PROMISED = "promisor remote"
 _NO_REVISION = "Needed a single revision"
 #: What stands in a revision behind the name of a branch or a tag: ``~2``, ``^``, ``@{1}``.
 _STEPS_BACK = pattern(r"[~^@:]")
+#: What may be the name of a branch, and needs no quotes in a shell; and the id of a commit.
+_BRANCH = pattern(r"\w[\w./-]*\Z")
+_ID = pattern(r"[0-9a-f]{40}\Z")
 #: How what it says begins that is not why it failed.
 _ASIDE = ("warning: ", "hint: ")
 #: How many settings more there are, of which variables have the keys and values.
@@ -363,11 +366,46 @@ def _unknown(folder: str, revision: str) -> GitError:
     )
     if not names and not is_object(folder, "HEAD"):
         return GitError(_NO_COMMIT, _FIRST)
-    near = "" if name in names else nearest(name, names)
-    cure = f"did you mean {near}{revision.removeprefix(name)}?" if near else _CURE
-    if not near and is_shallow(folder):
-        cure = "the clone is shallow: git fetch --unshallow"
+    near = "" if name in names else _nearest(name, names)
+    fetch, is_cut = _fetch(folder, name, is_known=name in {"HEAD", *names}), is_shallow(folder)
+    cure = f"the clone is shallow: {fetch}" if is_cut else fetch or _CURE
+    if near:
+        meant = f"did you mean {near}{revision.removeprefix(name)}?"
+        cure = f"{meant} If not, {cure}" if is_cut else meant
     return GitError(f"unknown revision {revision}", cure)
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    """The one of *names* that *name* nearly is: of the same remote, which makes no two branches alike."""
+    start = name[: name.find("/") + 1]
+    same = [known.removeprefix(start) for known in names if known.startswith(start)]
+    branches = [known for known in same or names if known != "HEAD"]
+    near = nearest(name.removeprefix(start) if same else name, branches)
+    return f"{start if same else ''}{near}" if near else ""
+
+
+def fetch_of(folder: str, branch: str) -> str:
+    """The command after which *branch* of a remote (``origin/main``) is known, with the history up to where it parted.
+
+    A clone of a single branch keeps what a plain ``git fetch`` brings under no name.
+    """
+    remote, _, name = branch.partition("/")
+    deep = " --unshallow" if is_shallow(folder) else ""
+    return f"git fetch{deep} {remote} {name}:refs/remotes/{branch}"
+
+
+def _fetch(folder: str, name: str, *, is_known: bool) -> str:
+    """The command that brings what *name* means, or what came before it; nothing where its name tells none."""
+    remotes = run(folder, "remote").decode(errors="replace").split()
+    is_plain = bool(_BRANCH.match(name)) and not is_known
+    if is_plain and name.partition("/")[0] in remotes and "/" in name:
+        return fetch_of(folder, name)
+    if not is_shallow(folder):
+        return ""
+    if is_plain and "origin" in remotes:
+        wanted = name if _ID.match(name) else f"{name}:{name}"
+        return f"git fetch --unshallow origin {wanted} (for BASE..HEAD --depth=1 is enough)"
+    return "git fetch --unshallow"
 
 
 def is_object(folder: str, name: str) -> bool:

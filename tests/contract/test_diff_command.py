@@ -1,6 +1,7 @@
 """``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -465,6 +466,45 @@ def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Pa
     assert "git fetch --unshallow" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--depth=1", "origin/main..edit"),
+        ("--depth=1", "origin/main...edit"),
+        ("--depth=1", "origin/main~1"),
+        ("--depth=1", "main"),
+        ("--depth=1", "main...HEAD"),
+        ("--depth=1", "HEAD~1"),
+        ("--depth=1", "ID..HEAD"),
+        ("--single-branch", "origin/main"),
+    ],
+)
+def test_a_clone_of_a_single_branch_says_which_fetch_brings_another(
+    repository: Repository, tmp_path: Path, option: str, words: str
+) -> None:
+    repository.git("checkout", "--quiet", "-b", "edit")
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    repository.git("checkout", "--quiet", "main")
+    repository.vm("late")
+    words = words.replace("ID", repository.commit("Another"))
+    branch = ("--branch=edit", f"file://{repository.folder}", str(tmp_path / "alone"))
+    subprocess.run(["git", "clone", "--quiet", option, *branch], check=True)
+    alone = Repository(tmp_path / "alone")
+    fetch = re.search(r"git fetch ([^(\n]+)", alone.run("diff", words).stderr)
+    assert fetch
+    alone.git("fetch", "--quiet", *fetch[1].split())
+    alone.fine("diff", words)
+
+
+def test_a_branch_of_a_remote_is_looked_for_among_those_of_it(repository: Repository) -> None:
+    for name in ("origin/topic", "origin/main"):
+        repository.git("update-ref", f"refs/remotes/{name}", "HEAD")
+    assert "did you mean origin/main?" in repository.run("diff", "origin/mian").stderr
+    assert "did you mean origin/topic?" in repository.run("diff", "orgin/topic").stderr
+    assert "did you mean" not in repository.run("diff", "origin/prod").stderr
+
+
 def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
     repository.instancetype("small", cpus=4)
     repository.commit("Larger")
@@ -750,7 +790,8 @@ def test_a_revision_that_a_shallow_clone_lacks_says_what_to_fetch(
     shallow.git("fetch", "--quiet", "--depth=1", f"file://{repository.folder}", "main:edit")
     done = shallow.run("diff", f"{base}..edit")
     assert done.returncode
-    assert f"unknown revision {base}; the clone is shallow: git fetch" in done.stderr
+    assert f"unknown revision {base}," in done.stderr
+    assert "help: the clone is shallow: git fetch --unshallow" in done.stderr
     shallow.git("fetch", "--quiet", "--depth=1", f"file://{repository.folder}", base)
     assert "2 VMs: 2 recreate" in shallow.fine("diff", f"{base}..edit")
 

@@ -20,6 +20,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
+from render.model.release import VERSIONS
 from render.model.resource import OWN, TEMPLATE
 from render.model.tree import Tree
 from render.pipeline import order
@@ -77,8 +78,11 @@ def admit(
 
     *made_all_the_same*: what CDI had against the disks of the first state, which are assumed to be there.
     """
-    release = updated.context.release
-    causes = update.refused(before, updated.vm, release)
+    context = updated.context
+    # What some release takes is a warning, as for a new VM.
+    is_open = context.release_is_assumed and context.settings.admission == "full"
+    others = VERSIONS if is_open else ()
+    causes = update.refused(before, updated.vm, context.release, others)
     verdict = judge(updated, _stored_before(before, updated))
     faults = tuple(fault for fault in verdict.faults if fault not in made_all_the_same)
     return verdict._replace(

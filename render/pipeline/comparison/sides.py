@@ -228,7 +228,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     return side._replace(
         resources={**_withheld(rest, side), **side.resources},
         diagnostics=diagnostics,
-        refused=_refused_by_schema(diagnostics),
+        refused=_refused_by_schema(diagnostics, (codes.MISSING_FIELD, codes.UNKNOWN_FIELD)),
         capacity=synced.capacity,
         places=side.places._replace(
             places=places,
@@ -321,17 +321,23 @@ def _started_side(
         SideIndex(state.side, places, {}, source),
         rendered.diagnostics,
         capacity=rendered.capacity,
-        refused=_refused_by_schema(rendered.diagnostics),
+        refused=_refused_by_schema(rendered.diagnostics, (codes.MISSING_FIELD,)),
     )
 
 
-def _refused_by_schema(diagnostics: Iterable[Diagnostic]) -> dict[ResourceRef, tuple[str, ...]]:
-    """Why the API server refuses objects of which a field is missing: KubeVirt's own code reads it as empty."""
+def _refused_by_schema(
+    diagnostics: Iterable[Diagnostic], reasons: Iterable[codes.Code]
+) -> dict[ResourceRef, tuple[str, ...]]:
+    """Why objects are not taken for one of these *reasons*, though KubeVirt's own code would go on.
+
+    The API server refuses one of which a field is missing. What it does not know it drops; ``build`` prints nothing.
+    """
+    numbers = {code.number for code in reasons}
     refused: dict[ResourceRef, tuple[str, ...]] = {}
     for diagnostic in diagnostics:
         ref = diagnostic.resource
-        is_missing = diagnostic.is_error and diagnostic.code == codes.MISSING_FIELD.number
-        if is_missing and ref is not None and not definitions.withholds(diagnostic):
+        is_reason = diagnostic.is_error and diagnostic.code in numbers
+        if is_reason and ref is not None and not definitions.withholds(diagnostic):
             refused[ref] = (*refused.get(ref, ()), diagnostic.message)
     return refused
 

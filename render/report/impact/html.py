@@ -1,8 +1,8 @@
 """The impact of a change as one HTML page: readable without scripts, and without a network."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from render.diff.impact import FieldChange, MachineImpact
+from render.diff.impact import UNREAD, FieldChange, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -15,6 +15,7 @@ from render.report.impact.review import (
     HolderEntry,
     ImpactText,
     MachineEntry,
+    RepeatedError,
     Review,
     ReviewPart,
     Totals,
@@ -55,6 +56,8 @@ from render.report.places import Place
 
 #: So many errors and warnings are open; the others unfold.
 _OPEN = 5
+#: So many causes are named at all.
+_MOST_CAUSES = 500
 #: So long are the values that stand in the line of a VM.
 _SHORT = 40
 #: A name, and its VMs, vCPUs and memory, each before and after.
@@ -66,6 +69,9 @@ def report(review: Review, style: ImpactStyle) -> str:
     every = entries(review.parts, every=True)
     machines = review.machines
     found = errors(review.parts)
+    shown = entries(review.parts)
+    faults, told = _faults(shown), _told(shown)
+    listed = [error for error in found.groups if not _is_told(error, told)]
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
@@ -75,9 +81,10 @@ def report(review: Review, style: ImpactStyle) -> str:
         headline=headline(review, len(found.new)),
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
-        most={"found": _OPEN, "changes": VALUES, "places": _OPEN},
+        most={"found": _OPEN, "changes": VALUES, "places": _OPEN, "causes": _MOST_CAUSES},
         new_errors=len(found.new),
-        errors=found.groups,
+        errors=listed,
+        told=len(found.groups) - len(listed),
         warnings=new_warnings(review.parts),
         warned=warned(new_warnings(review.parts)),
         errors_found=str(found),
@@ -87,7 +94,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         assumed=review.assumptions if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
-        causes=_causes(entries(review.parts)),
+        causes=[*faults.values(), *_causes(shown)],
         sums=[
             (word, _changed_first([(name, _totals(total)) for name, total in totals.items()]))
             for word, totals in (
@@ -96,7 +103,8 @@ def report(review: Review, style: ImpactStyle) -> str:
             )
         ],
         machines=[
-            _machine(entry, anchor) for entry, anchor in zip(every, _anchors(every), strict=True)
+            _machine(entry, anchor, faults)
+            for entry, anchor in zip(every, _anchors(every), strict=True)
         ],
         holders_title=holders_title(holders(review.parts)),
         holders=[_holder(entry) for entry in holders(review.parts)],
@@ -137,6 +145,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         )  # fmt: skip
     objects = [
         {
+            "id": "",
             "name": f"{cause.name} is deleted" if cause.is_deleted else cause.name,
             "kind": "" if cause.is_deleted else cause.resources[0].kind,
             "effects": cause.effects,
@@ -151,7 +160,7 @@ def _causes(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
         }
         for cause in causes(machines, _object_behind)
     ]
-    return [*_faults(machines), *_alike(objects)]
+    return _alike(objects)
 
 
 def _alike(objects: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -191,23 +200,52 @@ def _object_behind(part: ReviewPart, source: ChangeSource) -> tuple[Place, Resou
     return whole if whole.file == place.file else Place(place.file), source.resource, ""
 
 
-def _faults(machines: Sequence[MachineEntry]) -> list[dict[str, Any]]:
-    """The errors for which VMs cannot be rendered, those of most VMs first."""
+def _faults(machines: Sequence[MachineEntry]) -> dict[str, dict[str, Any]]:
+    """The errors for which VMs cannot be rendered, those of most VMs first, by what is said of the VMs."""
     found: dict[str, list[tuple[str, Place]]] = {}
     for entry in machines:
         for text in messages(entry) if "after" in entry.machine.unrendered else ():
             found.setdefault(text.quoted, []).append((str(entry.machine.resource), text.place))
-    return [
-        {
-            "name": named[0][0] if len(named) == 1 else f"{len(named):,} VMs",
+    by_machines = sorted(found.items(), key=lambda pair: -len(pair[1]))
+    return {
+        message: {
+            "id": f"fault-{number}" if number < _MOST_CAUSES else "",
+            "name": _first_named([name for name, _ in named]),
             "effects": {"unrenderable": len(named)},
+            "machines": len(named),
             "worst": "unrenderable",
             "fault": message,
             "places": list(dict.fromkeys(place for _, place in named)),
             "fields": (),
         }
-        for message, named in sorted(found.items(), key=lambda pair: -len(pair[1]))
-    ]
+        for number, (message, named) in enumerate(by_machines)
+    }
+
+
+def _first_named(names: Sequence[str]) -> str:
+    """The first of some VMs, and how many more there are."""
+    more = f" and {counted(len(names) - 1, 'more VM')}" if len(names) > 1 else ""
+    return f"{names[0]}{more}"
+
+
+def _told(machines: Sequence[MachineEntry]) -> set[tuple[str, str]]:
+    """What is said among the causes of the VMs that cannot be rendered: of which object, and the text."""
+    told: set[tuple[str, str]] = set()
+    for entry in machines:
+        for text in messages(entry) if "after" in entry.machine.unrendered else ():
+            told.add((str(entry.machine.resource), text.quoted))
+            told.add(("", text.quoted.partition(f"{UNREAD}: ")[2] or text.quoted))
+    return told
+
+
+def _is_told(error: RepeatedError, told: Collection[tuple[str, str]]) -> bool:
+    """Whether all that *error* says stands among the causes that are *told* already."""
+    message = error.finding.diagnostic.message
+    subjects = [error.finding.diagnostic.resource or error.finding.text, *error.others]
+    return all(
+        not {(str(subject), message), ("", f"{subject}: {message}"), ("", str(subject))}.isdisjoint(told)
+        for subject in subjects
+    )  # fmt: skip
 
 
 def _anchors(machines: Sequence[MachineEntry]) -> list[str]:
@@ -282,7 +320,21 @@ def _written_at(entry: MachineEntry) -> list[ImpactText]:
     return [ImpactText("", "", place)] if place.file else []
 
 
-def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
+def _text(text: ImpactText, faults: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a VM; of one of the *faults* that others have too, what leads to it."""
+    fault = faults.get(text.quoted)
+    if fault is None or fault["machines"] == 1 or not fault["id"]:
+        return {**text._asdict(), "fault": None}
+    what, unread, _ = text.quoted.partition(UNREAD)
+    return {
+        "ours": text.ours,
+        "quoted": f"{what}{unread}" if unread else str(text.place) or fault["name"],
+        "place": Place(),
+        "fault": fault,
+    }
+
+
+def _machine(entry: MachineEntry, anchor: str, faults: Mapping[str, Any]) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
     first, other = before or after, after or before
@@ -297,7 +349,7 @@ def _machine(entry: MachineEntry, anchor: str) -> dict[str, Any]:
         "vcpus": (first.vcpus, other.vcpus) if first and other else ("", ""),
         "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (first, other) if size)
         or ("", ""),
-        "texts": [*texts(entry), *_written_at(entry)],
+        "texts": [_text(text, faults) for text in (*texts(entry), *_written_at(entry))],
         "changes": fields,
         "unrendered": "as before" if len(machine.unrendered) > 1 else unrendered(machine),
     }

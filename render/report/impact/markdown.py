@@ -4,13 +4,13 @@ ImpactText of the repository stands in code spans that it cannot close; in the l
 character that could mean something is a reference.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diff.impact import UNREAD, FieldChange
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.model.resource import ResourceRef
+from render.model.resource import MACHINES, ResourceRef
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.headline import VALUES, headline, values
@@ -18,6 +18,7 @@ from render.report.impact.review import (
     ASSUMED,
     MEANINGS,
     ROLLOUT,
+    CauseKey,
     ChangeCause,
     ErrorsOfChange,
     HolderEntry,
@@ -100,11 +101,18 @@ def report(review: Review, style: ImpactStyle) -> str:
     tail = f"\nAssumed: {'; '.join(_assumptions(review))}.\n" if machine_entries else ""
     budget = _ByteBudget(style.most, sum(map(_bytes, (head, counted, tail))))
     listed = ((1 + len(error.others), _error(error)) for error in found.groups)
-    sections = [head, *_section(budget.fitting(listed, _ERRORS), "{} of these errors", most=_FEW)]
+    fitting_errors = budget.fitting(listed, _ERRORS)
     done = values(machine_entries)
-    lines = ((1, _cause(cause, done.get(cause.key, ()))) for cause in causes(machine_entries))
+    lines = (
+        (len(same), _cause(same, done.get(same[0].key, ())))
+        for same in _alike_causes(causes(machine_entries), done)
+    )
     head_of_causes = _head("Cause", "Change", "VMs")
-    sections += _section(budget.fitting(lines, _CAUSES), "{more cause}", head_of_causes)
+    sections = [head, *_section(budget.fitting(lines, _CAUSES), "{more cause}", head_of_causes)]
+    if found.new:
+        present, *gone = str(found).split("; ")
+        sections.append(f"\n{'; '.join([f'**{present}**', *gone])}\n\n")
+    sections += _section(fitting_errors, "{} of these errors", most=_FEW)
     warnings = new_warnings(review.parts)
     if warnings:
         sections.append(f"\n{warned(warnings)[:1].upper()}{warned(warnings)[1:]}:\n")
@@ -149,8 +157,9 @@ def _machines(
     review: Review, listed: Sequence[MachineEntry], budget: "_ByteBudget"
 ) -> Iterator[str]:
     """The VMs, the definitions whose users stay as they are, and what changes in each VM."""
-    lines = ((len(group.machines), _row(group)) for group in alike(listed))
-    yield from _section(budget.fitting(lines, _MACHINES), "{more VM}", _head("VM", "Effect", "Why"))
+    yield from _section(
+        budget.fitting(_rows(listed), _MACHINES), "{more VM}", _head("VM", "Effect", "Why")
+    )
     for word, users in unaffected(review.machines):
         lines = ((1, _unaffected(definition)) for definition in users)
         head = _head(f"{word.capitalize()}, without an effect", "VMs", "Why")
@@ -228,7 +237,7 @@ def _line(*cells: str) -> str:
 
 
 def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
-    """The answer, the counts in a line, what is compared, and how many errors there are where some are new."""
+    """The answer, the counts in a line, and what is compared."""
     yield f"### {headline(review, len(found.new), code)}\n"
     if review.machines:
         yield f"{summary(review.machines)}\n"
@@ -241,9 +250,6 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         if aside
     )
     yield f"{states}{how}{_otherwise(review)}{asides}\n"
-    if found.new:
-        present, *gone = str(found).split("; ")
-        yield f"{'; '.join([f'**{present}**', *gone])}\n"
     yield ""
 
 
@@ -282,28 +288,51 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield "\n</details>\n"
 
 
-def _cause(cause: ChangeCause, changes_of: Sequence[tuple[str, str, str]]) -> str:
+def _alike_causes(
+    listed: Iterable[ChangeCause], done: Mapping[CauseKey, Sequence[tuple[str, str, str]]]
+) -> Iterable[list[ChangeCause]]:
+    """The causes *listed*, those together that do the same by the same field: a VM each, edited alike."""
+    known: dict[str, list[ChangeCause]] = {}
+    for cause in listed:
+        kind, values_ = cause.resources[0].kind, done.get(cause.key)
+        what = (kind, cause.field, cause.is_deleted, [*cause.effects], values_)
+        about = what if kind in MACHINES else cause.key
+        known.setdefault(repr(about), []).append(cause)
+    return known.values()
+
+
+def _cause(same: Sequence[ChangeCause], changes_of: Sequence[tuple[str, str, str]]) -> str:
+    cause = same[0]
     place = code(str(cause.place), cell=True) if cause.place.file else ""
     what = code(f"{cause.name} {cause.field}".rstrip(), cell=True)
     deleted = " is deleted" if cause.is_deleted else ""
-    numbers = ", ".join(f"{count:,} {effect}" for effect, count in cause.effects.items())
+    others = f" and {len(same) - 1:,} more" if len(same) > 1 else ""
+    numbers = ", ".join(
+        f"{sum(each.effects[effect] for each in same):,} {effect}" for effect in cause.effects
+    )
     pairs = [
         f"{f'{code(name, cell=True)} ' if name else ''}{code(old, cell=True)} → {code(new, cell=True)}"
         for name, old, new in changes_of[:VALUES]
     ]
     more = f" and {len(changes_of) - VALUES:,} more" if len(changes_of) > VALUES else ""
-    return _line(f"{place} {what}{deleted}".lstrip(), f"{'; '.join(pairs)}{more}", numbers)
+    return _line(f"{place} {what}{deleted}{others}".lstrip(), f"{'; '.join(pairs)}{more}", numbers)
 
 
-def _row(group: MachineGroup) -> str:
-    part, machines = group
-    where = f" in {code(part.title, cell=True)}" if part.title else ""
-    more = f" and {len(machines) - 1:,} more" if len(machines) > 1 else ""
-    return _line(
-        f"{code(str(machines[0].resource), cell=True)}{more}{where}",
-        ", ".join(machines[0].effects),
-        _why(MachineEntry(part, group.any)),
-    )
+def _rows(listed: Iterable[MachineEntry]) -> Iterator[tuple[int, str]]:
+    """The rows of VMs, with their number: those of one input that break for the same words have one."""
+    rows: dict[tuple[str, ...], tuple[str, int]] = {}
+    for part, machines in alike(listed):
+        where = f" in {code(part.title, cell=True)}" if part.title else ""
+        first = machines[0]
+        why = _why(MachineEntry(part, MachineGroup(part, machines).any))
+        is_told = first.messages and worst(first) in _QUOTED
+        same = first.resource.kind if is_told else str(first.resource)
+        cells = where, same, ", ".join(first.effects), why
+        name, number = rows.get(cells, (str(first.resource), 0))
+        rows[cells] = name, number + len(machines)
+    for (where, _, effects, why), (name, number) in rows.items():
+        more = f" and {number - 1:,} more" if number > 1 else ""
+        yield number, _line(f"{code(name, cell=True)}{more}{where}", effects, why)
 
 
 def _why(entry: MachineEntry) -> str:

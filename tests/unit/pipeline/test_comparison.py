@@ -124,6 +124,38 @@ def test_an_unknown_field_is_no_reason_of_a_refusal() -> None:
     assert ["hostname" in message for message in found.messages] == [True]
 
 
+def test_an_update_is_judged_by_every_release_where_nothing_says_which_runs() -> None:
+    """As a new VM is, and as ``check`` has it: KubeVirt 1.9 alone demands a binding of an interface."""
+    networks = edited(VM, [{"name": "default", "pod": {}}], "spec", "template", "spec", "networks")
+    place = (*_DOMAIN, "devices", "interfaces")
+    bound = edited(networks, [{"name": "default", "masquerade": {}}], *place)
+    unbound = edited(networks, [{"name": "default", "masquerade": None}], *place)
+    found = compare([bound, SMALL], [unbound, SMALL], SOURCE)
+    assert [machine.effects for machine in found.machines] == [("restart",)]
+    (warning,) = (each for each in found.after if each.check == "network/binding")
+    assert not warning.is_error
+    for settings in (SOURCE._replace(kubevirt="1.9"), SOURCE._replace(admission="strict")):
+        assert only([bound, SMALL], [unbound, SMALL], settings).effects == ("refused",)
+    older = SOURCE._replace(kubevirt="1.8")
+    assert only([bound, SMALL], [unbound, SMALL], older).effects == ("restart",)
+
+
+def test_a_vm_with_an_unknown_field_is_not_synced_where_its_rendering_is() -> None:
+    """The API server drops the field; ``build`` prints nothing of such a VM."""
+    halted = edited(VM, "Halted", "spec", "runStrategy")
+    unknown = edited(VM, "x", "spec", "odd")
+    odd_still = edited(halted, "x", "spec", "odd")
+    rows: tuple[tuple[Json, Json, tuple[str, ...], tuple[str, ...]], ...] = (
+        (halted, unknown, ("start",), ("unrenderable",)),
+        (odd_still, unknown, ("start",), ("unrenderable",)),
+        (unknown, unknown, ("same",), ("unrenderable",)),
+        (unknown, VM, ("same",), ("repaired",)),
+    )
+    for before, after, as_written, rendered in rows:
+        assert only([before, SMALL], [after, SMALL], SOURCE).effects == as_written
+        assert only([before, SMALL], [after, SMALL], Settings()).effects == rendered
+
+
 def test_nothing_changes() -> None:
     found = only([VM, SMALL], [SMALL, VM])
     size = Size(2, 2 << 30, "small")

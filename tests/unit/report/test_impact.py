@@ -439,10 +439,51 @@ def test_errors_that_say_the_same_are_one_box() -> None:
         return made
 
     after = [lost("a", "nowhere"), lost("b", "nowhere"), lost("c", "elsewhere")]
-    several, alone = boxes(written("html", review([*map(vm, "abc")], after)))
-    assert several.startswith("2 VMs: 2 unrenderable ")
+    reviewed = review([*map(vm, "abc")], after)
+    page = written("html", reviewed)
+    several, alone = boxes(page)
+    assert several.startswith("VirtualMachine prod/a and 1 more VM: 2 unrenderable ")
     assert several.endswith('"nowhere" not found')
     assert alone.startswith("VirtualMachine prod/c: 1 unrenderable ")
+    assert page.count("&#34;nowhere&#34; not found") == 1
+    assert page.count('<a href="#fault-0">') == 2 * len(after[:2])
+    comment = written("markdown", reviewed)
+    assert "| `VirtualMachine prod/a` and 1 more | unrenderable | " in comment
+
+
+def test_causes_stand_before_errors() -> None:
+    """The answer, what causes it, and then what is wrong: an error of a cause is not told twice on the page."""
+    lost = vm("a")
+    lost["spec"]["instancetype"] = {"name": "nowhere"}
+    unused = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "unused", "namespace": "prod"},
+        "spec": {"cpu": {"guest": "x"}, "memory": {"guest": "1Gi"}},
+    }
+    reviewed = review([vm("a"), vm("c")], [lost, vm("c", hostname="x"), unused])
+    page, comment = written("html", reviewed), written("markdown", reviewed)
+    titles = re.findall(r"<h2[^>]*>([^<]+)", page)
+    assert titles[:3] == ["What causes it", "Errors and warnings", "VMs"]
+    errors = page[page.index("Errors and warnings") : page.index('<h2 id="machines">')]
+    assert "2 errors (new), build prints nothing; 1 cause above is among them" in errors
+    assert "nowhere" not in errors
+    assert "VirtualMachineInstancetype prod/unused: expected a whole number" in errors
+    assert (
+        comment.index("| Cause |")
+        < comment.index("**after: 2 errors (new)")
+        < comment.index("| VM |")
+    )
+
+
+def test_vms_that_are_edited_alike_are_one_cause_of_markdown() -> None:
+    names = [f"vm-{number}" for number in range(3)]
+    text = written(
+        "markdown", review([*map(vm, names)], [vm(name, hostname="x") for name in names])
+    )
+    (row,) = re.findall(r"^\| `.*hostname.* \|$", text[: text.index("In all")], re.MULTILINE)
+    assert "VirtualMachine prod/vm-0 spec.template.spec.hostname` and 2 more |" in row
+    assert row.endswith("| 3 restart |")
 
 
 def test_what_vms_of_several_inputs_keep_is_one_warning() -> None:

@@ -855,9 +855,8 @@ def _branched_off(top: str) -> str:
         if git.is_object(top, f"{name}^{{commit}}"):
             return git.merge_base(top, name)
     git.require_commit(top)
-    raise GitError(
-        "no default branch is known here; name a revision, or fetch one (git fetch origin main)"
-    )
+    cure = f"name a revision, or fetch that branch: {git.fetch_of(top, 'origin/main')}"
+    raise GitError("no default branch is known here", cure)
 
 
 def _at(  # noqa: PLR0913, PLR0917 - what is read, and what was read before
@@ -897,9 +896,6 @@ def _commit_id(top: str, revision: str) -> str:
     try:
         return git.commit_id(top, revision)
     except GitError as error:
-        if git.is_shallow(top):
-            cure = "git fetch --unshallow, or git fetch --depth=1 origin COMMIT"
-            raise GitError(f"{error}; the clone is shallow: {cure}") from error
         if str(error) == f"unknown revision {revision}":
             raise GitError(f"{error}, and no file or folder is called so", error.cure) from error
         raise
