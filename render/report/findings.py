@@ -30,7 +30,13 @@ _LACKING_CHECKS = (
     "volumes/one-source",
 )
 _AT_THEIR_FIELDS = frozenset(
-    (codes.MISSING_FIELD.number, codes.AMBIGUOUS_SCALAR.number, codes.DEPRECATED_FIELD.number)
+    code.number
+    for code in (
+        codes.MISSING_FIELD,
+        codes.AMBIGUOUS_SCALAR,
+        codes.DEPRECATED_FIELD,
+        codes.PIN_ENDED,
+    )
 )
 _NO_SIZE, _SIZE = "cdi/size", ("resources", "requests", "storage")
 _RUN_TWICE = "run-strategy/one"
@@ -214,8 +220,11 @@ def _causes(finding: Finding) -> Iterator[object]:
     """What goes with *finding*: what a VM lacks without its instancetype, and what is there but for a slip."""
     diagnostic = finding.diagnostic
     subject = diagnostic.resource, finding.place.file
-    if codes.CODES[diagnostic.code].follows and diagnostic.field.startswith(_INSTANCETYPE):
-        yield codes.REQUIREMENT_UNMET.number, subject
+    if codes.CODES[diagnostic.code].follows:
+        if diagnostic.field.startswith(_INSTANCETYPE):
+            yield codes.REQUIREMENT_UNMET.number, subject
+        if diagnostic.fixes:  # else what the pin says helps most
+            yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
     elif diagnostic.check == _RUN_TWICE:
         yield codes.DEPRECATED_FIELD.number, subject, diagnostic.location.path
     elif diagnostic.code == codes.WRONG_TYPE.number:

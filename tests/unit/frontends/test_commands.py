@@ -778,3 +778,45 @@ def test_one_value_that_is_wrong_is_one_finding(ask: Ask, field: str, expected: 
     answer = ask("check", "-", stdin=text + machine)
     assert _firsts(answer.out) == [expected]
     assert "\n  also, until that is mended: " in answer.out
+
+
+_SIZED = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small, namespace: prod}
+spec: {cpu: {guest: 2}, memory: {guest: 4Gi}}
+"""
+_PINNED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  instancetype: {kind: VirtualMachineInstancetype, name: small}
+  template: {spec: {domain: {devices: {}}}}
+"""
+
+
+def test_a_slip_in_the_name_of_a_pinned_definition_is_told_as_one(ask: Ask) -> None:
+    assert ask("pin", ".", files={"size.yaml": _SIZED, "vm.yaml": _PINNED}).exit == 0
+    slip = _PINNED.replace("name: small", "name: smal")
+    answer = ask("check", ".", files={"vm.yaml": slip})
+    assert _firsts(answer.out) == ["VR201"]
+    assert "pinned to: there is no smal\n" in answer.out
+
+    # Where the lock alone has it, what is said of the pin says so.
+    gone = ask("check", ".", files={"size.yaml": _SIZED.replace("small", "other")})
+    assert _firsts(gone.out) == ["VR607", "VR201"]
+    assert "\n  help: did you mean small?\n" in gone.out
+    other = ask("check", ".", files={"vm.yaml": _PINNED.replace("name: small", "name: other")})
+    assert "the current object is used" in other.out
+
+
+def test_a_definition_of_another_namespace_is_told_to_be_in_that(ask: Ask) -> None:
+    """Its kind is what the VM says: to write another would not help."""
+    size = _SIZED.replace("namespace: prod", "namespace: platform")
+    answer = ask("check", "-", stdin=f"{size}---\n{_PINNED}")
+    assert (
+        "\n  help: it is in namespace platform, and a VM finds those of its own: set metadata.namespace: prod there, "
+        "or make it a VirtualMachineClusterInstancetype\n"
+    ) in answer.out
