@@ -4,7 +4,7 @@ Upstream: pkg/virt-launcher/virtwrap/converter/compute/memory.go.
 """
 
 from render.diagnostics.codes import GUEST_MEMORY
-from render.diagnostics.diagnostic import Diagnostic, Severity, at
+from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
@@ -15,14 +15,44 @@ from render.model.tree import Tree
 
 #: The least that KubeVirt takes as a request: no system starts in less, which was meant in another unit.
 _LEAST = "1M"
+_FEW = "16M"
+"""Less is a slip in the unit: no system that anybody boots in a cluster starts in it."""
+_MILLIONS = ("M", "Mi")
 _GUEST: FieldPath = ("domain", "memory", "guest")
+_LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
 
 
 def check_memory(machine: Machine) -> None:
     """Report the guest memory that the manifest of *machine* states, if no guest runs with it."""
     found = unusable_memory(machine.resource, machine.decoded, (*machine.vmi_path, *_GUEST))
+    found = found or _above_limit(machine)
     if found is not None:
         machine.diagnostics.append(found)
+
+
+def _above_limit(machine: Machine) -> Diagnostic | None:
+    """That the container of QEMU may have less than its guest, which KubeVirt admits where it may grow while it runs.
+
+    With huge pages the limit is another one. Elsewhere admission refuses it: memory/guest-above-limit.
+    """
+    path = machine.vmi_path
+    amounts = [tree.get(machine.decoded, *path, *field) for field in (_GUEST, _LIMIT)]
+    if not all(isinstance(amount, str | int) for amount in amounts):
+        return None
+    guest, limit = amounts
+    pages = tree.get(machine.decoded, *path, "domain", "memory", "hugepages")
+    if machine.context.config.rollout_strategy != "LiveUpdate" or pages is not None:
+        return None
+    if quantity.compare(limit, "0") <= 0 or quantity.compare(guest, limit) <= 0:
+        return None
+    return GUEST_MEMORY.at(
+        at(machine.resource, (*path, *_GUEST)),
+        f"'{guest}' is more than limits.memory '{limit}', and that with KubeVirt's overhead is all that its pod "
+        "may have: the kernel ends a guest that uses more",
+        Related("the limit is set here", at(machine.resource, (*path, *_LIMIT))),
+        help="raise limits.memory, or leave it out",
+        severity=Severity.WARNING,
+    )
 
 
 def unusable_memory(resource: Resource, decoded: Tree, path: FieldPath) -> Diagnostic | None:
@@ -31,7 +61,7 @@ def unusable_memory(resource: Resource, decoded: Tree, path: FieldPath) -> Diagn
     if not isinstance(amount, str | int):
         return None
     try:
-        if quantity.compare(amount, _LEAST) >= 0:
+        if quantity.compare(amount, _FEW) >= 0:
             return None
     except QuantityError:
         return None
@@ -41,7 +71,11 @@ def unusable_memory(resource: Resource, decoded: Tree, path: FieldPath) -> Diagn
     fixes = () if resource.older else units_missing(amount, path)
     cure = UNIT_MISSING if fixes else "give the guest memory, in Mi or Gi"
     if sign > 0:
-        message = f"{text} is less than {_LEAST}: no operating system starts in so little"
+        least = _LEAST if quantity.compare(amount, _LEAST) < 0 else _FEW
+        unit = str(amount).lstrip("0123456789.")
+        if unit in _MILLIONS:
+            cure = f"{str(amount).removesuffix(unit)}Gi was meant, most likely"
+        message = f"{text} is less than {least}: no operating system starts in so little"
         return GUEST_MEMORY.at(
             at(resource, path), message, help=cure, severity=Severity.WARNING, fixes=fixes
         )

@@ -12,7 +12,8 @@ from render.diagnostics.diagnostic import (
     without_positions,
 )
 from render.manifests.fixes import FileFix
-from render.model import naming
+from render.model import fieldpath, naming
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.report.places import Place, Sources
@@ -20,8 +21,26 @@ from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
-_MEANT = pattern(r'did you mean "([^"]+)"')
 _INSTANCETYPE = "spec.instancetype"
+#: Checks that miss something in the mapping that they name.
+_LACKING_CHECKS = (
+    "cloud-init/no-source",
+    "data-volume-templates/name",
+    "network/multus-name",
+    "volumes/one-source",
+)
+_AT_THEIR_FIELDS = frozenset(
+    code.number
+    for code in (
+        codes.MISSING_FIELD,
+        codes.AMBIGUOUS_SCALAR,
+        codes.DEPRECATED_FIELD,
+        codes.PIN_ENDED,
+    )
+)
+_NO_SIZE, _SIZE = "cdi/size", ("resources", "requests", "storage")
+_RUN_TWICE = "run-strategy/one"
+_LACKING, _NO_MEMORY, _NO_VOLUME = "lacking", "memory/required", "disks/volume"
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -198,24 +217,55 @@ def folded(listed: Sequence[Group]) -> list[Group]:
 
 
 def _causes(finding: Finding) -> Iterator[object]:
-    """What goes with *finding*: what a VM lacks without its instancetype, and a field that is there but for a slip."""
+    """What goes with *finding*: what a VM lacks without its instancetype, and what is there but for a slip."""
     diagnostic = finding.diagnostic
     subject = diagnostic.resource, finding.place.file
-    if codes.CODES[diagnostic.code].follows and diagnostic.field.startswith(_INSTANCETYPE):
-        yield codes.REQUIREMENT_UNMET.number, subject
-    meant = _MEANT.match(diagnostic.help) if diagnostic.code == codes.UNKNOWN_FIELD.number else None
-    if meant:
-        around = diagnostic.field.rpartition(".")[0]
-        yield codes.MISSING_FIELD.number, subject, f"{around}.{meant[1]}".strip(".")
+    if codes.CODES[diagnostic.code].follows:
+        if diagnostic.field.startswith(_INSTANCETYPE):
+            yield codes.REQUIREMENT_UNMET.number, subject
+        if diagnostic.fixes:  # else what the pin says helps most
+            yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.check == _RUN_TWICE:
+        yield codes.DEPRECATED_FIELD.number, subject, diagnostic.location.path
+    elif diagnostic.code == codes.WRONG_TYPE.number:
+        yield codes.AMBIGUOUS_SCALAR.number, subject, diagnostic.location.path
+    elif diagnostic.code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
+        meant = diagnostic.fixes[0].edits[0]
+        if meant.action in ("rename", "move"):
+            yield from _lacking_without(subject, meant.target)
+
+
+def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
+    """What an object may be said to lack as long as what belongs at *path* of it is not there."""
+    for end in range(1, len(path) + 1):
+        yield codes.MISSING_FIELD.number, subject, path[:end]
+        yield _LACKING, subject, path[:end]
+    if _gives_memory(path):
+        yield _NO_MEMORY, subject
+    if path[-1] == "volumes":
+        yield _NO_VOLUME, subject
+
+
+def _gives_memory(path: FieldPath) -> bool:
+    """Whether a VM whose field at *path* is lost may have no memory for that."""
+    _, found, inside = fieldpath.text(path).partition("template.spec.domain.")
+    if found:
+        return inside.startswith(("memory", "resources"))
+    return path[-1] in ("domain", "instancetype") or path[-2:] == ("template", "spec")
 
 
 def _caused(finding: Finding) -> object:
     """*finding* as `_causes` names it."""
     diagnostic = finding.diagnostic
     subject = diagnostic.resource, finding.place.file
-    if diagnostic.code == codes.MISSING_FIELD.number:
-        return diagnostic.code, subject, diagnostic.field
-    return diagnostic.code, subject
+    path = (diagnostic.position or diagnostic.location).path
+    if diagnostic.code in _AT_THEIR_FIELDS:
+        return diagnostic.code, subject, path
+    if diagnostic.check == _NO_SIZE:
+        return _LACKING, subject, path[: -len(_SIZE)]
+    if diagnostic.check in _LACKING_CHECKS:
+        return _LACKING, subject, path
+    return diagnostic.check or diagnostic.code, subject
 
 
 def keeping(finding: Finding) -> tuple[Place, str] | None:

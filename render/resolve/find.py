@@ -215,9 +215,16 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
         (kind,) = named
         scope = f"{namespace}/" if kind == kind_class.namespaced else ""
         return f"there is {kind} {scope}{wanted.name}: set {kind_class.word}.kind: {kind}"
+    others = catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))
+    if others and all(key.kind == wanted.kind for key in others):
+        spaces = ", ".join(f"namespace {key.namespace}" for key in others)
+        return (
+            f"it is in {spaces}, and a VM finds those of its own: set metadata.namespace: {namespace} there, or make "
+            f"it a {kind_class.cluster}"
+        )
     elsewhere = [
         f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
-        for key in catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))
+        for key in others
     ]
     if elsewhere:
         return (

@@ -291,7 +291,7 @@ def _unusual(key: str, item: Any, rules: _Rules, link: Link, causes: list[Cause]
         new = item if change is None else change(item, (link, key), causes)
         return new if new or not drops else _DROPPED
     if item is not None:
-        causes.append(refusals.mistyped(item, json, (link, key)))
+        causes.append(refusals.mistyped(item, json, (link, key), rules.fields[key].type))
     elif rules.fields[key].required:
         causes.append(refusals.missing(key, link, rules.fields[key].type))
     elif not nullable and rules.keeps_nulls(key):

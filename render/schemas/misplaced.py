@@ -42,13 +42,17 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     """
     key, value = str(cause.path[-1]), tree.get(body, *cause.path)
     holders = list(_holders(type_name, cause.path[:-1], release))
-    if value is None or refusals.not_known_here(holders[-1][1], key):
+    holder = holders[-1][1]
+    known_otherwise = refusals.OTHERWISE_CALLED.get((holder, key), "") in types.fields(
+        holder, release
+    )
+    if value is None or known_otherwise or refusals.not_known_here(holder, key):
         return cause
     near = next((fix.edits[0].value for fix in cause.fixes if _is_rename(fix)), "")
     places = list(_places(key, holders, release))
     found = {place: misfits(value, place.go_type) for place in places}
     around = [place for place in places if _is_around(place, cause.path) and not found[place]]
-    near_type = types.fields(holders[-1][1], release)[near].type if near else ""
+    near_type = types.fields(holder, release)[near].type if near else ""
     if near and not around and _is_of_shape(misfits(value, near_type)):
         return cause
     fitting = [place for place in places if _is_of_shape(found[place])]

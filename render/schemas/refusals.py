@@ -15,7 +15,17 @@ from render.diagnostics.codes import (
     UNKNOWN_FIELD,
     WRONG_TYPE,
 )
-from render.diagnostics.fix import Fix, choice, misnamed, quote, remove, respelled, retyped, set_to
+from render.diagnostics.fix import (
+    Fix,
+    choice,
+    misnamed,
+    quote,
+    remove,
+    rename,
+    respelled,
+    retyped,
+    set_to,
+)
 from render.model import types
 from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
@@ -70,8 +80,26 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     text = f'unknown field "{key}": {_dotted(link)}.{key} in body is a forbidden property'
     place = path((link, str(key)))
     lost = not_known_here(type_name, key)
+    called = OTHERWISE_CALLED.get((type_name, key), "") if isinstance(key, str) else ""
+    if called in known:
+        fixes: tuple[Fix, ...] = (Fix(f"call it {called}", (rename(place, called),)),)
+        return Cause(UNKNOWN_FIELD.slug, place, text, _meant(called), fixes=fixes)
     near, fixes = misnamed(place, () if lost else known)
     return Cause(UNKNOWN_FIELD.slug, place, text, lost or _meant(near), fixes=fixes)
+
+
+#: What a type calls otherwise than its neighbours do, or Kubernetes: no letters tell that.
+OTHERWISE_CALLED = {
+    ("instancetype.CPUInstancetype", "cores"): "guest",
+    ("kubevirt.ContainerDiskSource", "url"): "image",
+    ("kubevirt.DataVolumeSource", "claimName"): "name",
+    ("kubevirt.EmptyDiskSource", "size"): "capacity",
+    ("kubevirt.HostDisk", "size"): "capacity",
+    ("kubevirt.MultusNetwork", "name"): "networkName",
+    ("kubevirt.PersistentVolumeClaimVolumeSource", "name"): "claimName",
+    ("kubevirt.SecretVolumeSource", "name"): "secretName",
+    ("kubevirt.ServiceAccountVolumeSource", "name"): "serviceAccountName",
+}
 
 
 def not_known_here(type_name: str, key: Any) -> str:
@@ -127,15 +155,23 @@ _FORMS = {
     "multus": "{networkName: NAME}", "persistentVolumeClaim": "{claimName: NAME}", "pod": "{}",
     "masquerade": "{}", "bridge": "{}", "sriov": "{}", "preference": "{name: NAME}", "rng": "{}",
 }  # fmt: skip
+#: The same by the type of the field, where its name says less; none where no value alone is to be made of it.
+_FORMS_OF_TYPES = {
+    "instancetype.CPUInstancetype": "{guest: 2}",
+    "instancetype.CPUPreferences": "",
+    "kubevirt.Bootloader": "{efi: {}}",
+    "kubevirt.Machine": "{type: q35}",
+}
 _EMPTY = "{}"
+_RUN_STRATEGY = "runStrategy"
 _NOTATIONS = {
     "array": "write a list: each of its items begins with '- '",
     "object": "write a mapping: its fields in lines of their own, indented below it",
 }
 
 
-def mistyped(value: Any, expected: str, link: Link) -> Cause:
-    """A value of another JSON type than *expected* (``object``, ``string,integer``)."""
+def mistyped(value: Any, expected: str, link: Link, go_type: str = "") -> Cause:
+    """A value of another JSON type than *expected* (``object``, ``string,integer``), in a field of *go_type*."""
     json_type = _JSON_NAMES.get(type(value), type(value).__name__)
     got = "a whole number" if type(value) is int else _WORDS.get(json_type, json_type)
     text = (
@@ -144,11 +180,16 @@ def mistyped(value: Any, expected: str, link: Link) -> Cause:
     )
     if value is None:
         return Cause(WRONG_TYPE.slug, path(link), text, "remove the key, or give it a value")
-    fixes = retyped(path(link), value, expected)
+    place, go_type = path(link), go_type.removeprefix("*")
+    if type(value) is bool and place[-1:] == (_RUN_STRATEGY,):  # meant for spec.running
+        strategy = "Always" if value else "Halted"
+        fixes: tuple[Fix, ...] = (Fix(f"write {strategy}", (set_to(place, strategy),)),)
+    else:
+        fixes = retyped(place, value, expected)
     if fixes:
-        return Cause(WRONG_TYPE.slug, path(link), text, fixes[0].title, fixes=fixes)
-    place = path(link)
-    shape = _FORMS.get(str(place[-1])) if place and expected == "object" else None
+        return Cause(WRONG_TYPE.slug, place, text, fixes[0].title, fixes=fixes)
+    by_name = _FORMS.get(str(place[-1])) if place and expected == "object" else None
+    shape = _FORMS_OF_TYPES.get(go_type, by_name)
     cure = f"write `{place[-1]}: {shape}`" if shape else _NOTATIONS.get(expected, "")
     return Cause(WRONG_TYPE.slug, place, text, cure)
 

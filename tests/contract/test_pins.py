@@ -505,6 +505,26 @@ def test_history_of_an_overlay(tmp_path: Path, kustomize: str) -> None:
     assert inside.stdout == history
 
 
+def test_a_kustomization_is_pinned_to_what_folders_below_define(
+    tmp_path: Path, kustomize: str
+) -> None:
+    """As `check .` finds it there; those folders get no lock for that."""
+    repository = Repository(tmp_path / "repository")
+    repository.instancetype("small", folder="platform")
+    repository.vm("web")
+    head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+    repository.write("kustomization.yaml", f"{head}resources: [vms/web.yaml]\n")
+    repository.write("platform/kustomization.yaml", f"{head}resources: [small.yaml]\n")
+    words = (".", "--kustomize", kustomize)
+    assert "VR201" not in repository.run("check", *words).stdout
+    assert "error VR610" in repository.run("pin", "--check", *words).stderr
+    assert "new, instancetype small@" in repository.fine("pin", *words)
+    assert [path.relative_to(repository.folder) for path in repository.folder.rglob(LOCK)] == [
+        Path(LOCK)
+    ]
+    assert sockets(repository.fine("build", *words), "web") == 2
+
+
 REVISION = """\
 apiVersion: apps/v1
 kind: ControllerRevision

@@ -128,6 +128,24 @@ def test_what_is_no_misplaced_field(place: str, value: Any, cure: str) -> None:
     assert [fix.title for fix in cause_of(body).fixes] == [cure]
 
 
+@pytest.mark.parametrize(
+    ("type_name", "body", "name"),
+    [
+        ("kubevirt.Volume", {"name": "a", "persistentVolumeClaim": {"name": "b"}}, "claimName"),
+        ("kubevirt.Volume", {"name": "a", "secret": {"name": "b"}}, "secretName"),
+        ("kubevirt.Network", {"name": "a", "multus": {"name": "b"}}, "networkName"),
+        ("instancetype.VirtualMachineInstancetypeSpec", {"cpu": {"cores": 2}}, "guest"),
+    ],
+)
+def test_what_a_type_calls_otherwise_is_no_field_of_what_is_around(
+    type_name: str, body: dict[str, Any], name: str
+) -> None:
+    _, causes = decode(body, type_name, NEWEST)
+    cause = next(cause for cause in causes if cause.check == "unknown-field")
+    assert cause.help == f'did you mean "{name}"?'
+    assert [fix.edits[0].value for fix in cause.fixes] == [name]
+
+
 def test_a_field_of_a_later_release_stays_one() -> None:
     body = written(f"{SPEC}.utilityVolumes", [])
     assert cause_of(body, release="1.6").help.startswith("remove it: KubeVirt has it from 1.8 on")

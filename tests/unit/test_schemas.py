@@ -17,6 +17,8 @@ from render.yaml.reader import read
 VM = "kubevirt.VirtualMachine"
 VMI_SPEC = "kubevirt.VirtualMachineInstanceSpec"
 DOMAIN = "kubevirt.DomainSpec"
+SPEC = "kubevirt.VirtualMachineSpec"
+INSTANCETYPE = "instancetype.VirtualMachineInstancetypeSpec"
 
 
 def findings(tree: dict[str, Any], type_name: str) -> list[tuple[str, str, str]]:
@@ -178,6 +180,10 @@ def test_wrong_types(tree: dict[str, Any], type_name: str, text: str) -> None:
     [
         ({"cpu": 2, "devices": {}}, DOMAIN, "write `cpu: {cores: 2}`"),
         ({"memory": "2Gi", "devices": {}}, DOMAIN, "write `memory: {guest: 2Gi}`"),
+        ({"cpu": 2, "memory": {"guest": "1Gi"}}, INSTANCETYPE, "write `cpu: {guest: 2}`"),
+        ({"cpu": 2}, "instancetype.VirtualMachinePreferenceSpec", "write a mapping: "),
+        ({"machine": "q35", "devices": {}}, DOMAIN, "write `machine: {type: q35}`"),
+        ({"bootloader": "efi"}, "kubevirt.Firmware", "write `bootloader: {efi: {}}`"),
         ({"features": {}}, "kubevirt.CPU", "write a list: "),
         ({"devices": 3}, DOMAIN, "write a mapping: "),
     ],
@@ -186,6 +192,14 @@ def test_how_a_value_of_another_type_is_written(
     tree: dict[str, Any], type_name: str, cure: str
 ) -> None:
     assert only(tree, type_name).help.startswith(cure)
+
+
+@pytest.mark.parametrize(("value", "strategy"), [(True, "Always"), (False, "Halted")])
+def test_a_run_strategy_is_no_boolean_in_quotes(*, value: bool, strategy: str) -> None:
+    """It was meant for `running`: `"true"` would be refused as well."""
+    cause = only({"runStrategy": value, "template": {"spec": {"domain": {"devices": {}}}}}, SPEC)
+    assert cause.help == f"write {strategy}"
+    assert [fix.safe for fix in cause.fixes] == [False]
 
 
 @pytest.mark.parametrize(

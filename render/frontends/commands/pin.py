@@ -21,6 +21,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import (
     below_unbuilt,
     fleet,
+    is_repository,
     rendering,
     single,
     unless_unread,
@@ -416,7 +417,7 @@ def _targets(request: Request, work: Work) -> list[_PinTarget]:
         request.reading.kustomize == "never" or kustomization.find(path) is None
     )
     if not several or "-" in request.paths:
-        part = single(request, work)
+        part = _kustomization(path, request, work) or single(request, work)
         found = [] if request.reading.lock else below_unbuilt(part, request, work)
         if not found:
             return [_PinTarget(part, target, nothing)]
@@ -426,6 +427,22 @@ def _targets(request: Request, work: Work) -> list[_PinTarget]:
         _PinTarget(part, tidy(os.path.join(part.loaded.folder, LOCK)), nothing) for part in found
     ]
     return [candidate for candidate in targets if _is_pinned(candidate)] or targets[:1]
+
+
+def _kustomization(path: str, request: Request, work: Work) -> FleetPart | None:
+    """That of the folder *path*, with what its VMs find in folders below, as `check` has it; None where it is none."""
+    if len(request.paths) > 1 or is_repository(path, request) or not os.path.isdir(path):
+        return None
+    found = [*fleet(request, work)]
+    own = [
+        part for part in found if tidy(part.loaded.folder) == tidy(path) and part.loaded.documents
+    ]
+    if len(own) == 1:
+        work.parts[:] = own
+        return own[0]
+    work.parts.clear()
+    work.inputs.clear()
+    return None
 
 
 def _is_pinned(target: _PinTarget) -> bool:

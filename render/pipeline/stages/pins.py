@@ -17,6 +17,7 @@ from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES, KindClass, class_of
+from render.model.nearest import did_you_mean
 from render.model.resource import (
     INSTANCETYPE_GROUP,
     TEMPLATE,
@@ -104,7 +105,7 @@ def _use(machine: Machine, kind_class: KindClass, matcher: Tree, pin: "Pin | Non
     elif entry is None:
         _missing(machine, path, kind_class.word)
     elif not _is_in_force(machine, entry, matcher, kind_class):
-        _ended(machine, path, entry)
+        _ended(machine, path, entry, _misses(machine, kind_class, matcher))
     elif _decides(machine.context.settings):
         _apply(machine, kind_class, entry, matcher)
 
@@ -262,19 +263,38 @@ def _missing(machine: Machine, path: FieldPath, word: str) -> None:
         )
 
 
-def _ended(machine: Machine, path: FieldPath, entry: "Entry") -> None:
+def _misses(machine: Machine, kind_class: KindClass, matcher: Tree) -> str:
+    """The name that *matcher* has and nothing else, ``""`` where there is what it means."""
+    if kind_class is FLAVOR or matcher.get("inferFromVolume"):
+        return ""
+    from render.resolve.find import Missing, find
+
+    context, status = machine.context, machine.vm.get("status") or {}
+    namespace = machine.resource.namespace
+    found = find(kind_class, matcher, status, namespace, context.catalogue, context.release)
+    return text_at(matcher, "name") if isinstance(found, Missing) else ""
+
+
+def _ended(machine: Machine, path: FieldPath, entry: "Entry", missed: str = "") -> None:
+    """That *entry* of a lock no longer holds for what is at *path*; *missed* is the name there, if nothing has it."""
     required = machine.context.settings.pins == "require"
     was = f"{entry.ref.kind} {entry.ref.name}" if entry.ref else f"volume {entry.volume}"
     if entry.revision_name:
         was = f"ControllerRevision {entry.revision_name}"
     used = "ControllerRevision that it names" if path[-1] == "revisionName" else "current object"
     word = "flavour" if path[-1] == FLAVOUR else "matcher"
+    becomes = "the pin is stale" if required else f"the {used} is used"
+    cure = "run virt-render pin to pin what it means now"
+    if missed:
+        becomes = f"there is no {missed}"
+        pinned_names = [entry.ref.name] if entry.ref else []
+        cure = did_you_mean(missed, pinned_names, f"add {missed}, or name another; then {cure}")
     machine.diagnostics.append(
         PIN_ENDED.at(
             at(machine.resource, path),
             f"the {word} no longer means the {was} that {name_of(machine.resource)} is pinned to: "
-            + ("the pin is stale" if required else f"the {used} is used"),
-            help="run virt-render pin to pin what it means now",
+            + becomes,
+            help=cure,
             severity=Severity.ERROR if required else Severity.WARNING,
         )
     )

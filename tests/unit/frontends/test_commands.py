@@ -688,3 +688,135 @@ def test_a_field_that_is_there_but_for_a_slip_is_missing_below_that(ask: Ask) ->
     both = ask("check", "-", stdin=text + "  tmeplt: {}\n  zzz: {}\n")
     assert "\n<stdin>:6:3: error VR105" in f"\n{both.out}"
     assert ask("check", "-", stdin=text).out.startswith("<stdin>:4:1: error VR107 missing-field: ")
+
+
+def _firsts(out: str) -> list[str]:
+    """The codes of findings that do not stand below another."""
+    return [line.split()[2] for line in out.splitlines() if not line.startswith(" ")]
+
+
+_VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\nspec:\n  runStrategy: Always\n"
+_MEMORY = "memory: {guest: 1Gi}"
+_DISKS = "{disks: [{name: a, disk: {}}]}"
+_STORED = "storage: {resources: {requests: {storage: 1Gi}}}"
+
+
+@pytest.mark.parametrize(
+    ("domain", "template", "spec", "check"),
+    [
+        ("memroy: {guest: 1Gi}, devices: {}", "", "", "memory/required"),
+        ("memory: {gest: 1Gi}, devices: {}", "", "", "memory/required"),
+        ("devices: {}", "", "instancetype: {name: u1.small}", "memory/required"),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            "",
+            "volumes: [{name: a, containerdisk: {image: b}}]",
+            "volumes/one-source",
+        ),
+        (
+            f"{_MEMORY}, devices: {_DISKS}, volumes: [{{name: a, containerDisk: {{image: b}}}}]",
+            "",
+            "",
+            "disks/volume",
+        ),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            "",
+            "volumes: [{name: a, cloudInitNoCloud: {userdata: '#cloud-config'}}]",
+            "cloud-init/no-source",
+        ),
+        (
+            f"{_MEMORY}, devices: {{interfaces: [{{name: a, bridge: {{}}}}]}}",
+            "",
+            "networks: [{name: a, multus: {name: b}}]",
+            "network/multus-name",
+        ),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            f"{{name: a, spec: {{source: {{blank: {{}}}}, {_STORED}}}}}",
+            "volumes: [{name: a, dataVolume: {name: a}}]",
+            "data-volume-templates/name",
+        ),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            "{metadata: {name: a}, spec: {source: {blank: {}}, storage: {requests: {storage: 1Gi}}}}",
+            "volumes: [{name: a, dataVolume: {name: a}}]",
+            "cdi/size",
+        ),
+    ],
+)
+def test_what_a_misspelt_or_misplaced_field_leaves_out_is_told_below_that(
+    ask: Ask, domain: str, template: str, spec: str, check: str
+) -> None:
+    text = f"{_VM}  dataVolumeTemplates:\n  - {template}\n" if template else _VM
+    machine = f"  template:\n    spec:\n      domain: {{{domain}}}\n      {spec}\n"
+    answer = ask("check", "-", stdin=text + machine)
+    assert _firsts(answer.out) == ["VR105"], answer.out
+    below = [line for line in answer.out.splitlines() if line.startswith("  also, until")]
+    assert any(f" {check}: " in line for line in below)
+
+
+def test_a_field_one_level_too_high_makes_those_around_it_missing(ask: Ask) -> None:
+    answer = ask("check", "-", stdin=f"{_VM}  domain: {{{_MEMORY}, devices: {{}}}}\n")
+    assert _firsts(answer.out) == ["VR105"]
+    assert ': missing field "template": ' in answer.out
+
+
+def test_memory_that_is_missing_besides_a_slip_is_told_by_itself(ask: Ask) -> None:
+    domain = "{cup: {cores: 2}, devices: {}}"
+    answer = ask("check", "-", stdin=f"{_VM}  template: {{spec: {{domain: {domain}}}}}\n")
+    assert sorted(_firsts(answer.out)) == ["VR105", "VR412"]
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"), [("runStrategy: on", "VR106"), ("running: true", "VR706")]
+)
+def test_one_value_that_is_wrong_is_one_finding(ask: Ask, field: str, expected: str) -> None:
+    """That readers of YAML differ on it is told below, and that a field is deprecated which has to go anyway."""
+    text = _VM.replace("runStrategy: Always", field) if expected == "VR106" else f"{_VM}  {field}\n"
+    machine = f"  template: {{spec: {{domain: {{{_MEMORY}, devices: {{}}}}}}}}\n"
+    answer = ask("check", "-", stdin=text + machine)
+    assert _firsts(answer.out) == [expected]
+    assert "\n  also, until that is mended: " in answer.out
+
+
+_SIZED = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: small, namespace: prod}
+spec: {cpu: {guest: 2}, memory: {guest: 4Gi}}
+"""
+_PINNED = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: prod}
+spec:
+  runStrategy: Always
+  instancetype: {kind: VirtualMachineInstancetype, name: small}
+  template: {spec: {domain: {devices: {}}}}
+"""
+
+
+def test_a_slip_in_the_name_of_a_pinned_definition_is_told_as_one(ask: Ask) -> None:
+    assert ask("pin", ".", files={"size.yaml": _SIZED, "vm.yaml": _PINNED}).exit == 0
+    slip = _PINNED.replace("name: small", "name: smal")
+    answer = ask("check", ".", files={"vm.yaml": slip})
+    assert _firsts(answer.out) == ["VR201"]
+    assert "pinned to: there is no smal\n" in answer.out
+
+    # Where the lock alone has it, what is said of the pin says so.
+    gone = ask("check", ".", files={"size.yaml": _SIZED.replace("small", "other")})
+    assert _firsts(gone.out) == ["VR607", "VR201"]
+    assert "\n  help: did you mean small?\n" in gone.out
+    other = ask("check", ".", files={"vm.yaml": _PINNED.replace("name: small", "name: other")})
+    assert "the current object is used" in other.out
+
+
+def test_a_definition_of_another_namespace_is_told_to_be_in_that(ask: Ask) -> None:
+    """Its kind is what the VM says: to write another would not help."""
+    size = _SIZED.replace("namespace: prod", "namespace: platform")
+    answer = ask("check", "-", stdin=f"{size}---\n{_PINNED}")
+    assert (
+        "\n  help: it is in namespace platform, and a VM finds those of its own: set metadata.namespace: prod there, "
+        "or make it a VirtualMachineClusterInstancetype\n"
+    ) in answer.out
