@@ -34,8 +34,6 @@ OF_HELM = "helmCharts kustomization", "helm"
 OF_PLUGINS = "kustomization with plugins of others", "a plugin"
 #: What is counted that would be read, did no kustomization name it.
 _PATCH = "VM file that a kustomization takes for a patch"
-#: How a file begins that stands for one in Git LFS.
-_LFS = b"version https://git-lfs.github.com/spec/"
 
 if TYPE_CHECKING:
     from render.manifests.uses.asking import Uses
@@ -186,6 +184,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
     hidden = _hidden(discovered, omitted)
     places = _Asking(wanted, asking, reaches, discovered, hidden, named)
+    _name_veiled(intake, places, into)
     _name_unasked(intake, folder, places, allowed, into)
     unread = _used(intake, folder, places, Unread(reached, discovered.charts), into)
     _name_misnamed_of_charts(intake, discovered, unread.uses, into)
@@ -300,6 +299,18 @@ def _name_misnamed_of_charts(
         if not is_used and intake.texts.in_chart(os.path.dirname(file) or "."):
             into.unseen.add("file of a chart with another name than helm reads", file)
             into.diagnostics.append(skipped(file, f"helm reads {right}: call it that"))
+
+
+def _name_veiled(intake: SourceIntake, asking: "_Asking", into: Documents) -> None:
+    """Count in *into* the files of kustomizations and charts, and the hidden ones, that nobody can read here."""
+    read: dict[str, None] = {}
+    for reach in asking.reaches.values():
+        read.update(dict.fromkeys((*reach.kustomizations, *reach.resources)))
+        # What is no YAML, a key of a generated Secret say, can be no patch.
+        read.update(dict.fromkeys(file for file in reach.others if file.endswith(discover.YAML)))
+    for file in (*read, *_templates(asking.discovered.charts), *asking.hidden.files):
+        if os.path.isfile(file) and (what := intake.texts.veil(file)):
+            into.unseen.add(what, tidy(file))
 
 
 def _name_absent(
@@ -880,8 +891,8 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             intake.add(file, data, into, named=False)
         else:
             into.passed.append(file)
-            if data.startswith(_LFS):
-                into.unseen.add("file that stands in Git LFS", file)
+            if what := relevance.veil(data):
+                into.unseen.add(what, file)
             if relevance.may_be_referent(data):
                 referents.append((file, data))
             if relevance.may_limit(data):

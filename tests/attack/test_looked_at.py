@@ -1,0 +1,80 @@
+"""Whatever its shape, a VM that somebody applies is looked at, or the last line says that it is not."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.manifests import put, vm
+from tests.support.process import run
+
+GOOD = vm("good", memory="1Gi")
+BAD = vm("bad", memory="1Gi").replace(
+    "devices: {}", "devices: {disks: [{name: root, disk: {bus: ide}}]}"
+)
+CHART = {"c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 0.1.0\n"}
+LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 400\n"
+GIT_CRYPT = "\0GITCRYPT\0\1\2\3"
+SOPS = (
+    "apiVersion: ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]\nkind: ENC[AES256_GCM,data:a,iv:b,tag:c,type:str]\n"
+    "sops: {version: 3.9.0}\n"
+)
+IN_LFS = "1 file that stands in Git LFS"
+BY_GIT_CRYPT = "1 file that git-crypt has encrypted"
+BY_SOPS = "1 file that SOPS has encrypted"
+
+
+def listed(text: str) -> Mapping[str, str]:
+    """A kustomization that lists *text*, in a file whose name says nothing."""
+    return {"k/x": text, "k/kustomization.yaml": "resources: [x]\n"}
+
+
+SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "in Git LFS": ({"x.yaml": LFS}, IN_LFS),
+    "in Git LFS, listed": (listed(LFS), IN_LFS),
+    "in Git LFS, of a chart": ({**CHART, "c/templates/x.yaml": LFS}, IN_LFS),
+    "in Git LFS, hidden": ({".h/x.yaml": LFS}, IN_LFS),
+    "in Git LFS, a kustomization": ({"k/kustomization.yaml": LFS}, IN_LFS),
+    "in Git LFS, a patch": (
+        {"k/kustomization.yaml": "patches: [{path: p.yaml}]\n", "k/p.yaml": LFS}, IN_LFS,
+    ),
+    "of git-crypt": ({"x.yaml": GIT_CRYPT}, BY_GIT_CRYPT),
+    "of git-crypt, listed": (listed(GIT_CRYPT), BY_GIT_CRYPT),
+    "of git-crypt, of a chart": ({**CHART, "c/templates/x.yaml": GIT_CRYPT}, BY_GIT_CRYPT),
+    "of SOPS": ({"x.yaml": SOPS}, BY_SOPS),
+    "of SOPS, listed": (listed(SOPS), BY_SOPS),
+}  # fmt: skip
+"""What stands beside a good VM, and what is counted of it."""
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_is_not_looked_at_is_counted(
+    tmp_path: Path, kustomize: str, helm: str, name: str
+) -> None:
+    files, words = SHAPES[name]
+    put(tmp_path / "good.yaml", GOOD)
+    for file, text in files.items():
+        put(tmp_path / file, text)
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize, VIRT_RENDER_HELM=helm)
+    assert "1 VM: no findings" in done.stderr, done.stdout
+    assert f"not looked at: {words} (-v)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [(LFS, IN_LFS), (GIT_CRYPT, BY_GIT_CRYPT), (SOPS, BY_SOPS)]
+)
+def test_so_it_is_of_a_file_that_is_named(tmp_path: Path, text: str, words: str) -> None:
+    put(tmp_path / "x.yaml", text)
+    done = run("check", "x.yaml", cwd=tmp_path)
+    assert f"not looked at: {words} (-v)" in done.stderr
+
+
+VISIBLE = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[AES256_GCM,data:a]'}\n"
+
+
+def test_a_secret_of_sops_and_a_key_of_git_crypt_are_no_vms(tmp_path: Path) -> None:
+    put(tmp_path / "good.yaml", GOOD)
+    put(tmp_path / "secret.yaml", VISIBLE)
+    put(tmp_path / "k/key", GIT_CRYPT)
+    put(tmp_path / "k/kustomization.yaml", "secretGenerator: [{name: s, files: [key]}]\n")
+    assert "not looked at" not in run("check", ".", cwd=tmp_path).stderr
