@@ -29,6 +29,25 @@ def listed(text: str) -> Mapping[str, str]:
     return {"k/x": text, "k/kustomization.yaml": "resources: [x]\n"}
 
 
+class Link(str):
+    """The target of a link."""
+
+    __slots__ = ()
+
+
+def application(path: str, more: str = "") -> str:
+    """An Application of *path*, with *more* in its source."""
+    return (
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\nspec:\n"
+        "  destination: {server: 'https://kubernetes.default.svc', namespace: prod}\n"
+        f"  source: {{repoURL: 'https://git.example.com/a/r.git', path: {path}{more}}}\n"
+    )
+
+
+IN_JSON = '{"apiVersion": "argoproj.io/v1alpha1", "path" : "c", "helm": {}}'
+IN_JSONNET = "1 VM file in Jsonnet"
+HIDDEN = "1 hidden VM file"
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
 SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "in Git LFS": ({"x.yaml": LFS}, IN_LFS),
     "in Git LFS, listed": (listed(LFS), IN_LFS),
@@ -43,6 +62,30 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "of git-crypt, of a chart": ({**CHART, "c/templates/x.yaml": GIT_CRYPT}, BY_GIT_CRYPT),
     "of SOPS": ({"x.yaml": SOPS}, BY_SOPS),
     "of SOPS, listed": (listed(SOPS), BY_SOPS),
+    "in capitals": ({"x.YAML": BAD}, "1 VM file whose name ends in capitals"),
+    "behind a hidden link": ({".x.yaml": Link("data.bin"), "data.bin": BAD}, HIDDEN),
+    "behind a link in a hidden folder": ({".h/x.yaml": Link("../data.bin"), "data.bin": BAD}, HIDDEN),
+    "behind a link with the name of a test": (
+        {"x.virt-test.yaml": Link("data.bin"), "data.bin": BAD}, "1 VM file with the name of a test",
+    ),
+    "in Jsonnet": ({"x.jsonnet": BAD}, IN_JSONNET),
+    "in hidden Jsonnet": ({".h/x.jsonnet": BAD}, IN_JSONNET),
+    "in Jsonnet behind a link": ({"x.jsonnet": Link("data.bin"), "data.bin": BAD}, IN_JSONNET),
+    "in Jsonnet below a kustomization": (
+        {
+            "k/kustomization.yaml": "resources: [c.yaml]\n", "k/c.yaml": CONFIG_MAP, "k/d/x.jsonnet": BAD,
+            "a.yaml": application("k/d"),
+        },
+        IN_JSONNET,
+    ),
+    "by an Application in Jsonnet": (
+        {**CHART, "c/templates/x.yaml": "# kubevirt.io\n", "x.jsonnet": application("c", ", helm: {values: x}")},
+        "1 Application or object of Flux in Jsonnet, 1 Helm chart without a VM by default",
+    ),
+    "by a hidden Application in JSON": (
+        {**CHART, "c/templates/x.yaml": "# kubevirt.io\n", ".x.json": IN_JSON},
+        "1 Application or object of Flux in a hidden file, 1 Helm chart without a VM by default",
+    ),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
@@ -54,7 +97,11 @@ def test_what_is_not_looked_at_is_counted(
     files, words = SHAPES[name]
     put(tmp_path / "good.yaml", GOOD)
     for file, text in files.items():
-        put(tmp_path / file, text)
+        if isinstance(text, Link):
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).symlink_to(text)
+        else:
+            put(tmp_path / file, text)
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize, VIRT_RENDER_HELM=helm)
     assert "1 VM: no findings" in done.stderr, done.stdout
     assert f"not looked at: {words} (-v)" in done.stderr
@@ -78,3 +125,12 @@ def test_a_secret_of_sops_and_a_key_of_git_crypt_are_no_vms(tmp_path: Path) -> N
     put(tmp_path / "k/key", GIT_CRYPT)
     put(tmp_path / "k/kustomization.yaml", "secretGenerator: [{name: s, files: [key]}]\n")
     assert "not looked at" not in run("check", ".", cwd=tmp_path).stderr
+
+
+def test_a_hidden_link_to_what_is_read_or_outside_is_none(tmp_path: Path) -> None:
+    put(tmp_path / "r/.git/HEAD", "ref: refs/heads/main\n")
+    put(tmp_path / "r/good.yaml", GOOD)
+    put(tmp_path / "outside.yaml", BAD)
+    (tmp_path / "r/.a.yaml").symlink_to("good.yaml")
+    (tmp_path / "r/.b.yaml").symlink_to("../outside.yaml")
+    assert "not looked at" not in run("check", ".", cwd=tmp_path / "r").stderr

@@ -182,7 +182,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     reached = _reached(intake, folder, reaches, into, discovered)
     _name_absent(intake, reaches, into)
     _name_passed(folder, len(into.passed), len(reaches) - len(reached), into)
-    hidden = _hidden(discovered, omitted)
+    hidden = _hidden(discovered, omitted, allowed)
     places = _Asking(wanted, asking, reaches, discovered, hidden, named)
     _name_veiled(intake, places, into)
     _name_unasked(intake, folder, places, allowed, into)
@@ -194,13 +194,14 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     return unread
 
 
-def _hidden(discovered: Discovery, omitted: _Omitted | None) -> Hidden:
-    """What is hidden of what was *discovered*, without what is *omitted*."""
+def _hidden(discovered: Discovery, omitted: _Omitted | None, allowed: Collection[str]) -> Hidden:
+    """What is hidden of what was *discovered*, without what is *omitted*; links lead to what is *allowed*."""
     if not discovered.hidden:
         return Hidden()
     from render.manifests.sources import hidden
 
-    return hidden.look(discovered.hidden, omitted.path if omitted else lambda _: "")
+    why_omitted = omitted.path if omitted else lambda _: ""
+    return hidden.look(discovered.hidden, why_omitted, allowed)
 
 
 def _name_omitted(omitted: _Omitted, into: Documents) -> None:
@@ -439,13 +440,17 @@ def _name_hidden(
     kustomizations are counted too.
     """
     discovered = asking.discovered
-    tests = [file for file, _ in discovered.expectations if not os.path.islink(file)]
-    jsonnet = filter(os.path.isfile, discovered.jsonnet)
-    read = _read_of_hidden(intake, asking, unread, into)
+    tests = [
+        file
+        for file, _ in discovered.expectations
+        if discover.inside(os.path.realpath(file), allowed)
+    ]
+    read = _read_of_hidden(intake, asking, unread, into).union(intake.seen)
     for what, found in (
         ("hidden VM file", asking.hidden.files),
         ("VM file with the name of a test", tests),
-        ("VM file in Jsonnet", jsonnet),
+        ("VM file in Jsonnet", _jsonnet(asking, unread)),
+        ("VM file whose name ends in capitals", discovered.shouted),
     ):
         suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
         if suspects:
@@ -454,6 +459,23 @@ def _name_hidden(
             )
             for file in suspects.difference(listed, allowed, read):
                 into.unseen.add(what, file)
+
+
+def _jsonnet(asking: "_Asking", unread: Unread) -> list[str]:
+    """The files in Jsonnet that Argo CD may evaluate: below a kustomization those of folders that an object applies."""
+    discovered, hidden = asking.discovered, asking.hidden
+    applying = [use.applying() for use in unread.plain if kustomization.find(use.folder) is None]
+    below = (
+        file
+        for file in discovered.owned_jsonnet
+        if any(applies(_by_its_name(file)) for applies in applying)
+    )
+    return [*filter(os.path.isfile, chain(discovered.jsonnet, below, hidden.jsonnet))]
+
+
+def _by_its_name(file: str) -> str:
+    """Where *file* stands, whatever it is a link to."""
+    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
 
 
 def _read_of_hidden(
@@ -582,6 +604,7 @@ def _name_unasked(
     suspects = {
         "Application or object of Flux in a chart": _templates(discovered.charts),
         "Application or object of Flux in a hidden file": asking.hidden.files,
+        "Application or object of Flux in Jsonnet": discovered.jsonnet,
     }
     for what, found in suspects.items():
         users = [file for file in found if intake.texts.asks(file)]
