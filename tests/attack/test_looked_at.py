@@ -48,6 +48,8 @@ IN_JSON = '{"apiVersion": "argoproj.io/v1alpha1", "path" : "c", "helm": {}}'
 IN_JSONNET = "1 VM file in Jsonnet"
 HIDDEN = "1 hidden VM file"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+MASKED = {**CHART, "c/templates/x.yaml": f"# {{{{ if .Values.no }}}}\n{BAD}# {{{{ end }}}}\n"}
+AS_IT_IS = "1 Helm chart without a VM by default, 1 VM file of a chart that is applied as it is"
 SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "in Git LFS": ({"x.yaml": LFS}, IN_LFS),
     "in Git LFS, listed": (listed(LFS), IN_LFS),
@@ -86,6 +88,19 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
         {**CHART, "c/templates/x.yaml": "# kubevirt.io\n", ".x.json": IN_JSON},
         "1 Application or object of Flux in a hidden file, 1 Helm chart without a VM by default",
     ),
+    "by a plugin": (
+        {"k/x": GOOD, "k/kustomization.yaml": "resources: [x]\n", "a.yaml": application("k", ", plugin: {name: x}")},
+        "1 Application with a plugin of others",
+    ),
+    "masked in a chart of which the templates are applied": (
+        {**MASKED, "a.yaml": application("c/templates")}, AS_IT_IS,
+    ),
+    "masked in a chart that is applied as a directory": (
+        {**MASKED, "a.yaml": application("c", ", directory: {recurse: true}")}, AS_IT_IS,
+    ),
+    "masked in a chart below a directory": (
+        {**MASKED, "a.yaml": application(".", ", directory: {recurse: true}")}, AS_IT_IS,
+    ),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
@@ -103,7 +118,7 @@ def test_what_is_not_looked_at_is_counted(
         else:
             put(tmp_path / file, text)
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize, VIRT_RENDER_HELM=helm)
-    assert "1 VM: no findings" in done.stderr, done.stdout
+    assert ": no findings; " in done.stderr, done.stdout
     assert f"not looked at: {words} (-v)" in done.stderr
 
 
@@ -134,3 +149,16 @@ def test_a_hidden_link_to_what_is_read_or_outside_is_none(tmp_path: Path) -> Non
     (tmp_path / "r/.a.yaml").symlink_to("good.yaml")
     (tmp_path / "r/.b.yaml").symlink_to("../outside.yaml")
     assert "not looked at" not in run("check", ".", cwd=tmp_path / "r").stderr
+
+
+def test_the_dry_source_of_a_hydrator_fills_in(tmp_path: Path, helm: str) -> None:
+    text = application("c", ", helm: {parameters: [{name: bus, value: ide}]}")
+    hydrated = text.replace("  source: {", "  sourceHydrator: {drySource: {").replace(
+        "}]}}", "}]}}}"
+    )
+    put(tmp_path / "a.yaml", hydrated)
+    put(tmp_path / "c/Chart.yaml", CHART["c/Chart.yaml"])
+    put(tmp_path / "c/values.yaml", "bus: virtio\n")
+    put(tmp_path / "c/templates/x.yaml", BAD.replace("ide", "{{ .Values.bus }}"))
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_HELM=helm)
+    assert "VR420" in done.stdout

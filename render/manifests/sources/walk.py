@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, filterfalse
 from types import MappingProxyType
@@ -451,6 +451,7 @@ def _name_hidden(
         ("VM file with the name of a test", tests),
         ("VM file in Jsonnet", _jsonnet(asking, unread)),
         ("VM file whose name ends in capitals", discovered.shouted),
+        ("VM file of a chart that is applied as it is", _applied_templates(discovered, unread)),
     ):
         suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
         if suspects:
@@ -464,18 +465,36 @@ def _name_hidden(
 def _jsonnet(asking: "_Asking", unread: Unread) -> list[str]:
     """The files in Jsonnet that Argo CD may evaluate: below a kustomization those of folders that an object applies."""
     discovered, hidden = asking.discovered, asking.hidden
-    applying = [use.applying() for use in unread.plain if kustomization.find(use.folder) is None]
-    below = (
-        file
-        for file in discovered.owned_jsonnet
-        if any(applies(_by_its_name(file)) for applies in applying)
-    )
+    below = _applied_as_they_are(discovered.owned_jsonnet, unread)
     return [*filter(os.path.isfile, chain(discovered.jsonnet, below, hidden.jsonnet))]
 
 
-def _by_its_name(file: str) -> str:
-    """Where *file* stands, whatever it is a link to."""
-    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+def _applied_templates(discovered: Discovery, unread: Unread) -> list[str]:
+    """The templates of charts that objects apply as they are: helm may make nothing of what is a comment there."""
+    return _applied_as_they_are(_templates(discovered.charts), unread) if unread.plain else []
+
+
+def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
+    """Those of the files *paths* that stand in folders which objects apply, and nothing builds."""
+    applying: dict[str, dict[object, Callable[[str], bool]]] = {}
+    for use in unread.plain:
+        if kustomization.find(use.folder) is None:
+            alike = applying.setdefault(os.path.realpath(use.folder), {})
+            alike.setdefault((use.is_deep, use.patterns), use.applying())
+    found: list[str] = []
+    for file in paths:  # each by its own name, whatever it is a link to
+        at = os.path.realpath(os.path.dirname(file))
+        real = os.path.join(at, os.path.basename(file))
+        around = (at, *_above(at)) if applying else ()
+        if any(applies(real) for folder in around for applies in applying.get(folder, {}).values()):
+            found.append(file)
+    return found
+
+
+def _above(folder: str) -> Iterator[str]:
+    """All folders around *folder*."""
+    while folder != (folder := os.path.dirname(folder)):
+        yield folder
 
 
 def _read_of_hidden(
