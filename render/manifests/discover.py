@@ -23,7 +23,8 @@ TESTED = "virt-render test reads it"
 """Why a file with expectations is left out."""
 HIDDEN = "hidden"
 """Why what has a name with a dot in front is left out."""
-_JSONNET = (".jsonnet", ".libsonnet")
+JSONNET = (".jsonnet", ".libsonnet")
+"""How the names of files end that Argo CD evaluates where they stand in a directory."""
 CHART_FILE = "Chart.yaml"
 VALUES_FILE = "values.yaml"
 SETTINGS_FILE = ".virt-render.yaml"
@@ -67,10 +68,11 @@ class HelmRelease(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """What has a dot in front: the *files* that may hold manifests, and the folders of *kustomizations*, as shown."""
+    """What has a dot in front: the *files* that may hold manifests, the folders of *kustomizations*, and *jsonnet*."""
 
     files: Sequence[str] = ()
     kustomizations: Sequence[str] = ()
+    jsonnet: Sequence[str] = ()
 
 
 class Discovery:
@@ -80,11 +82,13 @@ class Discovery:
     that have one, sorted; *owned*: the files below these, which count if one lists them; *charts*: those of Helm charts
     that are no part of another one, *owned_charts*: those below kustomizations; *settings*: the folders below the first
     that have settings of their own; *expectations*: the files with these, as *files*; *hidden*: the files and folders
-    with a dot in front, without links and git's own; *jsonnet*: files named like those of Jsonnet, where no
-    kustomization lists what counts; *led_out*: the links that lead out of what may be read; *misencoded*: the files
+    with a dot in front, without links to folders and git's own; *jsonnet*: files named like those of Jsonnet, where no
+    kustomization lists what counts, and *owned_jsonnet*, where one does; *led_out*: the links that lead out of what may
+    be read; *misencoded*: the files
     whose names are not UTF-8, by what is shown of these; *misnamed*: files that may be meant for the kustomization of
     their folder, which has none; *misnamed_of_charts*: those beside templates that may be meant for a file which helm
-    reads, with its name; *diagnostics*: what was left out, and what could not be looked into.
+    reads, with its name; *shouted*: the files whose names end in capitals, so that only a kustomization can have them
+    read; *diagnostics*: what was left out, and what could not be looked into.
     """
 
     __slots__ = (
@@ -101,7 +105,9 @@ class Discovery:
         "misnamed_of_charts",
         "owned",
         "owned_charts",
+        "owned_jsonnet",
         "settings",
+        "shouted",
     )
 
     def __init__(self) -> None:
@@ -114,6 +120,8 @@ class Discovery:
         self.expectations: list[tuple[str, str]] = []
         self.hidden: list[str] = []
         self.jsonnet: list[str] = []
+        self.owned_jsonnet: list[str] = []
+        self.shouted: list[str] = []
         self.led_out: list[str] = []
         self.misencoded: dict[str, str] = {}
         self.misnamed: list[str] = []
@@ -309,15 +317,20 @@ class _FolderWalk:
                 self.pending.append(child)
             elif name.lower().endswith(YAML):
                 self._list(child, is_regular=entry.is_file(follow_symlinks=False))
-            elif name.endswith(_JSONNET) and not owned:
-                self.discovery.jsonnet.append(child.display_name)
+            elif name.endswith(JSONNET):
+                self._list_jsonnet(child)
         self._list_new(folder._replace(owned=owned), entries)
+
+    def _list_jsonnet(self, file: _Folder) -> None:
+        found = self.discovery.owned_jsonnet if file.owned else self.discovery.jsonnet
+        found.append(file.display_name)
 
     def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:
         """Keep where *child* is, the *entry* that is not read because of *why*, if anybody may ask for it."""
         if why == TESTED and entry.is_file():
             self.discovery.expectations.append((child.display_name, child.real))
-        if why == HIDDEN and entry.name != ".git" and not entry.is_symlink():
+        is_met_elsewhere = entry.is_symlink() and entry.is_dir()
+        if why == HIDDEN and entry.name != ".git" and not is_met_elsewhere:
             omitted = self.omitted.path(child.real) if self.omitted else ""
             self.discovery.hidden += [] if omitted else [child.display_name]
 
@@ -397,6 +410,8 @@ class _FolderWalk:
                 )
             return
         is_folder = os.path.isdir(real)
+        if not is_folder and link.display_name.endswith(JSONNET) and inside(real, self.allowed):
+            self._list_jsonnet(link)
         if not is_folder and not may_be_manifest:
             return
         if not inside(real, self.allowed):
@@ -421,6 +436,7 @@ class _FolderWalk:
         if name in kustomization.FILES:
             self._skip(file.display_name, "a kustomization, and kustomize is not used")
         elif not name.endswith(YAML):
+            self.discovery.shouted.append(file.display_name)
             self._skip(
                 file.display_name, "kubectl and Argo CD read names that end in small letters"
             )

@@ -88,11 +88,15 @@ class Reference(NamedTuple):
 
 
 class AddedPatch(NamedTuple):
-    """The *entry* of a patch that an object beside a kustomization adds to it: at *path* of the one of *origin*."""
+    """The *entry* of a patch that an object beside a kustomization adds to it: at *path* of the one of *origin*.
+
+    *is_written*: its text stands there, and not in a patch of that object.
+    """
 
     origin: Origin
     path: FieldPath
     entry: Tree
+    is_written: bool = True
 
 
 class Reach:

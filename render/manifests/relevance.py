@@ -67,6 +67,13 @@ _RUNS = rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachine
 _WHOLE = (rb"""\bdomain["']?\s*:""", rb"""\bdevices["']?\s*:""")
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
+#: How a file begins that stands for one which is kept elsewhere, or is a secret of those with the key.
+_VEILS = (
+    (b"version https://git-lfs.github.com/spec/", "file that stands in Git LFS"),
+    (b"\0GITCRYPT\0", "file that git-crypt has encrypted"),
+)
+#: An object of which SOPS has encrypted even what it is; of a Secret that can be seen.
+_SEALED = rb"""\b(?:kind|apiVersion)["']?+\s*+:\s*+["']?+ENC\["""
 _SEPARATOR = rb"(?m)^---"
 #: A character of a quoted scalar that is written as an escape, and the end of a line that does not count.
 _ESCAPE = rb"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(/)|\r?\n[ \t]*)"
@@ -109,6 +116,14 @@ def may_ask(data: bytes) -> bool:
     """Whether an object of Argo CD or Flux that says how others are filled in may stand in *data*."""
     text = unescaped(data)
     return any(word in text for word in _ASKING)
+
+
+def veil(data: bytes) -> str:
+    """What a file is called that says *data* in the place of a text which nobody can read here; ``""`` for others."""
+    for start, what in _VEILS:
+        if data.startswith(start):
+            return what
+    return "file that SOPS has encrypted" if b"ENC[" in data and re.search(_SEALED, data) else ""
 
 
 def unescaped(data: bytes) -> bytes:

@@ -868,6 +868,21 @@ def test_what_is_applied_as_it_is_written_may_be_edited(
     assert buses() == expected
 
 
+def test_a_patch_that_a_patch_adds_is_told_at_the_application(helm: str, kustomize: str) -> None:
+    """Its text stands in no line of that file."""
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("base/vm.yaml", PLAIN.replace("bus: ide", "bus: virtio"))
+    put("apps/web.yaml", APPLIED.replace("OPTIONS", ""))
+    put("apps/edit", ADDING.replace("value: scsi", "value: ide"))
+    put("apps/kustomization.yaml", f"resources: [web.yaml]\n{BY_PATCH}\n")
+    done = virt_render(helm, "check", "--kustomize", kustomize, ".")
+    place, _, words = done.stdout.partition(": error VR420 ")
+    file, line, _ = place.split(":")
+    assert file == "apps/web.yaml", done.stdout
+    assert "source:" in Path(file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+    assert "disk.bus" in words
+
+
 @pytest.mark.parametrize(
     ("helm_options", "message"),
     [

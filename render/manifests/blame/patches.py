@@ -38,7 +38,7 @@ class Patch(NamedTuple):
 
     *text* is where it stands, *above* the lines of *file* before that, and *left* the columns; *target* selects
     objects, None: the names in the patch do. Operations of a JSON patch stand below one key. *owner* is the
-    kustomization that applies it.
+    kustomization that applies it. *place*: the line and column by which all of it is told, if its own are not known.
     """
 
     file: str
@@ -48,9 +48,12 @@ class Patch(NamedTuple):
     document: Document
     target: Tree | None
     owner: str = ""
+    place: tuple[int, int] | None = None
 
     def at(self, path: FieldPath) -> Position:
         """Where its *path* stands."""
+        if self.place is not None:
+            return self.file, *self.place
         line, column = locate(self.text, self.document.origin, path)
         return self.file, max(1, line + self.above), max(1, column + self.left)
 
@@ -191,15 +194,17 @@ def _patches(reach: Reach, limits: Limits) -> Iterator[Patch]:
 def _added(added: AddedPatch, owner: str, limits: Limits) -> Iterator[Patch]:
     """The documents of a patch that an object adds to the kustomization *owner*, the last first."""
     file, line, data = owner, 1, b""
+    place = None
     if "patch" in added.entry:
         file = added.origin.file
         found = files.read(file, file, limits.file_bytes)
         if isinstance(found, Diagnostic):
             return
         data = found
-        line, _ = locate(data, added.origin, (*added.path, "patch"))
+        line, column = locate(data, added.origin, (*added.path, "patch"))
+        place = None if added.is_written else (line, column)
     for patch in reversed(_entry(data, file, line, added.entry, limits)):
-        yield patch._replace(owner=owner)
+        yield patch._replace(owner=owner, place=place)
 
 
 class _Renaming(NamedTuple):

@@ -11,15 +11,23 @@ from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 
 
-def look(paths: Iterable[str], why_omitted: Callable[[str], str]) -> Hidden:
-    """What is below the hidden folders *paths*, or one of them; no link, nothing of git's, and nothing that is omitted.
+def look(
+    paths: Iterable[str], why_omitted: Callable[[str], str], allowed: Collection[str]
+) -> Hidden:
+    """What is below the hidden folders *paths*, or one of them; nothing of git's, and nothing that is omitted.
 
-    *why_omitted* says why a resolved path is, ``""`` where it is not.
+    *why_omitted* says why a resolved path is, ``""`` where it is not. No link to a folder, nor to what
+    is not *allowed*.
     """
     found: list[str] = []
     folders: list[str] = []
+
+    def is_taken(file: str) -> bool:
+        is_named = file.endswith((*discover.YAML, *discover.JSONNET))
+        return is_named and discover.inside(os.path.realpath(file), allowed)
+
     for path in paths:
-        if path.endswith(discover.YAML) and os.path.isfile(path):
+        if is_taken(path) and os.path.isfile(path):
             found.append(path)
         for at, below, names in os.walk(path):
             real = os.path.realpath(at)
@@ -31,12 +39,11 @@ def look(paths: Iterable[str], why_omitted: Callable[[str], str]) -> Hidden:
             found += (
                 file
                 for name in names
-                if name.endswith(discover.YAML)
-                and not os.path.islink(file := os.path.join(at, name))
-                and not why_omitted(f"{real}/{name}")
+                if is_taken(file := os.path.join(at, name)) and not why_omitted(f"{real}/{name}")
             )
             folders += [at] * (kustomization.find(at) is not None)
-    return Hidden(found, folders)
+    manifests = [file for file in found if file.endswith(discover.YAML)]
+    return Hidden(manifests, folders, [file for file in found if file.endswith(discover.JSONNET)])
 
 
 def drawn_in(intake: SourceIntake, hidden: Hidden, used: Collection[str]) -> frozenset[str]:

@@ -178,7 +178,10 @@ class SourceIntake:
             self.add(file, data, into, named=named)
         else:
             into.passed.append(file)
-            into.diagnostics.append(skipped(file, "no word of KubeVirt's in it"))
+            why = relevance.veil(data)
+            if why:
+                into.unseen.add(why, file)
+            into.diagnostics.append(skipped(file, why or "no word of KubeVirt's in it"))
 
     def add(self, file: str, data: bytes, into: Documents, *, named: bool) -> None:
         """Take the documents of *file*, which says *data*."""

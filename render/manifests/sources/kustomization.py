@@ -93,7 +93,12 @@ def _edited(
     reached.edited = body
     if edit.place:
         reached.patches += (
-            AddedPatch(user.origin, (*edit.place, *path), dict(entry))
+            AddedPatch(
+                user.origin,
+                (*edit.place, *path),
+                dict(entry),
+                is_written=user.before is None or get(user.before, *edit.place, *path) == entry,
+            )
             for path, entry in mappings(edit.options, "patches")
         )
     return {os.path.realpath(file): writer.dump(body).encode()}

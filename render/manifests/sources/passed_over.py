@@ -7,7 +7,7 @@ needs what another one has said.
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, filterfalse
 from types import MappingProxyType
@@ -287,6 +287,18 @@ _OF_WALK: tuple[Callable[[Walked, Documents], None], ...] = (
 )
 
 
+def _name_veiled(sifted: Sifted, _: Unread, into: Documents) -> None:
+    """Count in *into* the files of kustomizations and charts, and the hidden ones, that nobody can read here."""
+    read: dict[str, None] = {}
+    for reach in sifted.reaches.values():
+        read.update(dict.fromkeys((*reach.kustomizations, *reach.resources)))
+        # What is no YAML, a key of a generated Secret say, can be no patch.
+        read.update(dict.fromkeys(file for file in reach.others if file.endswith(discover.YAML)))
+    for file in (*read, *_templates(sifted.walked.discovered.charts), *sifted.hidden.files):
+        if os.path.isfile(file) and (what := sifted.walked.intake.texts.veil(file)):
+            into.unseen.add(what, tidy(file))
+
+
 def _name_absent(sifted: Sifted, _: Unread, into: Documents) -> None:
     """Say in *into* what kustomizations list that is not there, of those nobody builds here."""
     intake = sifted.walked.intake
@@ -312,6 +324,7 @@ def _name_unasked(sifted: Sifted, _: Unread, into: Documents) -> None:
     suspects = {
         "Application or object of Flux in a chart": _templates(discovered.charts),
         "Application or object of Flux in a hidden file": sifted.hidden.files,
+        "Application or object of Flux in Jsonnet": discovered.jsonnet,
     }
     for what, found in suspects.items():
         users = [file for file in found if intake.texts.asks(file)]
@@ -416,22 +429,66 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
     kustomization lists, or is allowed by its own name, is read; so is what of it is *unread* yet. Hidden
     kustomizations are counted too.
     """
-    intake, discovered = sifted.walked.intake, sifted.walked.discovered
-    tests = [file for file, _ in discovered.expectations if not os.path.islink(file)]
-    jsonnet = filter(os.path.isfile, discovered.jsonnet)
-    read = _read_of_hidden(sifted, unread, into)
+    intake, discovered, allowed = (
+        sifted.walked.intake,
+        sifted.walked.discovered,
+        sifted.walked.allowed,
+    )
+    tests = [
+        file
+        for file, _ in discovered.expectations
+        if discover.inside(os.path.realpath(file), allowed)
+    ]
+    read = _read_of_hidden(sifted, unread, into).union(intake.seen)
     for what, found in (
         ("hidden VM file", sifted.hidden.files),
         ("VM file with the name of a test", tests),
-        ("VM file in Jsonnet", jsonnet),
+        ("VM file in Jsonnet", _jsonnet(sifted, unread)),
+        ("VM file whose name ends in capitals", discovered.shouted),
+        ("VM file of a chart that is applied as it is", _applied_templates(discovered, unread)),
     ):
         suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
         if suspects:
             listed = kustomization.listed(
                 discovered.kustomizations, intake.limits, intake.kustomizations
             )
-            for file in suspects.difference(listed, sifted.walked.allowed, read):
+            for file in suspects.difference(listed, allowed, read):
                 into.unseen.add(what, file)
+
+
+def _jsonnet(sifted: Sifted, unread: Unread) -> list[str]:
+    """The files in Jsonnet that Argo CD may evaluate: below a kustomization those of folders that an object applies."""
+    discovered, hidden = sifted.walked.discovered, sifted.hidden
+    below = _applied_as_they_are(discovered.owned_jsonnet, unread)
+    return [*filter(os.path.isfile, chain(discovered.jsonnet, below, hidden.jsonnet))]
+
+
+def _applied_templates(discovered: Discovery, unread: Unread) -> list[str]:
+    """The templates of charts that objects apply as they are: helm may make nothing of what is a comment there."""
+    return _applied_as_they_are(_templates(discovered.charts), unread) if unread.plain else []
+
+
+def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
+    """Those of the files *paths* that stand in folders which objects apply, and nothing builds."""
+    applying: dict[str, dict[object, Callable[[str], bool]]] = {}
+    for use in unread.plain:
+        if kustomization.find(use.folder) is None:
+            alike = applying.setdefault(os.path.realpath(use.folder), {})
+            alike.setdefault((use.is_deep, use.patterns), use.applying())
+    found: list[str] = []
+    for file in paths:  # each by its own name, whatever it is a link to
+        at = os.path.realpath(os.path.dirname(file))
+        real = os.path.join(at, os.path.basename(file))
+        around = (at, *_above(at)) if applying else ()
+        if any(applies(real) for folder in around for applies in applying.get(folder, {}).values()):
+            found.append(file)
+    return found
+
+
+def _above(folder: str) -> Iterator[str]:
+    """All folders around *folder*."""
+    while folder != (folder := os.path.dirname(folder)):
+        yield folder
 
 
 def _read_of_hidden(sifted: Sifted, unread: Unread, into: Documents) -> set[str]:
@@ -465,6 +522,7 @@ _OF_READING: tuple[Callable[[Sifted, Unread, Documents], None], ...] = (
     _name_patches,
     _name_absent,
     _name_passed,
+    _name_veiled,
     _name_unasked,
     _name_misnamed_of_charts,
     _name_unlisted,

@@ -30,7 +30,7 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, tuple[bool, bool, bool]] = {}
+        self._known: dict[str, tuple[bool, bool, bool, str]] = {}
         self._charts: dict[str, bool] = {}
 
     def any(self, paths: Iterable[str]) -> bool:
@@ -67,15 +67,24 @@ class Texts:
         """Whether one of the files *paths* has *word* in it, in any case."""
         return any(word in relevance.unescaped(self._read(path)).lower() for path in paths)
 
-    def _looked_at(self, path: str) -> tuple[bool, bool, bool]:
-        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods."""
+    def veil(self, path: str) -> str:
+        """What the file *path* is called if nobody can read here what it stands for; ``""`` for others."""
+        return self._looked_at(path)[3]
+
+    def _looked_at(self, path: str) -> tuple[bool, bool, bool, str]:
+        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods; its veil."""
         known = self._known.get(path)
         if known is None:
             real = os.path.realpath(path)
             known = self._known.get(real)
             if known is None:
                 data = self._read(real)
-                known = relevance.may_hold(data), relevance.may_ask(data), relevance.may_limit(data)
+                known = (
+                    relevance.may_hold(data),
+                    relevance.may_ask(data),
+                    relevance.may_limit(data),
+                    relevance.veil(data),
+                )
             self._known[path] = self._known[real] = known
         return known
 

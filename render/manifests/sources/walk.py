@@ -28,8 +28,6 @@ OF_ELSEWHERE = "kustomization with a remote base"
 #: What is counted that only wants for programs which we do not let kustomize run, with these.
 OF_HELM = "helmCharts kustomization", "helm"
 OF_PLUGINS = "kustomization with plugins of others", "a plugin"
-#: How a file begins that stands for one in Git LFS.
-_LFS = b"version https://git-lfs.github.com/spec/"
 
 if TYPE_CHECKING:
     from render.manifests.uses.asking import Uses
@@ -93,7 +91,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
     reached = _reached(intake, folder, reaches, into, discovered)
-    hidden = _hidden(discovered, omitted)
+    hidden = _hidden(discovered, omitted, allowed)
     sifted = Sifted(walked, wanted, asking, built, reaches, reached, named, hidden)
     unread = _used(sifted, Unread(reached, discovered.charts), into)
     unread = _with_gathered(intake, apart, unread)
@@ -101,13 +99,14 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     return unread
 
 
-def _hidden(discovered: Discovery, omitted: Omitted | None) -> Hidden:
-    """What is hidden of what was *discovered*, without what is *omitted*."""
+def _hidden(discovered: Discovery, omitted: Omitted | None, allowed: Collection[str]) -> Hidden:
+    """What is hidden of what was *discovered*, without what is *omitted*; links lead to what is *allowed*."""
     if not discovered.hidden:
         return Hidden()
     from render.manifests.sources import hidden
 
-    return hidden.look(discovered.hidden, omitted.path if omitted else lambda _: "")
+    why_omitted = omitted.path if omitted else lambda _: ""
+    return hidden.look(discovered.hidden, why_omitted, allowed)
 
 
 def _with_gathered(intake: SourceIntake, apart: Sequence[str], unread: Unread) -> Unread:
@@ -483,8 +482,8 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
             intake.add(file, data, into, named=False)
         else:
             into.passed.append(file)
-            if data.startswith(_LFS):
-                into.unseen.add("file that stands in Git LFS", file)
+            if what := relevance.veil(data):
+                into.unseen.add(what, file)
             if relevance.may_be_referent(data):
                 referents.append((file, data))
             if relevance.may_limit(data):

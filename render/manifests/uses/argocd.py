@@ -55,8 +55,9 @@ def uses(
     """
     body = document.body if made is None else made.body
     several = [*mappings(body.get("spec"), "sources")]
-    source = get(body, "spec", "source")
-    sources = several or ([(("source",), source)] if isinstance(source, dict) else [])
+    single: Sequence[FieldPath] = (("sourceHydrator", "drySource"), ("source",))
+    stated = ((path, get(body, "spec", *path)) for path in single)
+    sources = several or [(path, source) for path, source in stated if isinstance(source, dict)][:1]
     application = _Application(
         document,
         body,
@@ -119,8 +120,7 @@ class _Application(NamedTuple):
         """
         if text_at(source, "chart"):
             raise ElsewhereError
-        plugin = source.get("plugin")
-        if not text_at(source, "path") or (plugin and text_at(plugin, "name") != _OUR_PLUGIN):
+        if not text_at(source, "path"):
             return None
         assumptions = self.home.claimed(text_at(source, "repoURL"))
         folder = self.home.folder(text_at(source, "path"))
@@ -128,6 +128,9 @@ class _Application(NamedTuple):
             return None
         try:
             self._demand(folder, (*path, "path"))
+            plugin = source.get("plugin")
+            if plugin and text_at(plugin, "name") != _OUR_PLUGIN:
+                return self._refuse_plugin(folder)
             return self._use_of(folder, path, source, assumptions)
         except UnevaluatedError as error:
             error.use = (folder, self.title)
@@ -135,6 +138,11 @@ class _Application(NamedTuple):
                 is_read = text_at(source, "targetRevision") in _BRANCHES
                 error.is_certain = is_read and not assumptions
             raise
+
+    def _refuse_plugin(self, folder: str) -> None:
+        """Raise UnevaluatedError where a plugin that is not ours makes something of a *folder* with VMs."""
+        if self.home.is_chart_of_machines(folder) or self.home.is_built_of_machines(folder):
+            raise UnevaluatedError("Application with a plugin of others", folder)
 
     def _demand(self, folder: str, place: FieldPath) -> None:
         """Raise AbsentError unless *folder*, which the field at *place* names, is there: see util/app/path/path.go."""
@@ -154,7 +162,8 @@ class _Application(NamedTuple):
             self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace
         )
         helm = source.get("helm")
-        if not plugin and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
+        is_as_it_is = plugin or _is_directory(source)
+        if not is_as_it_is and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
             return use._replace(release=self._release((*path, "helm"), folder, helm))
         edit = None if plugin else self._edit(source, folder)
         if edit is None:
@@ -288,6 +297,12 @@ class _Application(NamedTuple):
                 alone: Tree = {}
                 put(alone, keys, get(tree, *keys))
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
+
+
+def _is_directory(source: Mapping[str, Any]) -> bool:
+    """Whether *source* says that its files are applied as they are, whatever is among them."""
+    directory = source.get("directory")
+    return get(directory, "recurse") is True or bool(get(directory, "jsonnet"))
 
 
 def _keys(tree: Tree) -> Iterator[FieldPath]:

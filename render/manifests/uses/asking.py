@@ -68,7 +68,7 @@ class Uses(NamedTuple):
 #: So many folders are looked at of those that a file names which cannot be parsed.
 _MOST_PATHS = 32
 #: What says which folder an object applies.
-_PATH = pattern(rb"""(?<![\w.-])(?:path|chart):[ \t]*+["']?([^\s"'#,}]++)""")
+_PATH = pattern(rb"""(?<![\w.-])(?:path|chart)["']?[ \t]*+:[ \t]*+["']?([^\s"'#,}]++)""")
 
 #: What says more of a folder than where it is.
 _FILLS = pattern(

@@ -34,7 +34,7 @@ _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
 _FREE = NamespaceRules()
-MOST_COMPARED = 500_000
+MOST_COMPARED = 150_000
 """What may be compared in an input: a pod, or a VM, with each quota and LimitRange of its namespace; some seconds."""
 _PodKey = tuple[str, str]
 
