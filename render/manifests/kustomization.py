@@ -635,8 +635,14 @@ class _KustomizationWalk:
                 self._refuse(partial(_unknown_configurations, here, path, file, making[0]))
             below = _Here(file, folder, os.path.realpath(folder), b"", document)
             for reference in named:
-                if not is_remote(reference.entry):
-                    self._look_at_plugin(here, path, below.target(reference.entry), seen)
+                if is_remote(reference.entry):
+                    continue  # refused where all references are
+                target = below.target(reference.entry)
+                if not os.path.isdir(
+                    target
+                ):  # read for its words like a configuration that is listed itself
+                    self.reach.others.append(target)
+                self._look_at_plugin(here, path, target, seen)
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""

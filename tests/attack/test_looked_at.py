@@ -131,6 +131,61 @@ def test_so_it_is_of_a_file_that_is_named(tmp_path: Path, text: str, words: str)
     assert f"not looked at: {words} (-v)" in done.stderr
 
 
+WORDS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: w}\ndata: {g: ku, h: Virtual}\n"
+PUT_TOGETHER = (
+    "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: p}\nreplacements:\n"
+    "- source: {kind: ConfigMap, name: w, fieldPath: data.g}\n  targets:\n"
+    "  - {select: {name: bad}, fieldPaths: [apiVersion], options: {delimiter: be, index: 0}}\n"
+    "- source: {kind: ConfigMap, name: w, fieldPath: data.h}\n  targets:\n"
+    "  - {select: {name: bad}, fieldPaths: [kind], options: {delimiter: Mach, index: 0}}\n"
+)
+"""Makes a VM of what is called a FooMachine of xbevirt.io."""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "transformers/kustomization.yaml": "resources: [t.yaml]\n",
+            "transformers/t.yaml": PUT_TOGETHER,
+        },
+        {
+            "transformers/kustomization.yaml": "resources: [deeper]\n",
+            "transformers/deeper/kustomization.yaml": "resources: [t.yaml]\n",
+            "transformers/deeper/t.yaml": PUT_TOGETHER,
+        },
+    ],
+)
+def test_a_vm_that_a_folder_of_transformers_puts_together_is_one(
+    tmp_path: Path, kustomize: str, files: Mapping[str, str]
+) -> None:
+    """Nothing of it is called a VM anywhere."""
+    machine = BAD.replace("kubevirt.io", "xbevirt.io").replace("VirtualMachine", "FooMachine")
+    kustomization = "resources: [vm.yaml, words.yaml]\ntransformers: [transformers]\n"
+    put(tmp_path / "k/kustomization.yaml", kustomization)
+    put(tmp_path / "k/vm.yaml", machine)
+    put(tmp_path / "k/words.yaml", WORDS)
+    for file, text in files.items():
+        put(tmp_path / "k" / file, text)
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR420" in done.stdout
+
+
+def test_transformers_that_are_edited_themselves_are_counted(
+    tmp_path: Path, kustomize: str
+) -> None:
+    put(tmp_path / "good.yaml", GOOD)
+    put(tmp_path / "k/kustomization.yaml", "resources: [c.yaml]\ntransformers: [t]\n")
+    put(tmp_path / "k/c.yaml", CONFIG_MAP)
+    put(tmp_path / "k/t/kustomization.yaml", "resources: [t.yaml]\nnamePrefix: a-\n")
+    put(
+        tmp_path / "k/t/t.yaml",
+        "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\n",
+    )
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "not looked at: 1 kustomization with edited plugins (-v)" in done.stderr
+
+
 VISIBLE = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[AES256_GCM,data:a]'}\n"
 
 
