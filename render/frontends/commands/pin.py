@@ -491,6 +491,8 @@ def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnos
     cure = "run virt-render pin and commit the lock"
     if "-" in request.paths:
         cure = f"pipe the same into virt-render pin --lock {target} - and commit the lock"
+    elif locks.removed([os.path.dirname(target) or os.curdir]):
+        cure = f"{target} was removed: {locks.brought_back(target)}, and virt-render pin would pin what is here now"
     expected = pinned.lock.pins or os.path.lexists(target)  # without VMs there need be no file
     same = pinned.lock.kubevirt == pinned.before  # another release may say it otherwise
     if expected and same and not pinned.moves and not _is_written(target, _text(pinned), request):
