@@ -18,7 +18,7 @@ from render.yaml.reader import read
 
 _INDEX = 1 << 26
 """Bytes of the index of a large repository."""
-_ASKED = 100
+_MOST_NAMES = 100
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
@@ -73,7 +73,7 @@ def removed(folders: Iterable[str]) -> list[str]:
         index = os.path.join(top, ".git", "index")
         data = files.read(index, index, _INDEX)
         known = [name for name in names if isinstance(data, bytes) and os.fsencode(name) in data]
-        found += [names[name] for name in _removed(top, known[:_ASKED])]
+        found += [names[name] for name in _removed(top, known[:_MOST_NAMES])]
     return found
 
 
