@@ -204,7 +204,10 @@ def read_roots(
     how = reading_roots(request, standard_input())
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(request.reading.layout, request.reading.limits)
-    return laid_out(inputs, request)
+    found = laid_out(inputs, request)
+    if request.called.call.command == "check":
+        locks.tell_removed(found, request)
+    return found
 
 
 def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:

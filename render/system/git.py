@@ -630,6 +630,13 @@ def skipped(top: str) -> list[tuple[bytes, bytes, bytes]]:
     return found
 
 
+def removed(top: str, names: Collection[str]) -> list[str]:
+    """Those files *names* of the repository *top* that git has, and the work tree has no longer. Raises GitError."""
+    words = (f":(literal){name}" for name in names)
+    listed = run(top, "ls-files", "--deleted", "-z", "--", *words, without=_OF_A_HOOK)
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+
 def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:
     """How many bytes each of the objects has, ``-`` of one that the repository lacks. Raises GitError."""
     query = b"".join(id_ + b"\n" for id_ in ids)
