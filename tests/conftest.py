@@ -58,6 +58,7 @@ def has_answers(module: ModuleType | None) -> bool:
     return any(value is known for value in values for known in ANSWERS)
 
 
+@pytest.hookimpl(trylast=True)  # of those that are not left out: else the parts end elsewhere
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Recorded answers come last: they make a process large, and starting another program copies its page tables.
 
