@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -48,6 +49,17 @@ IN_JSON = '{"apiVersion": "argoproj.io/v1alpha1", "path" : "c", "helm": {}}'
 IN_JSONNET = "1 VM file in Jsonnet"
 HIDDEN = "1 hidden VM file"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+
+
+def work(machine: str) -> str:
+    """An object of others in which a *machine* stands."""
+    name = (
+        "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: a}\n"
+    )
+    return f"{name}spec:\n  workload:\n    manifests:\n    -\n{indent(machine, '      ')}"
+
+
+CARRIED = "1 object of others with a VM in it"
 MASKED = {**CHART, "c/templates/x.yaml": f"# {{{{ if .Values.no }}}}\n{BAD}# {{{{ end }}}}\n"}
 AS_IT_IS = "1 Helm chart without a VM by default, 1 VM file of a chart that is applied as it is"
 SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
@@ -101,6 +113,9 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "masked in a chart below a directory": (
         {**MASKED, "a.yaml": application(".", ", directory: {recurse: true}")}, AS_IT_IS,
     ),
+    "in a ManifestWork": ({"x.yaml": work(BAD)}, CARRIED),
+    "in a ManifestWork of a kustomization": (listed(work(BAD)), CARRIED),
+    "in a text of a ConfigMap": ({"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD, "    ")}, CARRIED),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
@@ -217,3 +232,14 @@ def test_the_dry_source_of_a_hydrator_fills_in(tmp_path: Path, helm: str) -> Non
     put(tmp_path / "c/templates/x.yaml", BAD.replace("ide", "{{ .Values.bus }}"))
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_HELM=helm)
     assert "VR420" in done.stdout
+
+
+def test_a_reference_to_a_vm_and_an_example_in_metadata_are_no_vms(tmp_path: Path) -> None:
+    put(tmp_path / "good.yaml", GOOD)
+    target = "{apiVersion: kubevirt.io/v1, kind: VirtualMachinePool, name: a}"
+    put(
+        tmp_path / "x.yaml",
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: a\n  annotations:\n"
+        f"    example: |\n{indent(BAD, '      ')}spec: {{scaleTargetRef: {target}}}\n",
+    )
+    assert "not looked at" not in run("check", ".", cwd=tmp_path).stderr
