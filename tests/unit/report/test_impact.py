@@ -468,7 +468,7 @@ def test_what_is_known_of_a_vm_that_a_state_cannot_render() -> None:
         asked = (
             f"{before['spec']['instancetype']['name']} -> {after['spec']['instancetype']['name']}"
         )
-        assert f"its instancetype:  {asked}" in written("text", reviewed)
+        assert f"its instancetype:  {names_}" in written("text", reviewed)
 
 
 def test_causes_stand_before_errors() -> None:
