@@ -18,6 +18,8 @@ from render.schemas import refusals
 Misfits = Callable[[Any, str], list[Cause]]
 """What speaks against a value of a Go type."""
 
+_OF_OBJECTS = ("apiVersion", "namespace")
+"""What an object says of itself is not what is meant where something names another."""
 _MOST = 3
 """Of more places none is worth a word."""
 _NEAR = 2
@@ -46,7 +48,12 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     known_otherwise = refusals.OTHERWISE_CALLED.get((holder, key), "") in types.fields(
         holder, release
     )
-    if value is None or known_otherwise or refusals.not_known_here(holder, key):
+    if (
+        value is None
+        or known_otherwise
+        or key in _OF_OBJECTS
+        or refusals.not_known_here(holder, key)
+    ):
         return cause
     near = next((fix.edits[0].value for fix in cause.fixes if _is_rename(fix)), "")
     places = list(_places(key, holders, release))
