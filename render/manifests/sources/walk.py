@@ -32,6 +32,8 @@ OF_ELSEWHERE = "kustomization with a remote base"
 #: What is counted that only wants for programs which we do not let kustomize run, with these.
 OF_HELM = "helmCharts kustomization", "helm"
 OF_PLUGINS = "kustomization with plugins of others", "a plugin"
+#: In so many ways objects may apply a folder before nobody tries each of them for each of its files.
+_MOST_ALIKE = 64
 #: What is counted that would be read, did no kustomization name it.
 _PATCH = "VM file that a kustomization takes for a patch"
 
@@ -476,11 +478,18 @@ def _applied_templates(discovered: Discovery, unread: Unread) -> list[str]:
 
 def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
     """Those of the files *paths* that stand in folders which objects apply, and nothing builds."""
+    from render.manifests.uses.use import FolderUse
+
     applying: dict[str, dict[object, Callable[[str], bool]]] = {}
     for use in unread.plain:
         if kustomization.find(use.folder) is None:
             alike = applying.setdefault(os.path.realpath(use.folder), {})
-            alike.setdefault((use.is_deep, use.patterns), use.applying())
+            if len(alike) < _MOST_ALIKE:
+                alike.setdefault((use.is_deep, use.patterns), use.applying())
+            else:  # whoever applies a folder in so many ways may well apply all of it
+                alike["", ""] = FolderUse(
+                    use.title, use.document, use.folder, is_deep=True
+                ).applying()
     found: list[str] = []
     for file in paths:  # each by its own name, whatever it is a link to
         at = os.path.realpath(os.path.dirname(file))
