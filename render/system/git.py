@@ -14,8 +14,9 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.regex import pattern
-from render.system import files, processes
-from render.system.box import fence
+from render.system import files
+from render.system.programs import processes
+from render.system.programs.box import fence
 
 _MARKER = pattern(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started, and what git says is text.
