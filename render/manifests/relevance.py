@@ -67,6 +67,8 @@ _RUNS = rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachine
 _WHOLE = (rb"""\bdomain["']?\s*:""", rb"""\bdevices["']?\s*:""")
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
+#: Those of them that are evaluated, or else counted as what they are.
+_ASKING_KINDS = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
 #: How a file begins that stands for one which is kept elsewhere, or is a secret of those with the key.
 _VEILS = (
     (b"version https://git-lfs.github.com/spec/", "file that stands in Git LFS"),
@@ -183,8 +185,12 @@ def carries_machine(body: Tree) -> bool:
     """Whether a whole VM stands in *body*, an object of others, of which their controllers may make one.
 
     As a mapping or as a text: a ManifestWork, an Object of Crossplane, a ConfigMap. What its metadata says is no part
-    of it: examples, and what was applied last.
+    of it: examples, and what was applied last; nor are patches and values for charts that Argo CD and Flux are told.
     """
+    group = text_at(body, "apiVersion").partition("/")[0]
+    is_asking = group.endswith(("argoproj.io", "toolkit.fluxcd.io"))
+    if is_asking and text_at(body, "kind") in _ASKING_KINDS:
+        return False
     pending: list[object] = [value for key, value in body.items() if key != "metadata"]
     while pending:
         value = pending.pop()
