@@ -195,14 +195,20 @@ def carries_machine(body: Tree) -> bool:
     while pending:
         value = pending.pop()
         if isinstance(value, dict):
-            if is_of_machine(value) and isinstance(value.get("spec"), dict):
+            if "kind" in value and is_of_machine(value) and isinstance(value.get("spec"), dict):
                 return True
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-        elif isinstance(value, str) and may_be_whole_machine(value.encode("utf-8", "replace")):
+        elif isinstance(value, str) and _may_be_machine(value):
             return True
     return False
+
+
+def _may_be_machine(text: str) -> bool:
+    """Whether *text* may be a whole VM; most texts of an object have no word of one, and no escape that may hide it."""
+    has_word = "domain" in text or "\\" in text
+    return has_word and may_be_whole_machine(text.encode("utf-8", "replace"))
 
 
 def limits(body: Tree) -> bool:

@@ -116,6 +116,10 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "in a ManifestWork": ({"x.yaml": work(BAD)}, CARRIED),
     "in a ManifestWork of a kustomization": (listed(work(BAD)), CARRIED),
     "in a text of a ConfigMap": ({"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD, "    ")}, CARRIED),
+    "in a text of a ConfigMap, with an escape": (
+        {"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD.replace("domain:", '"\\u0064omain":'), "    ")},
+        CARRIED,
+    ),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
