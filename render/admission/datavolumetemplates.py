@@ -6,11 +6,11 @@ Upstream: pkg/storage/admitters/data-volume-template.go.
 from collections.abc import Iterator
 from functools import partial
 
+from render.admission import faults
 from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
-from render.model.nearest import is_slip
 from render.model.release import since, until
 from render.model.tree import Tree
 
@@ -66,6 +66,8 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
         for source, key in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"))
         if (name := (volume.get(source) or {}).get(key))
     }
+    names = {(template.get("metadata") or {}).get("name") for template in templates}
+    free = sorted(used - names)
     for index, template in enumerate(templates):
         field = (*subject.vm_root, "dataVolumeTemplate", index)
         place = (*subject.vm_root, "dataVolumeTemplates", index)
@@ -80,8 +82,8 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
                 " 'volumes' list"
             )
             name = template["metadata"]["name"]
+            near = faults.near(name, free)
             cure = f"add a volume with dataVolume.name: {name}"
-            near = next((other for other in sorted(used) if is_slip(name, other)), "")
             if near:
                 cure = f"did you mean it by {near}, which a volume names?"
             yield Cause("data-volume-templates/used", field, text, cure, place=place)

@@ -46,10 +46,15 @@ _COMPARED = 32
 """Names, so that many items without partners beside many others cost no more than their sum."""
 
 
+def near(name: str, free: Iterable[str]) -> str:
+    """That one of the first *free* names of which *name* is a slip, ``""`` if there is none."""
+    return next((other for other in islice(free, _COMPARED) if is_slip(name, other)), "")
+
+
 def misnamed(name: str, free: Iterable[str], otherwise: str) -> str:
     """The cure for *name*, which nothing has: one of the *free* ones of which it is a slip, else *otherwise*."""
-    near = next((other for other in islice(free, _COMPARED) if is_slip(name, other)), "")
-    return f"did you mean {near}?" if near else otherwise
+    meant = near(name, free)
+    return f"did you mean {meant}?" if meant else otherwise
 
 
 def unpaired(

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
@@ -63,18 +63,25 @@ def removed(folders: Iterable[str]) -> list[str]:
 
     The index has the names of files as they are: git is asked only where one of these is in it, and not here.
     """
-    missing: dict[str, dict[str, str]] = {}
+    missing: dict[str, dict[bytes, str]] = {}
     for folder in folders:
         file = os.path.join(os.path.realpath(folder), LOCK)
         if not os.path.lexists(file) and (top := repository(os.path.dirname(file))):
-            missing.setdefault(top, {})[os.path.relpath(file, top)] = folder
+            missing.setdefault(top, {})[os.fsencode(os.path.relpath(file, top))] = folder
     found = []
     for top, names in missing.items():
         index = os.path.join(top, ".git", "index")
         data = files.read(index, index, _INDEX)
-        known = [name for name in names if isinstance(data, bytes) and os.fsencode(name) in data]
-        found += [names[name] for name in _removed(top, known[:_MOST_NAMES])]
+        locks = _locks(data, {*map(len, names)}) if isinstance(data, bytes) else set()
+        known = [os.fsdecode(name) for name in names if name in locks]
+        found += [names[os.fsencode(name)] for name in _removed(top, known[:_MOST_NAMES])]
     return found
+
+
+def _locks(index: bytes, lengths: Collection[int]) -> set[bytes]:
+    """What may be the names of locks in the *index* of a repository, of these *lengths*: it is gone through once."""
+    ends = (match.end() for match in re.finditer(re.escape(LOCK.encode()), index))
+    return {index[end - length : end] for end in ends for length in lengths if length <= end}
 
 
 def _removed(top: str, names: Sequence[str]) -> list[str]:

@@ -656,8 +656,8 @@ class _KustomizationWalk:
                 if is_remote(reference.entry):
                     continue  # refused where all references are
                 target = self.known.target(folder, reference.entry)
-                if not os.path.isdir(target):  # its words count like those of one that is listed
-                    self.reach.others.append(target)
+                if os.path.isfile(target) and self._is_inside(target):
+                    self.reach.others.append(target)  # its words count like those of one listed
                 self._look_at_plugin(here, path, target, seen)
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:

@@ -67,6 +67,8 @@ _RUNS = rb"""\brun(?:ning|Strategy)["']?\s*:|kind["']?\s*:\s*["']?VirtualMachine
 _WHOLE = (rb"""\bdomain["']?\s*:""", rb"""\bdevices["']?\s*:""")
 #: Whose objects say how charts and folders are filled in.
 _ASKING = (b"argoproj.io/", b"toolkit.fluxcd.io/")
+#: Those of them that are evaluated, or else counted as what they are.
+_ASKING_KINDS = frozenset({"Application", "ApplicationSet", "HelmRelease", "Kustomization"})
 #: How a file begins that stands for one which is kept elsewhere, or is a secret of those with the key.
 _VEILS = (
     (b"version https://git-lfs.github.com/spec/", "file that stands in Git LFS"),
@@ -184,20 +186,30 @@ def carries_machine(body: Tree) -> bool:
     """Whether a whole VM stands in *body*, an object of others, of which their controllers may make one.
 
     As a mapping or as a text: a ManifestWork, an Object of Crossplane, a ConfigMap. What its metadata says is no part
-    of it: examples, and what was applied last.
+    of it: examples, and what was applied last; nor are patches and values for charts that Argo CD and Flux are told.
     """
+    group = text_at(body, "apiVersion").partition("/")[0]
+    is_asking = group.endswith(("argoproj.io", "toolkit.fluxcd.io"))
+    if is_asking and text_at(body, "kind") in _ASKING_KINDS:
+        return False
     pending: list[object] = [value for key, value in body.items() if key != "metadata"]
     while pending:
         value = pending.pop()
         if isinstance(value, dict):
-            if is_of_machine(value) and isinstance(value.get("spec"), dict):
+            if "kind" in value and is_of_machine(value) and isinstance(value.get("spec"), dict):
                 return True
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-        elif isinstance(value, str) and may_be_whole_machine(value.encode("utf-8", "replace")):
+        elif isinstance(value, str) and _may_be_machine(value):
             return True
     return False
+
+
+def _may_be_machine(text: str) -> bool:
+    """Whether *text* may be a whole VM; most texts of an object have no word of one, and no escape that may hide it."""
+    has_word = "domain" in text or "\\" in text
+    return has_word and may_be_whole_machine(text.encode("utf-8", "replace"))
 
 
 def limits(body: Tree) -> bool:

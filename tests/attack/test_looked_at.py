@@ -121,6 +121,10 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "in a ManifestWork": ({"x.yaml": work(BAD)}, CARRIED),
     "in a ManifestWork of a kustomization": (listed(work(BAD)), CARRIED),
     "in a text of a ConfigMap": ({"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD, "    ")}, CARRIED),
+    "in a text of a ConfigMap, with an escape": (
+        {"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD.replace("domain:", '"\\u0064omain":'), "    ")},
+        CARRIED,
+    ),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
@@ -140,6 +144,23 @@ def test_what_is_not_looked_at_is_counted(
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize, VIRT_RENDER_HELM=helm)
     assert ": no findings; " in done.stderr, done.stdout
     assert f"not looked at: {words} (-v)" in done.stderr
+
+
+def test_a_whole_vm_as_a_patch_of_flux_is_looked_at(tmp_path: Path, kustomize: str) -> None:
+    put(tmp_path / "base/vm.yaml", GOOD)
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(
+        tmp_path / "flux.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+        "metadata: {name: a, namespace: flux-system}\nspec:\n  path: ./base\n"
+        "  sourceRef: {kind: GitRepository, name: a}\n  patches:\n  - patch: |\n"
+        + indent(GOOD, "      ")
+        + "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n"
+        "metadata: {name: a, namespace: flux-system}\nspec: {url: 'https://git.example.com/a/r.git'}\n",
+    )
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "1 VM in 1 kustomization: no findings; " in done.stderr, done.stdout
+    assert "not looked at" not in done.stderr
 
 
 @pytest.mark.parametrize(

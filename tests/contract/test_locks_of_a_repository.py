@@ -277,3 +277,13 @@ def test_a_lock_that_git_has_and_nobody_else_is_told(tmp_path: Path) -> None:
         "\n  help: run virt-render pin and commit the lock"
         in repository.run("pin", "--check").stderr
     )
+
+
+def test_each_lock_that_was_removed_is_told(repository: Repository) -> None:
+    repository.fine("pin")
+    repository.commit("pins")
+    roots = locks(repository)
+    for root in roots:
+        (repository.folder / root / LOCK).unlink()
+    told = repository.run("check").stdout
+    assert told.count(f"{LOCK} was removed, and git has it") == len(roots) == 4

@@ -859,6 +859,17 @@ def test_a_template_that_a_volume_means_by_another_name_is_told(ask: Ask) -> Non
     assert "\n  help: did you mean it by web-rot, which a volume names?\n" in answer.out
 
 
+def test_a_template_is_not_meant_by_the_name_of_another_one(ask: Ask) -> None:
+    templates = "".join(
+        f"  - {{metadata: {{name: {name}}}, spec: {{source: {{blank: {{}}}}, {_STORED}}}}}\n"
+        for name in ("web-root", "web-roots")
+    )
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {{}}}}\n"
+    volume = "      volumes: [{name: a, dataVolume: {name: web-roots}}]\n"
+    answer = ask("check", "-", stdin=f"{_VM}  dataVolumeTemplates:\n{templates}{machine}{volume}")
+    assert "\n  help: add a volume with dataVolume.name: web-root\n" in answer.out
+
+
 def test_access_modes_as_kubectl_prints_them_are_known(ask: Ask) -> None:
     stored = _STORED.replace("storage: {", "storage: {accessModes: [RWX], ", 1)
     template = f"{{metadata: {{name: a}}, spec: {{source: {{blank: {{}}}}, {stored}}}}}"

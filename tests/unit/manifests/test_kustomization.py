@@ -178,6 +178,15 @@ def test_a_folder_that_makes_the_configuration_of_a_plugin_is_refused(root: Path
     assert kustomization.reach(".", Limits(), allow_remote=False).diagnostics == []
 
 
+def test_of_a_folder_of_plugins_only_files_are_read_that_are_here(root: Path) -> None:
+    write(root / "made", "resources: [config.yaml, missing.yaml, pipe.yaml]\n")
+    write(root / "made", "kind: PrefixTransformer\n", "config.yaml")
+    os.mkfifo(root / "made/pipe.yaml")
+    write(root, "transformers: [made]\n")
+    others = kustomization.reach(".", Limits(), allow_remote=False).others
+    assert [os.path.normpath(file) for file in others] == ["made/config.yaml"]
+
+
 @pytest.mark.parametrize("key", ["resources", "transformers", "generators", "validators"])
 @pytest.mark.parametrize("mark", ["|", ">", "|+"])
 def test_a_block_that_ends_the_file_is_a_whole_entry(root: Path, key: str, mark: str) -> None:
