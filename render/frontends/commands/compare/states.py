@@ -25,7 +25,7 @@ from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
-from render.manifests.relevance import Scope, may_be_of_machine
+from render.manifests.relevance import Scope, is_of_machine, may_be_of_machine
 from render.manifests.repository import roots
 from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
@@ -439,6 +439,8 @@ def sides_of(
     locked = {
         name for side in loaded for name, state in side.items() if state.has_lock and not chosen
     }
+    if locked:
+        locked |= {name for sides in permutations(loaded) for name in _followed(locked, *sides)}
     before, after = (
         {
             name: _synced(state, is_locked=name in locked)._replace(
@@ -713,6 +715,24 @@ def _are_made_of(
     )
 
 
+def _followed(locked: Collection[str], side: Side, other: Side) -> set[str]:
+    """The inputs that have VMs in *other* alone, one of them of an input of *locked* that has VMs in *side* alone.
+
+    Its folder was renamed, with or without its lock.
+    """
+    here, beyond = ({name: _machines(each[name]) for name in each} for each in (side, other))
+    left = {ref for name in here if name in locked and not beyond.get(name) for ref in here[name]}
+    return {name for name in beyond if not here.get(name) and left & beyond[name]}
+
+
+def _machines(state: NamedState) -> set[ResourceRef]:
+    """What the VMs of *state*, and what makes some, are called in a cluster."""
+    return {
+        ref._replace(namespace=ref.namespace or state.namespace)
+        for ref in (from_body(body, 0).ref for body in state.objects if is_of_machine(body))
+    }
+
+
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
     """*state* as it is synced: a lock, in either state, means that VMs are rendered."""
     if not is_locked:
@@ -746,8 +766,10 @@ def _commits(top: str, revisions: _Revisions) -> tuple[str, str]:
     before, after = revisions.before, revisions.after
     if revisions.is_branch:
         head = _commit_id(top, after or "HEAD")
-        base = _commit_id(top, before) if before else _branched_off(top)
-        return git.merge_base(top, base, head), head if after else ""
+        if not before:
+            return git.merge_base(top, _branched_off(top), head), head if after else ""
+        _commit_id(top, before)
+        return git.merge_base(top, before, after or "HEAD"), head if after else ""
     base = _id(top, before) if before else _branched_off(top)
     return base, _id(top, after) if after else ""
 
@@ -855,7 +877,8 @@ def _branched_off(top: str) -> str:
         if git.is_object(top, f"{name}^{{commit}}"):
             return git.merge_base(top, name)
     git.require_commit(top)
-    cure = f"name a revision, or fetch that branch: {git.fetch_of(top, 'origin/main')}"
+    fetch = git.fetch_of(top, "main")
+    cure = "name a revision" + (f", or fetch that branch: {fetch}" if fetch else ", like HEAD")
     raise GitError("no default branch is known here", cure)
 
 
