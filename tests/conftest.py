@@ -3,6 +3,7 @@ import io
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -17,11 +18,27 @@ from tests.support.asking import Answer, Ask
 from tests.support.tools import required
 
 ROOT = Path(__file__).parents[1]
+IN_MEMORY = "/dev/shm"
 
 # A shell lets its jobs in the background ignore ctrl-C, and nohup a hang-up; so would do whatever the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(number, signal.SIG_DFL)
+
+
+def keep_in_memory() -> None:
+    """Have temporary folders in memory, unless the caller says where: a disk has its part in each of ten thousands.
+
+    Only where there is room (a run has less than 1 GiB at a time), and programs may be started from there.
+    """
+    if "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK | os.X_OK):
+        found = os.statvfs(IN_MEMORY)
+        if found.f_bavail * found.f_frsize >= 4 << 30 and not found.f_flag & os.ST_NOEXEC:
+            os.environ["TMPDIR"] = IN_MEMORY
+            tempfile.tempdir = None  # pytest has asked for it already
+
+
+keep_in_memory()
 
 # A rendering leaves no cycles behind: a fifth of its time went into looking for them.
 gc.set_threshold(50_000, 20, 50)
@@ -58,6 +75,7 @@ def has_answers(module: ModuleType | None) -> bool:
     return any(value is known for value in values for known in ANSWERS)
 
 
+@pytest.hookimpl(trylast=True)  # of those that are not left out: else the parts end elsewhere
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Recorded answers come last: they make a process large, and starting another program copies its page tables.
 

@@ -10,6 +10,7 @@ from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
+from render.model.nearest import is_slip
 from render.model.release import since, until
 from render.model.tree import Tree
 
@@ -78,7 +79,11 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
                 f"DataVolumeTemplate entry {fieldpath.text(field)} must be referenced in the VMI template's"
                 " 'volumes' list"
             )
-            cure = f"add a volume with dataVolume.name: {template['metadata']['name']}"
+            name = template["metadata"]["name"]
+            cure = f"add a volume with dataVolume.name: {name}"
+            near = next((other for other in sorted(used) if is_slip(name, other)), "")
+            if near:
+                cure = f"did you mean it by {near}, which a volume names?"
             yield Cause("data-volume-templates/used", field, text, cure, place=place)
 
 

@@ -8,6 +8,7 @@ from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, FixEdit, choice, remove, set_to
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.nearest import is_slip
 
 PATH_HELP = "write the whole path of a file, from / on, without . and .."
 
@@ -43,6 +44,12 @@ def boot_order(device: FieldPath, place: FieldPath) -> Cause:
 _NAMED = 3
 _COMPARED = 32
 """Names, so that many items without partners beside many others cost no more than their sum."""
+
+
+def misnamed(name: str, free: Iterable[str], otherwise: str) -> str:
+    """The cure for *name*, which nothing has: one of the *free* ones of which it is a slip, else *otherwise*."""
+    near = next((other for other in islice(free, _COMPARED) if is_slip(name, other)), "")
+    return f"did you mean {near}?" if near else otherwise
 
 
 def unpaired(

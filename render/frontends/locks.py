@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, at
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity, at
 from render.frontends.request.request import Request
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -16,6 +16,9 @@ from render.system import files
 from render.system.files import repository
 from render.yaml.reader import read
 
+_INDEX = 1 << 26
+"""Bytes of the index of a large repository."""
+_MOST_NAMES = 100
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
 
@@ -53,6 +56,62 @@ def choose(
         ),
         *half_merged.values(),
     ]
+
+
+def removed(folders: Iterable[str]) -> list[str]:
+    """Those of *folders* whose lock git has, and somebody removed without telling it.
+
+    The index has the names of files as they are: git is asked only where one of these is in it, and not here.
+    """
+    missing: dict[str, dict[str, str]] = {}
+    for folder in folders:
+        file = os.path.join(os.path.realpath(folder), LOCK)
+        if not os.path.lexists(file) and (top := repository(os.path.dirname(file))):
+            missing.setdefault(top, {})[os.path.relpath(file, top)] = folder
+    found = []
+    for top, names in missing.items():
+        index = os.path.join(top, ".git", "index")
+        data = files.read(index, index, _INDEX)
+        known = [name for name in names if isinstance(data, bytes) and os.fsencode(name) in data]
+        found += [names[name] for name in _removed(top, known[:_MOST_NAMES])]
+    return found
+
+
+def _removed(top: str, names: Sequence[str]) -> list[str]:
+    """Those files *names* of the repository *top* that git has, and that are not here; none where it does not say."""
+    if not names:
+        return []
+    from render.system import git
+
+    try:
+        return git.removed(top, names)
+    except git.GitError:
+        return []
+
+
+def tell_removed(inputs: Sequence[Documents], request: Request) -> None:
+    """Say of each lock of *inputs* that git has, and that is not here, that the VMs have no pins."""
+    if request.reading.lock or request.settings.pins == "ignore":
+        return
+    unpinned = {
+        loaded.folder: loaded
+        for loaded in inputs
+        if not counts_for(loaded) and any(from_body(d.body, 0).spec for d in loaded.documents)
+    }
+    for folder in removed(unpinned):
+        file = tidy(os.path.join(folder, LOCK))
+        found = codes.PIN_MISSING.at(
+            Location(file=file),
+            f"{file} was removed, and git has it: the VMs that it pins have each edit of what they name from now on",
+            help=f"{brought_back(file)}; if it is not wanted any more, git rm {file}",
+            severity=None if request.settings.pins == "require" else Severity.WARNING,
+        )
+        unpinned[folder].diagnostics.append(found)
+
+
+def brought_back(file: str) -> str:
+    """What brings the lock *file* back that git has."""
+    return f"git restore {file} brings it back"
 
 
 def counts_for(loaded: Documents) -> bool:

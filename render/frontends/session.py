@@ -204,7 +204,10 @@ def read_roots(
     how = reading_roots(request, standard_input())
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(request.reading.layout, request.reading.limits)
-    return laid_out(inputs, request)
+    found = laid_out(inputs, request)
+    if request.called.call.command == "check":
+        locks.tell_removed(found, request)
+    return found
 
 
 def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
@@ -240,20 +243,21 @@ def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     return found
 
 
-def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
+def leave_out_rendered(
+    inputs: Sequence[Documents],
+    namespace: str,
+    path: str = "",
+    kept: Collection["RenderedCopy"] = (),
+) -> None:
     """Take VMs out of *inputs* that we have rendered from others there: their stamps are true, and the source is read.
 
     With them go copies of other objects in the same file, or in the folder that ``build -o DIR/`` filled with them. A
-    stamp alone hides nothing. *namespace* is that of those which name none.
+    stamp alone hides nothing. *namespace* is that of those which name none; those *kept* stay, whose files are called
+    as seen from *path*.
     """
     stamped: dict[_Identity, list[_Placed]] = {}
     others: dict[_Identity, list[_Placed]] = {}
-    genuine = {
-        id(document.body)
-        for loaded in inputs
-        for document in loaded.documents
-        if stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
-    }
+    genuine = _genuine(inputs)
     if not genuine:
         return
     for loaded in inputs:
@@ -263,7 +267,13 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
             identity = resource.group, resource.kind, where, resource.name
             known = stamped if id(document.body) in genuine else others
             known.setdefault(identity, []).append((loaded, document))
-    rendered = [pair for identity, found in stamped.items() if identity in others for pair in found]
+    rendered = [
+        (loaded, document)
+        for identity, found in stamped.items()
+        if identity in others
+        for loaded, document in found
+        if not kept or _copy(document, path) not in kept
+    ]
     for loaded, document in (*rendered, *_printed_with(rendered, others.values())):
         loaded.remove(document)
     for loaded, document in rendered:
@@ -277,8 +287,24 @@ def leave_out_rendered(inputs: Sequence[Documents], namespace: str) -> None:
 
 #: What is counted of a VM that is left out, since it was rendered from another one.
 COPY = "rendered VM whose source is read too"
+#: The file of a rendered VM, and what it is called there.
+RenderedCopy = tuple[str, ResourceRef]
 _Identity = tuple[str, str, str, str]
 _Placed = tuple[Documents, Document]
+
+
+def _genuine(inputs: Iterable[Documents]) -> set[int]:
+    """The VMs of *inputs* that are what their stamps say was rendered, by the identity of their trees."""
+    return {
+        id(document.body)
+        for loaded in inputs
+        for document in loaded.documents
+        if stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
+    }
+
+
+def _copy(document: Document, path: str) -> RenderedCopy:
+    return os.path.relpath(document.origin.file, path), from_body(document.body, 0).ref
 
 
 def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]:

@@ -257,11 +257,12 @@ _NOTHING = LoadedKustomization([], [], b"", [])
 class KnownKustomizations:
     """What kustomizations say that were read already, and where paths lead: overlays share their bases."""
 
-    __slots__ = ("_loaded", "_resolved")
+    __slots__ = ("_loaded", "_resolved", "_targets")
 
     def __init__(self) -> None:
         self._loaded: dict[str, LoadedKustomization] = {}
         self._resolved: dict[str, str] = {}
+        self._targets: dict[tuple[str, str], str] = {}
 
     def load(self, file: str, limits: Limits) -> LoadedKustomization:
         """What the kustomization *file* says."""
@@ -274,6 +275,23 @@ class KnownKustomizations:
         if path not in self._resolved:
             self._resolved[path] = os.path.realpath(path)
         return self._resolved[path]
+
+    def target(self, folder: str, entry: str) -> str:
+        """The file or folder that *entry* in *folder* names, as kustomize finds it.
+
+        That is from the resolved folder, with dots taken away.
+        """
+        if (folder, entry) not in self._targets:
+            self._targets[folder, entry] = self._target(folder, entry)
+        return self._targets[folder, entry]
+
+    def _target(self, folder: str, entry: str) -> str:
+        as_called = os.path.normpath(os.path.join(folder, entry))
+        target = os.path.normpath(os.path.join(self.resolve(folder), entry))
+        if os.path.abspath(as_called) == target:  # no link on the way to the folder
+            return as_called
+        same = self.resolve(as_called) == self.resolve(target)
+        return as_called if same else os.path.relpath(target)
 
 
 def load(file: str, limits: Limits) -> LoadedKustomization:
@@ -560,7 +578,7 @@ class _KustomizationWalk:
                 self.reach.remotes.append(reference.entry)
             self._refuse(partial(_refusal, here, reference))
             return
-        target = here.target(reference.entry)
+        target = self.known.target(here.folder, reference.entry)
         if not self._is_inside(target):
             fault = outside(target)._replace(location=here.at(reference.path))
             self.reach.diagnostics.append(fault)
@@ -601,7 +619,8 @@ class _KustomizationWalk:
                             self.reach.diagnostics.append(
                                 fault._replace(location=here.at(path), related=())
                             )
-                self._look_at_plugin(here, path, here.target(entry), set())
+                target = self.known.target(here.folder, entry)
+                self._look_at_plugin(here, path, target, set())
 
     def _look_at_plugin(self, here: "_Here", path: FieldPath, target: str, seen: set[str]) -> None:
         """The same for the file or folder *target*, to which the entry at *path* leads."""
@@ -633,10 +652,13 @@ class _KustomizationWalk:
             making = sorted(k for k in document.body if _folded(k) not in GATHERING)
             if making:
                 self._refuse(partial(_unknown_configurations, here, path, file, making[0]))
-            below = _Here(file, folder, os.path.realpath(folder), b"", document)
             for reference in named:
-                if not is_remote(reference.entry):
-                    self._look_at_plugin(here, path, below.target(reference.entry), seen)
+                if is_remote(reference.entry):
+                    continue  # refused where all references are
+                target = self.known.target(folder, reference.entry)
+                if not os.path.isdir(target):  # its words count like those of one that is listed
+                    self.reach.others.append(target)
+                self._look_at_plugin(here, path, target, seen)
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
@@ -656,7 +678,8 @@ class _KustomizationWalk:
                 continue
             # Of others a path may be one of a field, and no file.
             is_file = text in named and not _is_inline(text)
-            for target in dict.fromkeys((here.target(text), here.target(_file_of(text)))):
+            called = (text, _file_of(text))
+            for target in dict.fromkeys(self.known.target(here.folder, name) for name in called):
                 is_there = os.path.exists(target) and not os.path.isdir(target)
                 if self._is_inside(target):
                     if is_there:
@@ -699,15 +722,6 @@ class _Here(NamedTuple):
     real: str
     data: bytes
     document: Document
-
-    def target(self, entry: str) -> str:
-        """The file or folder that *entry* names, as kustomize finds it: from the resolved folder, dots taken away."""
-        as_called = os.path.normpath(os.path.join(self.folder, entry))
-        target = os.path.normpath(os.path.join(self.real, entry))
-        if os.path.abspath(as_called) == target:  # no link on the way to the folder
-            return as_called
-        same = os.path.realpath(as_called) == os.path.realpath(target)
-        return as_called if same else os.path.relpath(target)
 
     def at(self, path: FieldPath) -> Location:
         """The place of *path*."""

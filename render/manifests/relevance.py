@@ -179,6 +179,26 @@ def is_parameter_of_tekton(body: Tree) -> bool:
     )
 
 
+def carries_machine(body: Tree) -> bool:
+    """Whether a whole VM stands in *body*, an object of others, of which their controllers may make one.
+
+    As a mapping or as a text: a ManifestWork, an Object of Crossplane, a ConfigMap. What its metadata says is no part
+    of it: examples, and what was applied last.
+    """
+    pending: list[object] = [value for key, value in body.items() if key != "metadata"]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if is_of_machine(value) and isinstance(value.get("spec"), dict):
+                return True
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, str) and may_be_whole_machine(value.encode("utf-8", "replace")):
+            return True
+    return False
+
+
 def limits(body: Tree) -> bool:
     """Whether *body* has a say in whether there is room for a pod."""
     group = text_at(body, "apiVersion").rpartition("/")[0]

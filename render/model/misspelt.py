@@ -15,6 +15,7 @@ _GROUPS = (
     f"clone.{KUBEVIRT}",
     f"snapshot.{KUBEVIRT}",
 )
+_SHORT = KUBEVIRT.partition(".")[0]
 #: So many letters are left out, added, replaced, or exchanged with the next.
 _SLIPS = 2
 _API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-z0-9.-]{1,40})/"""
@@ -35,6 +36,8 @@ def meant(group: str) -> str:
     """
     if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
         return ""
+    if group == _SHORT:
+        return KUBEVIRT
     return next((own for own in _GROUPS if is_near(group, own)), "")
 
 

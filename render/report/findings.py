@@ -39,6 +39,13 @@ _AT_THEIR_FIELDS = frozenset(
     )
 )
 _NO_SIZE, _SIZE = "cdi/size", ("resources", "requests", "storage")
+_NO_NETWORK, _NO_INTERFACE = (
+    "network/interface-without-network",
+    "network/network-without-interface",
+)
+_NOT_OF_PODS = "network/masquerade-pod"
+_MEANT = pattern(r"did you mean (\S+)\?$")
+_MISSED = pattern(r"'([^']*)' not found\.")
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY, _NO_VOLUME = "lacking", "memory/required", "disks/volume"
 _INDEX = pattern(r"\[\d+\]")
@@ -225,6 +232,10 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.check == _NO_NETWORK:
+        yield _NOT_OF_PODS, subject, diagnostic.location.path
+        if near := _MEANT.match(diagnostic.help):
+            yield _NO_INTERFACE, subject, near[1]
     elif diagnostic.check == _RUN_TWICE:
         yield codes.DEPRECATED_FIELD.number, subject, diagnostic.location.path
     elif diagnostic.code == codes.WRONG_TYPE.number:
@@ -261,6 +272,10 @@ def _caused(finding: Finding) -> object:
     path = (diagnostic.position or diagnostic.location).path
     if diagnostic.code in _AT_THEIR_FIELDS:
         return diagnostic.code, subject, path
+    if diagnostic.check == _NOT_OF_PODS:
+        return diagnostic.check, subject, diagnostic.location.path
+    if diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
+        return diagnostic.check, subject, missed[1]
     if diagnostic.check == _NO_SIZE:
         return _LACKING, subject, path[: -len(_SIZE)]
     if diagnostic.check in _LACKING_CHECKS:

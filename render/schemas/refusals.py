@@ -239,10 +239,22 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
     return Cause(MISSING_FIELD.slug, place, text, cure, fixes=(fix,))
 
 
+#: How kubectl prints what is written otherwise.
+_ACCESS_MODES = {
+    "ROX": "ReadOnlyMany",
+    "RWO": "ReadWriteOnce",
+    "RWOP": "ReadWriteOncePod",
+    "RWX": "ReadWriteMany",
+}
+
+
 def not_listed(value: str, values: tuple[str, ...], link: Link) -> Cause:
     """A string that is none of *values*."""
     text = f'got "{_short(value)}": {_dotted(link)} in body should be one of [{" ".join(values)}]'
-    fixes = respelled(path(link), value, values)
+    if (mode := _ACCESS_MODES.get(value)) in values:
+        fixes: tuple[Fix, ...] = (Fix(f"write {mode}", (set_to(path(link), mode),)),)
+    else:
+        fixes = respelled(path(link), value, values)
     cure = _meant(str(fixes[0].edits[0].value) if fixes else "")
     return Cause(INVALID_VALUE.slug, path(link), text, cure, fixes=fixes)
 

@@ -18,9 +18,12 @@ from render.system import files, processes
 from render.system.box import fence
 
 _MARKER = pattern(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
-#: No program that the repository's own configuration names is started.
+#: No program that the repository's own configuration names is started, and what git says is text.
 _SETTLED = (
     "-c", "core.quotePath=false", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}",
+    "-c", "i18n.logOutputEncoding=UTF-8", "-c", "color.ui=never",
+    "-c", f"diff.orderFile={os.devnull}", "-c", "log.showRoot=true",
+    "-c", "log.follow=false",
 )  # fmt: skip
 #: A folder that has what a bare repository has, among the files of another one, is no repository.
 _FOUND = ("-c", "safe.bareRepository=explicit")
@@ -499,7 +502,8 @@ def moved_from(folder: str, commit_id: str, path: str) -> str:
 def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
     """What files that git knows now were called at the commit, each with its name of today. Raises GitError."""
     words = ("-z", "--cached", "--find-renames", "--diff-filter=R", "--name-status", commit_id)
-    listed = os.fsdecode(run(top, "diff-index", *words)).split("\0")
+    printed = _run(top, ("diff-index", *words), around=_without_filters(top))
+    listed = os.fsdecode(printed).split("\0")
     return [*zip(listed[1::3], listed[2::3], strict=False)]
 
 
@@ -511,7 +515,8 @@ def changed_since(top: str, commit_id: str) -> list[str]:
 
     Of one that moved as it was, that is its name of today alone.
     """
-    listed = os.fsdecode(run(top, "diff-index", "-z", "--find-renames", "--name-status", commit_id))
+    compared = ("diff-index", "-z", "--find-renames", "--name-status", commit_id)
+    listed = os.fsdecode(_run(top, compared, around=_without_filters(top)))
     words = iter(listed.split("\0")[:-1])
     names: list[str] = []
     for status in words:
@@ -593,7 +598,16 @@ def remotes(folder: str) -> tuple[str, ...]:
 def is_edited(folder: str) -> bool:
     """Whether a file that git knows is another one in the work tree around *folder*. Raises GitError.
 
-    A repository names filters for its files, and they are what the configuration of the machine says: none is run.
+    No filter is run, see `_without_filters`.
+    """
+    words = ("status", "--porcelain", "--untracked-files=no")
+    return bool(_run(folder, words, around=_without_filters(folder), most=1))
+
+
+def _without_filters(folder: str) -> dict[str, str]:
+    """The variables by which git knows the repository around *folder* and runs no filter. Raises GitError.
+
+    A repository names filters for its files, and they are what the configuration says, be it that of the machine.
     """
     known: list[str] = []
     with contextlib.suppress(GitError):  # nobody has any
@@ -604,8 +618,7 @@ def is_edited(folder: str) -> bool:
     for number, key in enumerate(known, count):
         environ[f"GIT_CONFIG_KEY_{number}"] = key
         environ[f"GIT_CONFIG_VALUE_{number}"] = "false" if key.endswith(".required") else ""
-    words = ("status", "--porcelain", "--untracked-files=no")
-    return bool(_run(folder, words, around={**_around(folder), **environ}, most=1))
+    return {**_around(folder), **environ}
 
 
 def attributes(
@@ -635,6 +648,13 @@ def skipped(top: str) -> list[tuple[bytes, bytes, bytes]]:
             _, mode, id_, _ = about.split()
             found.append((mode, id_, name))
     return found
+
+
+def removed(top: str, names: Collection[str]) -> list[str]:
+    """Those files *names* of the repository *top* that git has, and the work tree has no longer. Raises GitError."""
+    words = (f":(literal){name}" for name in names)
+    listed = run(top, "ls-files", "--deleted", "-z", "--", *words, without=_OF_A_HOOK)
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
 def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:

@@ -19,6 +19,58 @@ box._confining = lambda *_: None
 from render.frontends.dispatch import main
 main()
 """
+#: Starts it with a git that no wall keeps from anything.
+UNFENCED = UNBOXED.replace("import box\n", "import box, git\ngit.fence = lambda: None\n")
+#: What may name a program in git's configuration.
+PROGRAMS = (
+    "alias.log",
+    "alias.rev-parse",
+    "core.alternateRefsCommand",
+    "core.askPass",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitProxy",
+    "core.pager",
+    "core.sshCommand",
+    "credential.helper",
+    "diff.external",
+    "diff.x.command",
+    "diff.x.textconv",
+    "filter.x.clean",
+    "filter.x.smudge",
+    "filter.y.process",
+    "gpg.openpgp.program",
+    "gpg.program",
+    "gpg.ssh.defaultKeyCommand",
+    "gpg.ssh.program",
+    "interactive.diffFilter",
+    "merge.x.driver",
+    "pager.log",
+    "remote.origin.uploadpack",
+    "tar.x.command",
+    "uploadpack.packObjectsHook",
+)
+#: What changes what git prints, or which repository and files it means.
+SETTINGS = {
+    "blame.ignoreRevsFile": "/x", "color.ui": "always", "core.abbrev": "4", "core.attributesFile": "../attributes",
+    "core.autocrlf": "true", "core.bare": "true", "core.ignoreCase": "true", "core.symlinks": "false",
+    "core.worktree": "/", "diff.context": "0", "diff.ignoreSubmodules": "all", "diff.mnemonicPrefix": "true",
+    "diff.noprefix": "true", "diff.orderFile": "../absent", "diff.relative": "true", "diff.renames": "copies",
+    "filter.x.required": "true", "format.pretty": "raw", "i18n.logOutputEncoding": "utf-16",
+    "log.abbrevCommit": "true", "log.date": "relative", "log.decorate": "full", "log.diffMerges": "on",
+    "log.follow": "true", "log.mailmap": "true", "log.showRoot": "false", "log.showSignature": "true",
+    "protocol.ext.allow": "always", "status.relativePaths": "false", "status.short": "true",
+    "transfer.hideRefs": "refs/heads",
+}  # fmt: skip
+COMMANDS = (
+    "check .",
+    "check --changed-since HEAD~1 .",
+    "diff HEAD~1..HEAD",
+    "diff",
+    "history web",
+    "show web --revision 1",
+    "pin --check",
+)
 #: Kustomizations beside a VM in `vm.yaml`; `link` leads to git's configuration.
 KUSTOMIZATIONS = [
     "configMapGenerator: [{name: a, files: [.git/config]}]",
@@ -150,3 +202,57 @@ def test_a_check_says_that_the_clone_is_shallow(tmp_path: Path) -> None:
     for since in (first, "main~1"):
         done = run("check", "--changed-since", since, ".", cwd=tmp_path / "near")
         assert "the clone is shallow: git fetch --unshallow" in done.stdout + done.stderr
+
+
+def signed(repository: Repository) -> None:
+    """Commit the index with what looks like a signature."""
+    tree, head = (
+        repository.git(*words).strip() for words in (["write-tree"], ["rev-parse", "HEAD"])
+    )
+    who = "a <a@example.com> 1700000000 +0000"
+    text = (
+        f"tree {tree}\nparent {head}\nauthor {who}\ncommitter {who}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n"
+        " aaaa\n -----END PGP SIGNATURE-----\n\nTwo\n"
+    )
+    commit = repository.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=text).strip()
+    repository.git("update-ref", "refs/heads/main", commit)
+
+
+def test_no_program_of_its_configuration_is_run(tmp_path: Path) -> None:
+    """Of a checkout that somebody else packed: not even where no wall would keep it from harm."""
+    repository = Repository(tmp_path / "fleet")
+
+    def answers() -> dict[str, tuple[int, str, str]]:
+        found = {}
+        for words in COMMANDS:
+            done = subprocess.run(
+                [sys.executable, "-c", UNFENCED, *words.split()],
+                cwd=repository.folder, env=environ(), capture_output=True, encoding="utf-8", check=False,
+            )  # fmt: skip
+            found[words] = done.returncode, done.stdout, done.stderr
+        return found
+
+    for size in ("u1.small", "u1.large"):
+        repository.write("vm.yaml", vm("web", instancetype=size))
+        repository.fine("pin")
+        repository.git("add", "--all")
+        if size == "u1.small":
+            repository.commit("One")
+    signed(repository)
+    before = answers()
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho x >> {tmp_path}/ran\ncat\n", encoding="utf-8")
+    program.chmod(0o755)
+    config = str(repository.folder / ".git/config")
+    for key, value in {**dict.fromkeys(PROGRAMS, str(program)), **SETTINGS}.items():
+        repository.git("config", "--file", config, key, value)
+    filters = "* filter=x diff=x merge=x\n*.yaml filter=y working-tree-encoding=UTF-16\n"
+    repository.write(".git/info/attributes", filters)
+    for hook in ("post-index-change", "reference-transaction", "fsmonitor-watchman"):
+        repository.write(f".git/hooks/{hook}", program.read_text(encoding="utf-8"))
+        (repository.folder / ".git/hooks" / hook).chmod(0o755)
+    os.utime(repository.folder / "vm.yaml", (1, 1))  # so that git looks into it
+    after = answers()
+    assert not (tmp_path / "ran").exists()
+    assert after == before
+    assert {status for status, _, _ in before.values()} == {0}

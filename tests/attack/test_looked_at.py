@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -48,6 +49,17 @@ IN_JSON = '{"apiVersion": "argoproj.io/v1alpha1", "path" : "c", "helm": {}}'
 IN_JSONNET = "1 VM file in Jsonnet"
 HIDDEN = "1 hidden VM file"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+
+
+def work(machine: str) -> str:
+    """An object of others in which a *machine* stands."""
+    name = (
+        "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: a}\n"
+    )
+    return f"{name}spec:\n  workload:\n    manifests:\n    -\n{indent(machine, '      ')}"
+
+
+CARRIED = "1 object of others with a VM in it"
 MASKED = {**CHART, "c/templates/x.yaml": f"# {{{{ if .Values.no }}}}\n{BAD}# {{{{ end }}}}\n"}
 AS_IT_IS = "1 Helm chart without a VM by default, 1 VM file of a chart that is applied as it is"
 SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
@@ -101,6 +113,9 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "masked in a chart below a directory": (
         {**MASKED, "a.yaml": application(".", ", directory: {recurse: true}")}, AS_IT_IS,
     ),
+    "in a ManifestWork": ({"x.yaml": work(BAD)}, CARRIED),
+    "in a ManifestWork of a kustomization": (listed(work(BAD)), CARRIED),
+    "in a text of a ConfigMap": ({"x.yaml": CONFIG_MAP + "data:\n  vm: |\n" + indent(BAD, "    ")}, CARRIED),
 }  # fmt: skip
 """What stands beside a good VM, and what is counted of it."""
 
@@ -129,6 +144,61 @@ def test_so_it_is_of_a_file_that_is_named(tmp_path: Path, text: str, words: str)
     put(tmp_path / "x.yaml", text)
     done = run("check", "x.yaml", cwd=tmp_path)
     assert f"not looked at: {words} (-v)" in done.stderr
+
+
+WORDS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: w}\ndata: {g: ku, h: Virtual}\n"
+PUT_TOGETHER = (
+    "apiVersion: builtin\nkind: ReplacementTransformer\nmetadata: {name: p}\nreplacements:\n"
+    "- source: {kind: ConfigMap, name: w, fieldPath: data.g}\n  targets:\n"
+    "  - {select: {name: bad}, fieldPaths: [apiVersion], options: {delimiter: be, index: 0}}\n"
+    "- source: {kind: ConfigMap, name: w, fieldPath: data.h}\n  targets:\n"
+    "  - {select: {name: bad}, fieldPaths: [kind], options: {delimiter: Mach, index: 0}}\n"
+)
+"""Makes a VM of what is called a FooMachine of xbevirt.io."""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "transformers/kustomization.yaml": "resources: [t.yaml]\n",
+            "transformers/t.yaml": PUT_TOGETHER,
+        },
+        {
+            "transformers/kustomization.yaml": "resources: [deeper]\n",
+            "transformers/deeper/kustomization.yaml": "resources: [t.yaml]\n",
+            "transformers/deeper/t.yaml": PUT_TOGETHER,
+        },
+    ],
+)
+def test_a_vm_that_a_folder_of_transformers_puts_together_is_one(
+    tmp_path: Path, kustomize: str, files: Mapping[str, str]
+) -> None:
+    """Nothing of it is called a VM anywhere."""
+    machine = BAD.replace("kubevirt.io", "xbevirt.io").replace("VirtualMachine", "FooMachine")
+    kustomization = "resources: [vm.yaml, words.yaml]\ntransformers: [transformers]\n"
+    put(tmp_path / "k/kustomization.yaml", kustomization)
+    put(tmp_path / "k/vm.yaml", machine)
+    put(tmp_path / "k/words.yaml", WORDS)
+    for file, text in files.items():
+        put(tmp_path / "k" / file, text)
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR420" in done.stdout
+
+
+def test_transformers_that_are_edited_themselves_are_counted(
+    tmp_path: Path, kustomize: str
+) -> None:
+    put(tmp_path / "good.yaml", GOOD)
+    put(tmp_path / "k/kustomization.yaml", "resources: [c.yaml]\ntransformers: [t]\n")
+    put(tmp_path / "k/c.yaml", CONFIG_MAP)
+    put(tmp_path / "k/t/kustomization.yaml", "resources: [t.yaml]\nnamePrefix: a-\n")
+    put(
+        tmp_path / "k/t/t.yaml",
+        "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\n",
+    )
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "not looked at: 1 kustomization with edited plugins (-v)" in done.stderr
 
 
 VISIBLE = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: 'ENC[AES256_GCM,data:a]'}\n"
@@ -162,3 +232,14 @@ def test_the_dry_source_of_a_hydrator_fills_in(tmp_path: Path, helm: str) -> Non
     put(tmp_path / "c/templates/x.yaml", BAD.replace("ide", "{{ .Values.bus }}"))
     done = run("check", ".", cwd=tmp_path, VIRT_RENDER_HELM=helm)
     assert "VR420" in done.stdout
+
+
+def test_a_reference_to_a_vm_and_an_example_in_metadata_are_no_vms(tmp_path: Path) -> None:
+    put(tmp_path / "good.yaml", GOOD)
+    target = "{apiVersion: kubevirt.io/v1, kind: VirtualMachinePool, name: a}"
+    put(
+        tmp_path / "x.yaml",
+        "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: a\n  annotations:\n"
+        f"    example: |\n{indent(BAD, '      ')}spec: {{scaleTargetRef: {target}}}\n",
+    )
+    assert "not looked at" not in run("check", ".", cwd=tmp_path).stderr

@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 
 from render.diagnostics.exits import Exit
+from render.frontends.commands.committed import locks
+from render.frontends.commands.committed.locks import LocksInGit, RepositoryPath
 from tests.support.cases import ROOT
 from tests.support.manifests import vm
 from tests.support.repository import LOCK, Repository
@@ -218,3 +220,22 @@ def test_a_vm_that_moves_to_and_fro_is_followed_so_often(repository: Repository)
         repository.git("mv", f"{old}/web.yaml", f"{new}/web.yaml")
         step(repository, f"Move {number}", "a", "b")
     assert "Move 35" in repository.fine("history", "web", "a")
+
+
+def test_each_overlay_of_one_name_is_followed(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together they have more moves than one may have."""
+    monkeypatch.setattr(locks, "_MOST_MOVES", 1)
+    write(repository, "a")
+    repository.fine("pin", "a")
+    text = (repository.folder / "a" / LOCK).read_text(encoding="utf-8")
+    for name in ("dev", "prod"):
+        repository.write(f"overlays/{name}/{LOCK}", f"# {name}\n{text}")
+    repository.commit("Pin")
+    repository.git("mv", "overlays", "apps")
+    repository.commit("Rename")
+    known = LocksInGit(RepositoryPath(str(repository.folder), ".", LOCK))
+    for name in ("dev", "prod"):
+        (move,) = known.followed("web", f"apps/{name}/{LOCK}").moves
+        assert move.before == f"overlays/{name}/{LOCK}"

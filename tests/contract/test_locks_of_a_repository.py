@@ -245,3 +245,35 @@ def test_a_shared_definition_that_a_pin_keeps_out_has_a_place(repository: Reposi
     own = type_of("own", namespace="vms", kind=NAMESPACED, cpus=4)
     repository.write("own.yaml", own)
     assert "own.yaml:6:1: warning VR608" in repository.run("check", ".").stdout
+
+
+def test_a_lock_that_git_has_and_nobody_else_is_told(tmp_path: Path) -> None:
+    """Only where it was removed behind the back of git: who removes it with git means it."""
+    repository = Repository(tmp_path / "repository")
+    repository.write(
+        "vms/web.yaml", vm("web", namespace="prod", instancetype="small", kind=NAMESPACED)
+    )
+    repository.write("vms/small.yaml", type_of("small", namespace="prod", kind=NAMESPACED))
+    assert "was removed" not in repository.fine("check")
+    repository.fine("pin")
+    repository.commit("pins")
+    repository.lock.unlink()
+    told = repository.run("check")
+    assert told.returncode == 0
+    assert told.stdout.startswith(
+        f"{LOCK}: warning VR606 pin-missing: {LOCK} was removed, and git has it"
+    )
+    assert f"\n  help: git restore {LOCK} brings it back;" in told.stdout
+    assert "error VR606" in repository.run("check", "--pins", "require").stdout
+    assert "was removed" not in repository.fine("check", "--pins", "ignore")
+    outdated = repository.run("pin", "--check").stderr
+    assert (
+        f"\n  help: {LOCK} was removed: git restore {LOCK} brings it back, and virt-render pin would"
+        in outdated
+    )
+    repository.git("rm", "--cached", "-q", LOCK)
+    assert "was removed" not in repository.fine("check")
+    assert (
+        "\n  help: run virt-render pin and commit the lock"
+        in repository.run("pin", "--check").stderr
+    )

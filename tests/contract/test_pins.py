@@ -525,6 +525,21 @@ def test_a_kustomization_is_pinned_to_what_folders_below_define(
     assert sockets(repository.fine("build", *words), "web") == 2
 
 
+def test_a_folder_is_pinned_to_what_the_repository_defines(tmp_path: Path) -> None:
+    """As `check` of the folder finds it; edits of it reach the VM when its pin is upgraded."""
+    repository = Repository(tmp_path / "repository")
+    repository.instancetype("small", folder="platform")
+    repository.vm("web", folder="apps/web")
+    assert "VR201" not in repository.run("check", "apps/web").stdout
+    assert "error VR610" in repository.run("pin", "--check", "apps/web").stderr
+    assert "new, instancetype small@" in repository.fine("pin", "apps/web")
+    assert [path.relative_to(repository.folder) for path in repository.folder.rglob(LOCK)] == [
+        Path("apps/web") / LOCK
+    ]
+    repository.instancetype("small", cpus=4, folder="platform")
+    assert "1 -> 2" in repository.fine("pin", "apps/web", "--upgrade", "web")
+
+
 REVISION = """\
 apiVersion: apps/v1
 kind: ControllerRevision

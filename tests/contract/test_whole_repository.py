@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import pytest
 
 from render.diagnostics.exits import Exit
 from render.frontends.dispatch import invoke
+from render.revisions import hashes
 from tests.support import manifests, process, surroundings
 from tests.support.calls import calls
 from tests.support.manifests import NAMESPACED, instancetype, vm
+from tests.support.repository import documents
 
 MANY = 20_000
 #: For each file; to parse a small one takes thousands.
@@ -438,6 +441,47 @@ def test_a_rendered_vm_that_changes_is_told(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["unseenBefore"] == {}
     done = process.run("diff", "--format", "json", "old", "old", cwd=tmp_path)
     assert json.loads(done.stdout)["unseen"] == {copy: 1}
+
+
+@pytest.mark.parametrize("is_stamp_true", [False, True])
+def test_a_rendered_vm_that_somebody_edits_says_so_itself(
+    tmp_path: Path,
+    is_stamp_true: bool,  # noqa: FBT001 - parametrized
+) -> None:
+    """Who applies the folder gets the edit, whatever its stamp says: it was a new VM, or the same."""
+    for state, size in (("old", "1Gi"), ("new", "2Gi")):
+        manifests.put(
+            tmp_path / state / "src/web.yaml", vm("web", namespace="prod", instancetype="small")
+        )
+        manifests.put(tmp_path / state / "src/small.yaml", instancetype())
+        done = process.run("build", "-q", "-o", "out/", "src", cwd=tmp_path / state)
+        assert done.returncode == 0
+        copy = tmp_path / state / "out/prod/virtualmachine-web.yaml"
+        text = copy.read_text(encoding="utf-8").replace("1Gi", size)
+        if is_stamp_true:
+            (document,) = documents(text)
+            stamp = hashes.rendered_hash(document["spec"])
+            text = re.sub(r"(rendered: )\S+", rf"\g<1>{stamp}", text)
+        manifests.put(copy, text)
+    for states, effects in (
+        (("old", "new"), {"restart": 1, "same": 1}),
+        (("old", "old"), {"same": 1}),
+    ):
+        done = process.run("diff", "--format", "json", *states, cwd=tmp_path)
+        counts = json.loads(done.stdout)["counts"]
+        assert {effect: count for effect, count in counts.items() if count} == effects
+    done = process.run("diff", "old", "new", cwd=tmp_path)
+    assert re.search(
+        r"1Gi -> 2Gi \(restart\)  new/out/prod/virtualmachine-web\.yaml:\d+", done.stdout
+    )
+    # What is rendered anew is told at its source.
+    manifests.put(tmp_path / "new/src/small.yaml", instancetype().replace("1Gi", "2Gi"))
+    shutil.rmtree(tmp_path / "new/out")
+    process.run("build", "-q", "-o", "out/", "src", cwd=tmp_path / "new")
+    assert (
+        "1 changed rendered VM whose source is read too"
+        in process.run("diff", "old", "new", cwd=tmp_path).stdout
+    )
 
 
 def test_rendered_vms_of_one_file_are_all_counted(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 
 from render.convert.hyperconverged.decoding import JSON_NAMES
+from render.diagnostics.secrets import MASK
 from render.model import tree
 from render.model.apimachinery.labels import MOST_ANNOTATIONS
 from render.model.fieldpath import FieldPath
@@ -42,7 +43,7 @@ class _MissingKeyError(PatchError):
 def parsed(text: str) -> list[Tree]:
     """The operations of the patch *text*; PatchError where it is none, or reaches beyond ``spec``.
 
-    Where no annotation may be as long it is not read.
+    Where no annotation may be as long it is not read. Values are not quoted: nobody knows what they hold.
     """
     if len(text) > MOST_ANNOTATIONS:
         raise PatchError(
@@ -62,9 +63,8 @@ def parsed(text: str) -> list[Tree]:
     for operation in operations:
         problem = _problem(operation)
         if problem:
-            literal = json.dumps(
-                operation, sort_keys=True, separators=(",", ":"), ensure_ascii=False
-            )
+            quoted = {**operation, "value": MASK} if "value" in operation else operation
+            literal = json.dumps(quoted, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             raise PatchError(f"invalid operation {literal}: {problem}")
     for operation in operations:
         if not operation["path"].startswith("/spec/"):

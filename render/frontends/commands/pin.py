@@ -22,14 +22,16 @@ from render.frontends.session import (
     below_unbuilt,
     fleet,
     is_repository,
+    read_roots,
     rendering,
     single,
     unless_unread,
     unread_texts,
+    with_neighbours,
     without_unclear,
 )
 from render.manifests import discover, kustomization
-from render.manifests.discover import tidy
+from render.manifests.discover import inside, tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
@@ -47,6 +49,7 @@ from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.lockfile import Lock
 from render.system import files
+from render.system.files import repository
 from render.system.streams import standard_input
 from render.yaml import writer
 from render.yaml.reader import read
@@ -80,18 +83,10 @@ def pin(request: Request, work: Work) -> Answer:
     if misused:
         return Answer(findings=_unreadable(everywhere), faults=misused)
     dump, faults = _dump(request, work)
-    adopted = [_adopted(target, dump) for target in targets]
-    everything = [upgrade] * len(targets)
-    told = ""
-    if (request.own["limit"] or request.own["percent"]) and not faults:
-        nothing: list[frozenset[str]] = [frozenset()] * len(targets)
-        before, after = (_locks(targets, vms, adopted, work) for vms in (nothing, everything))
-        first = choice.wave(before, after, request)
-        everything, told = first.vms, _told(first, request)
-    pinned = [
-        target._replace(pinned=result)
-        for target, result in zip(targets, _locks(targets, everything, adopted, work), strict=True)
-    ]
+    waves = bool(request.own["limit"] or request.own["percent"]) and not faults
+    pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
+    if any(map(_misses, pinned)) and _look_around(targets, request, work):
+        pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
     places = DefinitionPlaces()
     for target in pinned:
         found = [*target.part.diagnostics, *_found(target)]
@@ -99,6 +94,57 @@ def pin(request: Request, work: Work) -> Answer:
         target.part.is_rendered = True
     work.parts = [target.part for target in pinned]
     return _answer(_joined(pinned), faults, told, request, everywhere)
+
+
+def _decided(  # noqa: PLR0913 - what a run of the command has once
+    targets: Sequence[_PinTarget],
+    upgrade: frozenset[str],
+    dump: FleetPart | None,
+    request: Request,
+    work: Work,
+    *,
+    waves: bool,
+) -> tuple[list[_PinTarget], str]:
+    """*targets* with what their locks should say, and of an upgrade in *waves* which VMs this one has, in words."""
+    adopted = [_adopted(target, dump) for target in targets]
+    everything = [upgrade] * len(targets)
+    told = ""
+    if waves:
+        nothing: list[frozenset[str]] = [frozenset()] * len(targets)
+        before, after = (_locks(targets, vms, adopted, work) for vms in (nothing, everything))
+        first = choice.wave(before, after, request)
+        everything, told = first.vms, _told(first, request)
+    locked = _locks(targets, everything, adopted, work)
+    pairs = zip(targets, locked, strict=True)
+    return [target._replace(pinned=result) for target, result in pairs], told
+
+
+def _misses(target: _PinTarget) -> bool:
+    """Whether *target* misses what may stand elsewhere in the repository: what a VM names, or what a lock pins."""
+    return any(
+        fault.code == codes.OBJECT_GONE.number
+        or (fault.is_error and codes.CODES[fault.code].follows)
+        for fault in target.pinned.diagnostics
+    )
+
+
+def _look_around(targets: Sequence[_PinTarget], request: Request, work: Work) -> bool:
+    """Let *targets* have what their VMs find in all of the repository, as `check` does; whether there is more of it."""
+    from render.manifests.repository.neighbours import Neighbours
+
+    path = os.path.realpath(request.paths[0] if request.paths else ".")
+    top = repository(path)
+    if not top or top == path or "-" in request.paths:
+        return False
+    known = len(work.inputs)
+    others = read_roots([os.path.relpath(top)], request, work)
+    del work.inputs[known:]
+    inputs = [target.part.loaded for target in targets]
+    inputs += [loaded for loaded in others if not inside(os.path.realpath(loaded.folder), [path])]
+    neighbours = Neighbours(inputs, request.reading.layout.shared)
+    for target in targets:
+        target.part.request = with_neighbours(request, target.part.loaded, neighbours)
+    return True
 
 
 def _unreadable(parts: Iterable[FleetPart]) -> list[Finding]:
@@ -491,6 +537,8 @@ def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnos
     cure = "run virt-render pin and commit the lock"
     if "-" in request.paths:
         cure = f"pipe the same into virt-render pin --lock {target} - and commit the lock"
+    elif locks.removed([os.path.dirname(target) or os.curdir]):
+        cure = f"{target} was removed: {locks.brought_back(target)}, and virt-render pin would pin what is here now"
     expected = pinned.lock.pins or os.path.lexists(target)  # without VMs there need be no file
     same = pinned.lock.kubevirt == pinned.before  # another release may say it otherwise
     if expected and same and not pinned.moves and not _is_written(target, _text(pinned), request):

@@ -48,13 +48,12 @@ _Identity = tuple[str, ResourceRef]
 
 
 class Shared(NamedTuple):
-    """An object that VMs of other folders may mean, what it was read with, its index there, and the *names* in it."""
+    """An object that VMs of other folders may mean, what it was read with, and its index there."""
 
     document: Document
     identity: _Identity
     loaded: Documents
     index: int  # type: ignore[assignment] # nobody searches it as a tuple
-    names: frozenset[str]
 
 
 class _Called(NamedTuple):
@@ -64,11 +63,11 @@ class _Called(NamedTuple):
     identities: set[_Identity]
     names: set[str]
 
-    def add(self, shared: Shared) -> None:
-        """Take in *shared*, which is called so too."""
+    def add(self, shared: Shared, names: Iterable[str]) -> None:
+        """Take in *shared*, which is called so too, and the *names* in it."""
         self.objects.append(shared)
         self.identities.add(shared.identity)
-        self.names.update(shared.names)
+        self.names.update(names)
 
 
 class Neighbours:
@@ -104,17 +103,16 @@ class Neighbours:
         for loaded in inputs if len(inputs) > 1 else ():
             for index, document in enumerate(loaded.documents):
                 resource = from_body(document.body, 0)
-                kind = (resource.group, resource.kind)
                 if not resource.name or not self._is_allowed(document):
                     continue
-                names = frozenset(_named_by(resource))
-                shared = Shared(document, (resource.group, resource.ref), loaded, index, names)
+                shared = Shared(document, (resource.group, resource.ref), loaded, index)
                 if tells_release(resource):
                     self._settings.append(shared)
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.append(shared)
-                elif resource.group in _GROUPS or kind in _CLAIMS:
-                    self._by_name.setdefault(resource.name, _Called([], set(), set())).add(shared)
+                elif resource.group in _GROUPS or (resource.group, resource.kind) in _CLAIMS:
+                    called = self._by_name.setdefault(resource.name, _Called([], set(), set()))
+                    called.add(shared, _named_by(resource))
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
         """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""

@@ -242,16 +242,30 @@ class SourceIntake:
         if self.scope is not None:
             diagnostics, _ = relevance.of_kubevirt(diagnostics, output)
         self._tell(diagnostics, display_name, into)
+        if self.scope is not None and self.scope.drop:
+            self._name_carriers(documents, display_name, into)
         return self._counting(documents)
+
+    @staticmethod
+    def _name_carriers(documents: Iterable[Document], display_name: str, into: Documents) -> None:
+        """Count in *into* the objects of others in *display_name* in which VMs stand, among its *documents*."""
+        tekton = carriers = 0
+        for document in documents:
+            if relevance.concerns(document.body):
+                continue
+            if relevance.is_parameter_of_tekton(document.body):
+                tekton += 1
+            elif relevance.carries_machine(document.body):
+                carriers += 1
+        into.unseen.add("Tekton object with a VM in its parameters", display_name, number=tekton)
+        into.unseen.add("object of others with a VM in it", display_name, number=carriers)
 
     def _parse(self, data: bytes, display_name: str, into: Documents, *, named: bool) -> None:
         contents = self._read(data, display_name)
         documents, diagnostics = objects.sift(contents, data, display_name, named=named)
         if self.scope is not None and self.scope.drop:
             into.add(self._counting(documents))
-            tekton = sum(relevance.is_parameter_of_tekton(document.body) for document in documents)
-            what = "Tekton object with a VM in its parameters"
-            into.unseen.add(what, display_name, number=tekton)
+            self._name_carriers(documents, display_name, into)
         else:
             into.documents.extend(documents)
         is_nothing = display_name == STDIN and not documents  # whoever pipes it meant objects

@@ -364,8 +364,8 @@ def _is_reached(  # noqa: PLR0913 - what is asked about, where it is found, and 
     if what:
         into.unseen.add(what, top)
         note = skipped(top, why)
-        is_refused = reach.fetches and not intake.reading.allow_remote
-        into.unfilled[top, ""] = [reach.refused() if is_refused and reach.refused else note]
+        refused = None if intake.reading.allow_remote else reach.refused
+        into.unfilled[top, ""] = [refused() if refused else note]
         into.diagnostics.append(note)
     return False
 
@@ -383,6 +383,8 @@ def _unknown(
         return OF_ELSEWHERE, "it lists what is elsewhere"
     if reach.fetches and not allows_remote:
         return "kustomization with a remote patch or plugin", "it reads what is elsewhere"
+    if reach.refused and not allows_remote:
+        return "kustomization with edited plugins", "nobody knows what its plugins load"
     for is_meant, (what, program) in ((reach.inflates, OF_HELM), (reach.extended, OF_PLUGINS)):
         if is_meant:
             return what, f"kustomize would have to run {program} for it"

@@ -12,6 +12,7 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
     MEANINGS,
+    ErrorsOfChange,
     HolderEntry,
     ImpactText,
     MachineEntry,
@@ -69,9 +70,8 @@ def report(review: Review, style: ImpactStyle) -> str:
     every = entries(review.parts, every=True)
     machines = review.machines
     found = errors(review.parts)
-    shown = entries(review.parts)
-    faults, told = _faults(shown), _told(shown)
-    listed = [error for error in found.groups if not _is_told(error, told)]
+    affected = entries(review.parts)
+    faults = _faults(affected)
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
@@ -82,19 +82,14 @@ def report(review: Review, style: ImpactStyle) -> str:
         counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
         most={"found": _OPEN, "changes": VALUES, "places": _OPEN, "causes": _MOST_CAUSES},
-        new_errors=len(found.new),
-        errors=listed,
-        told=len(found.groups) - len(listed),
-        warnings=new_warnings(review.parts),
-        warned=warned(new_warnings(review.parts)),
-        errors_found=str(found),
+        found=_found(found, new_warnings(review.parts), affected),
         sentences=_sentences(review),
         without=without_rest(machines),
         unaffected=unaffected(machines),
         assumed=review.assumptions if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
-        causes=[*faults.values(), *_causes(shown)],
+        causes=[*faults.values(), *_causes(affected)],
         sums=[
             (word, _changed_first([(name, _totals(total)) for name, total in totals.items()]))
             for word, totals in (
@@ -109,6 +104,22 @@ def report(review: Review, style: ImpactStyle) -> str:
         holders_title=holders_title(holders(review.parts)),
         holders=[_holder(entry) for entry in holders(review.parts)],
     )
+
+
+def _found(
+    found: ErrorsOfChange, warnings: Sequence[RepeatedError], affected: Sequence[MachineEntry]
+) -> dict[str, Any]:
+    """The errors that no cause of the VMs *affected* tells, how many do, and the *warnings*."""
+    told = _told(affected)
+    listed = [error for error in found.groups if not _is_told(error, told)]
+    return {
+        "words": str(found),
+        "new": len(found.new),
+        "errors": listed,
+        "told": len(found.groups) - len(listed),
+        "warnings": warnings,
+        "warned": warned(warnings),
+    }
 
 
 def _sentences(review: Review) -> list[str]:

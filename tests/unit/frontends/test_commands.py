@@ -820,3 +820,55 @@ def test_a_definition_of_another_namespace_is_told_to_be_in_that(ask: Ask) -> No
         "\n  help: it is in namespace platform, and a VM finds those of its own: set metadata.namespace: prod there, "
         "or make it a VirtualMachineClusterInstancetype\n"
     ) in answer.out
+
+
+_CONNECTED = "devices: {interfaces: [{name: default, masquerade: {}}]}"
+
+
+@pytest.mark.parametrize(
+    ("domain", "spec", "help_"),
+    [
+        (_CONNECTED, "networks: [{name: defualt, pod: {}}]", "did you mean defualt?"),
+        (
+            f"devices: {_DISKS.replace('a,', 'root,')}",
+            "volumes: [{name: rot, emptyDisk: {capacity: 1Gi}}]",
+            "did you mean rot?",
+        ),
+        (
+            f"devices: {_DISKS}",
+            "volumes: [{name: b, emptyDisk: {capacity: 1Gi}}]",
+            "give the disk the name of a volume",
+        ),
+    ],
+)
+def test_a_slip_in_a_name_that_two_lists_share_is_one_finding(
+    ask: Ask, domain: str, spec: str, help_: str
+) -> None:
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, {domain}}}\n      {spec}\n"
+    answer = ask("check", "-", stdin=_VM + machine)
+    assert len(_firsts(answer.out)) == 1, answer.out
+    assert f"\n  help: {help_}" in answer.out
+
+
+def test_a_template_that_a_volume_means_by_another_name_is_told(ask: Ask) -> None:
+    template = f"{{metadata: {{name: web-root}}, spec: {{source: {{blank: {{}}}}, {_STORED}}}}}"
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {{}}}}\n"
+    volume = "      volumes: [{name: a, dataVolume: {name: web-rot}}]\n"
+    text = f"{_VM}  dataVolumeTemplates:\n  - {template}\n{machine}{volume}"
+    answer = ask("check", "-", stdin=text)
+    assert "\n  help: did you mean it by web-rot, which a volume names?\n" in answer.out
+
+
+def test_access_modes_as_kubectl_prints_them_are_known(ask: Ask) -> None:
+    stored = _STORED.replace("storage: {", "storage: {accessModes: [RWX], ", 1)
+    template = f"{{metadata: {{name: a}}, spec: {{source: {{blank: {{}}}}, {stored}}}}}"
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {{}}}}\n"
+    volume = "      volumes: [{name: a, dataVolume: {name: a}}]\n"
+    text = f"{_VM}  dataVolumeTemplates:\n  - {template}\n{machine}{volume}"
+    assert 'did you mean "ReadWriteMany"?' in ask("check", "-", stdin=text).out
+
+
+def test_a_group_without_its_ending_is_kubevirts(ask: Ask) -> None:
+    answer = ask("check", "-", stdin=_VM.replace("kubevirt.io/v1", "kubevirt/v1"))
+    assert "warning VR123 unknown-kind" in answer.out
+    assert "\n  help: write apiVersion: kubevirt.io/v1" in answer.out

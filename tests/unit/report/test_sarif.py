@@ -1,6 +1,7 @@
 """SARIF is what the standard allows: our own schema of the parts that we write, and the rules that no schema states."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from render.report import sarif
 from render.report.findings import find
 from render.report.places import Sources
 from render.report.summary import Tally
+from tests.support.asking import Ask
 from tests.support.cases import CASES, ROOT
+from tests.support.manifests import instancetype, put, vm
 
 SCHEMA = json.loads((ROOT / "tests" / "support" / "sarif.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -93,11 +96,32 @@ def test_files_are_relative_references(file: str, uri: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(CASES)))
 def test_every_case(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
 ) -> None:
-    monkeypatch.chdir(folder)
+    """In a repository of its own: what a case misses would be looked for in all of ours, file by file."""
+    shutil.copytree(folder / "input", tmp_path / "input", symlinks=True)
+    put(tmp_path / ".git" / "HEAD", "ref: refs/heads/main\n")
+    monkeypatch.chdir(tmp_path)
     execute(Call("check", ("input",), {"--format": "sarif"}), {})
     assert checked(capfdbinary.readouterr().out.decode())["results"] is not None
+
+
+def test_what_a_folder_misses_and_the_repository_has(ask: Ask) -> None:
+    """The help of a result names it; what is wrong elsewhere is none of the results."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": instancetype("small"),
+        "platform/bad.yaml": vm("bad", instancetype="gone"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype="smal"),
+    }
+    run = checked(ask("check", "prod", "--format", "sarif", files=files).out)
+    (result,) = run["results"]
+    assert result["ruleId"] == "VR201"
+    assert "platform/small.yaml" in result["message"]["text"]
 
 
 def test_a_check_is_a_property_below_the_rule() -> None:

@@ -94,12 +94,16 @@ def _interface(subject: Subject, index: int, order: int, used: _Orders) -> Itera
 
 def _no_volume(subject: Subject, index: int, disk: Tree, free: Iterable[str]) -> Cause:
     """That *disk* has no volume; *free* are the volumes that no disk of the author names."""
+    name, cure = (
+        disk.get("name", ""),
+        "give the disk the name of a volume, or add a volume of that name",
+    )
     return Cause(
         "disks/volume",
         subject.at(*_DISKS, index, "name"),
-        f"{subject.text(*_DISKS, index, 'Name')} '{disk.get('name', '')}' not found.",
-        "give the disk the name of a volume, or add a volume of that name",
-        fixes=faults.unpaired(subject.at(*_DISKS, index), disk.get("name", ""), free, "disk"),
+        f"{subject.text(*_DISKS, index, 'Name')} '{name}' not found.",
+        faults.misnamed(name, free, cure),
+        fixes=faults.unpaired(subject.at(*_DISKS, index), name, free, "disk"),
     )
 
 

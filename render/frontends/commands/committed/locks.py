@@ -5,7 +5,6 @@ take a VM of that name, as git itself follows the file.
 """
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -104,7 +103,7 @@ class _Turns(NamedTuple):
 
 
 _MOST_MOVES = 100
-"""How often a VM is followed to where it was before: each time all before that is read again."""
+"""How often a VM is followed from a lock to where it was before: each time all before that is read again."""
 
 
 class LocksInGit:
@@ -114,7 +113,8 @@ class LocksInGit:
         self._own = own
         self._histories: dict[str, LockHistory] = {}
         self._turns_of: dict[tuple[str, str], _Turns] = {}
-        self._followed: Counter[str] = Counter()
+        self._pasts: dict[tuple[str, str], VMHistory] = {}
+        self._moves_left = 0
 
     def at(self, lock: str) -> LockHistory:
         """The history of the *lock*, as seen from the top. Raises GitError."""
@@ -135,8 +135,15 @@ class LocksInGit:
             and not os.path.lexists(os.path.join(self._own.top, name))
         )
 
-    def followed(self, vm: str, lock: str, until: str = "") -> VMHistory:
-        """The history of *vm* in the *lock* and where it was before; *until*: up to that commit. Raises GitError."""
+    def followed(self, vm: str, lock: str) -> VMHistory:
+        """The history of *vm* in the *lock* and where it was before. Raises GitError."""
+        if (vm, lock) not in self._pasts:
+            self._moves_left = _MOST_MOVES
+            self._pasts[vm, lock] = self._past(vm, lock)
+        return self._pasts[vm, lock]
+
+    def _past(self, vm: str, lock: str, until: str = "") -> VMHistory:
+        """That history, *until* a commit of that id; nobody else has it, as what goes on with it changes it."""
         known = VMHistory([], [])
         at: dict[str, EditRevision] = {}
         place = self.at(lock).place
@@ -151,9 +158,9 @@ class LocksInGit:
                 if _is_end(commit, above):
                     above[0].removals.append(commit)
             else:
-                is_begun = not above and self._followed[vm] < _MOST_MOVES
+                is_begun = not above and self._moves_left > 0
                 if is_begun and (former := self._came_from(vm, lock, commit.id)):
-                    self._followed[vm] += 1
+                    self._moves_left -= 1
                     known = self._moved(vm, LockMove(commit, former, lock), known)
                     above = known.edits[-1:]
                 at[commit.id] = _edit(pin, above, known.edits)
@@ -164,7 +171,7 @@ class LocksInGit:
 
     def _moved(self, vm: str, move: LockMove, known: VMHistory) -> VMHistory:
         """The history of *vm* with the *move*, behind what is *known*; the last one is where it was before."""
-        edits, moves = self.followed(vm, move.before, until=move.commit.id)
+        edits, moves = self._past(vm, move.before, until=move.commit.id)
         ends = ((edit, end) for edit in edits for end in edit.removals if end.id == move.commit.id)
         ended, end = next(ends, (None, None))
         if ended is None or end is None:  # a merge has it from another side

@@ -14,13 +14,20 @@ from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
 from render.frontends.commands import snapshots
+from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
 from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
-from render.frontends.session import include, leave_out_rendered, reading, settings_for
+from render.frontends.session import (
+    RenderedCopy,
+    include,
+    leave_out_rendered,
+    reading,
+    settings_for,
+)
 from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
@@ -209,8 +216,19 @@ class _LoadedSide(NamedTuple):
                 os.path.relpath(folder, self.path) for folder in chain(folders, absent) if folder
             }
 
-    def side(self, known: Collection[str], cluster: "ClusterOption") -> Side:
-        """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself."""
+    def objects(self) -> Iterator[tuple[str, Tree]]:
+        """The objects of all inputs, each with its file, seen from the path."""
+        for loaded in self.inputs:
+            for document in loaded.documents:
+                yield os.path.relpath(document.origin.file, self.path), document.body
+
+    def side(
+        self, known: Collection[str], cluster: "ClusterOption", copies: Collection[RenderedCopy]
+    ) -> Side:
+        """The states of what was read in a *cluster*, of which the folders *known* are applied each by itself.
+
+        *copies*: the rendered VMs that are compared, too.
+        """
         with contextlib.chdir(self.folder):
             folders = [os.path.normpath(os.path.join(self.path, folder)) for folder in known]
             parts = [
@@ -222,7 +240,7 @@ class _LoadedSide(NamedTuple):
                     else roots.parted(loaded, roots.within(loaded, folders))
                 )
             ]
-            leave_out_rendered(parts, self.request.settings.namespace)
+            leave_out_rendered(parts, self.request.settings.namespace, self.path, copies)
             neighbours = Neighbours([*parts, *self.around], self.request.reading.layout.shared)
             for part in parts:
                 include(part, self.request, neighbours)
@@ -423,8 +441,9 @@ def sides_of(
     read, torn = _read_both(_placed(request, clusters, trees))
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
+    copies = edited(*(loaded_side.objects() for loaded_side in read))
     loaded = [
-        loaded_side.side(known, cluster)
+        loaded_side.side(known, cluster, copies)
         for loaded_side, cluster in zip(read, clusters, strict=True)
     ]
     for (loaded_side, side), others in permutations(zip(read, loaded, strict=True)):

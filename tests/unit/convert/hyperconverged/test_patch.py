@@ -80,6 +80,13 @@ def test_what_does_not_fit(operation: dict[str, Any], message: str) -> None:
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("operation", [op("Add", "/spec/a"), {"op": "add"}])
+def test_a_value_is_not_quoted(operation: dict[str, Any]) -> None:
+    with pytest.raises(PatchError, match="invalid operation") as error:
+        patched({**operation, "value": {"password": "hunter2"}})
+    assert "hunter2" not in str(error.value)
+
+
 def test_copies_of_copies_end_where_no_api_server_takes_them() -> None:
     copies = [
         {"op": "copy", "from": "/spec", "path": f"/spec/copy{number}"} for number in range(40)
