@@ -122,7 +122,8 @@ class MachineImpact(NamedTuple):
     that comes, or stood that goes. *lacking*: the definitions that the change deletes, for want of which the VM is
     refused, fails or cannot be rendered. *configured*: of a VM of which nothing else changes, the settings of the
     cluster that do. *redefined*: the fields of edited definitions for which a VM is refused, fails or cannot be
-    rendered, where none of *changes* names them.
+    rendered, where none of *changes* names them. *named*: the instancetype that each state asks for, of a VM that one
+    of them cannot render; nothing where that asks for none.
     """
 
     resource: ResourceRef
@@ -144,6 +145,7 @@ class MachineImpact(NamedTuple):
     configured: tuple[ChangeSource, ...] = ()
     redefined: tuple[ChangeSource, ...] = ()
     unpinned: tuple[str, ...] = ()
+    named: tuple[str, str] = ("", "")
 
 
 class HolderImpact(NamedTuple):

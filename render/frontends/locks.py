@@ -1,5 +1,6 @@
 """The revision lock as a file: which one counts, and what git left in it."""
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,6 +113,28 @@ def tell_removed(inputs: Sequence[Documents], request: Request) -> None:
 def brought_back(file: str) -> str:
     """What brings the lock *file* back that git has."""
     return f"git restore {file} brings it back"
+
+
+def ignored(names: Iterable[str]) -> dict[str, Diagnostic]:
+    """Of those locks *names* that git ignores, there or not, that nobody gets them with the repository."""
+    from render.system import git
+
+    by_folder: dict[str, dict[str, str]] = {}
+    for name in names:
+        file = os.path.realpath(name)
+        if top := repository(os.path.dirname(file)):
+            by_folder.setdefault(top, {})[file] = name
+    found = {}
+    for top, known in by_folder.items():
+        with contextlib.suppress(git.GitError):
+            for file, rule in git.ignoring(top, known).items():
+                found[known[file]] = codes.PIN_MISSING.at(
+                    Location(file=known[file]),
+                    f"git ignores {known[file]} ({rule}): who has the repository from git has no pins",
+                    help=f"take the pattern out, or add the lock by force: git add -f {known[file]}",
+                    severity=Severity.WARNING,
+                )
+    return found
 
 
 def counts_for(loaded: Documents) -> bool:

@@ -15,7 +15,7 @@ from render.system import signals
 from render.system.streams import PRINTED
 
 if TYPE_CHECKING:
-    from render.system.box import Walls
+    from render.system.programs.box import Walls
 
 _STDERR = 2
 _PATIENCE = 1.0  # seconds before there is anything to say

@@ -62,8 +62,9 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 
 
 def _type(wanted: Any, value: Any, _schema: Schema) -> int:
-    names = [wanted] if isinstance(wanted, str) else wanted
-    return 0 if any(_TYPES[name](value) for name in names) else _ERROR
+    if isinstance(wanted, str):  # as most are
+        return 0 if _TYPES[wanted](value) else _ERROR
+    return 0 if any(_TYPES[name](value) for name in wanted) else _ERROR
 
 
 def _enum(wanted: Any, value: Any, _schema: Schema) -> int:

@@ -57,7 +57,9 @@ def check_matchers(machine: Machine) -> None:
             causes[0].path,
             ", ".join(cause.message for cause in causes),
             *(Related(cause.message, at(machine.resource, cause.path)) for cause in causes[1:]),
-            help="a matcher has a name (and perhaps a kind), or inferFromVolume alone",
+            help="write Reject or Ignore"
+            if causes[0].path[-1] == "inferFromVolumeFailurePolicy"
+            else "a matcher has a name (and perhaps a kind), or inferFromVolume alone",
         )
 
 

@@ -13,14 +13,14 @@ from render.manifests.kustomization import Reach
 from render.model.hints import TYPE_CHECKING, Final
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.box import Boxes, MissingWallError
+from render.system.programs.box import Boxes, MissingWallError
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
-    from render.system.box import Allowance, Box, Boxes, Walls
-    from render.system.processes import Steps, Task
+    from render.system.programs.box import Allowance, Box, Boxes, Walls
+    from render.system.programs.processes import Steps, Task
 
 WALLS: "set[Walls]" = set()
 """Which walls stood around what this process has started: an answer a way in which that went."""

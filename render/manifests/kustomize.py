@@ -14,16 +14,17 @@ from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
-from render.system import files, processes
-from render.system.box import Allowance
-from render.system.processes import Task
+from render.system import files
+from render.system.programs import processes
+from render.system.programs.box import Allowance
+from render.system.programs.processes import Task
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
     from render.manifests.blame import failures
-    from render.system.processes import Steps
+    from render.system.programs.processes import Steps
 
 SECONDS = 600
 _OWN = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")

@@ -27,6 +27,7 @@ _LACKING_CHECKS = (
     "cloud-init/no-source",
     "data-volume-templates/name",
     "network/multus-name",
+    "network/source",
     "volumes/one-source",
 )
 _AT_THEIR_FIELDS = frozenset(
@@ -47,7 +48,9 @@ _NOT_OF_PODS = "network/masquerade-pod"
 _MEANT = pattern(r"did you mean (\S+)\?$")
 _MISSED = pattern(r"'([^']*)' not found\.")
 _RUN_TWICE = "run-strategy/one"
-_LACKING, _NO_MEMORY, _NO_VOLUME = "lacking", "memory/required", "disks/volume"
+_LACKING, _NO_MEMORY = "lacking", "memory/required"
+#: What is said of a VM where one of these fields is elsewhere.
+_WITHOUT = {"networks": _NO_NETWORK, "runStrategy": _RUN_TWICE, "volumes": "disks/volume"}
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -211,12 +214,15 @@ def folded(listed: Sequence[Group]) -> list[Group]:
         for finding in (group.first, *group.others):
             for caused in _causes(finding):
                 causes.setdefault(caused, index)
+    over: list[int] = []
+    for index, group in enumerate(listed):
+        found = {causes.get(_caused(each), index) for each in (group.first, *group.others)}
+        over.append(found.pop() if len(found) == 1 else index)
     below: dict[int, list[Finding]] = {}
     kept: list[tuple[int, Group]] = []
     for index, group in enumerate(listed):
-        found = {causes.get(_caused(each), index) for each in (group.first, *group.others)}
-        cause = found.pop() if len(found) == 1 else index
-        if cause == index:
+        cause = over[over[index]]  # what follows of what follows stands with that
+        if cause == index or over[cause] != cause:
             kept.append((index, group))
         else:
             below.setdefault(cause, []).append(group.first)
@@ -253,8 +259,9 @@ def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
         yield _LACKING, subject, path[:end]
     if _gives_memory(path):
         yield _NO_MEMORY, subject
-    if path[-1] == "volumes":
-        yield _NO_VOLUME, subject
+    check = _WITHOUT.get(str(path[-1]))
+    if check:
+        yield check, subject
 
 
 def _gives_memory(path: FieldPath) -> bool:

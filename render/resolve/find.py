@@ -17,7 +17,7 @@ from render.diagnostics.fix import Fix, choice, respelled, set_to
 from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
-from render.model.kinds import KindClass
+from render.model.kinds import INSTANCETYPE, PREFERENCE, KindClass
 from render.model.misspelt import is_near
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
@@ -230,6 +230,11 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
         return (
             f"there is {', '.join(elsewhere)}: set {kind_class.word}.kind or the namespace to match"
         )
+    other = PREFERENCE if kind_class is INSTANCETYPE else INSTANCETYPE
+    is_other = catalogue.named(wanted.name, (other.namespaced, other.cluster))
+    if is_other or (other.cluster, wanted.name) in catalogue.bundled:
+        kind = is_other[0].kind if is_other else other.cluster
+        return f"{wanted.name} is a {kind}: name it in spec.{other.word}"
     where = f"namespace {wanted.namespace}" if wanted.namespace else "the input"
     known = catalogue.known(wanted.kind, wanted.namespace)
     meant = _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"

@@ -18,6 +18,11 @@ from render.schemas import refusals
 Misfits = Callable[[Any, str], list[Cause]]
 """What speaks against a value of a Go type."""
 
+_NAMING = frozenset(
+    ("kubevirt.DataVolumeSource", "kubevirt.InstancetypeMatcher", "kubevirt.PreferenceMatcher")
+)
+_OF_OBJECTS = ("apiVersion", "namespace")
+"""What an object says of itself is not what is meant where something names another."""
 _MOST = 3
 """Of more places none is worth a word."""
 _NEAR = 2
@@ -43,10 +48,7 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     key, value = str(cause.path[-1]), tree.get(body, *cause.path)
     holders = list(_holders(type_name, cause.path[:-1], release))
     holder = holders[-1][1]
-    known_otherwise = refusals.OTHERWISE_CALLED.get((holder, key), "") in types.fields(
-        holder, release
-    )
-    if value is None or known_otherwise or refusals.not_known_here(holder, key):
+    if value is None or _is_told_by_name(holder, key, release):
         return cause
     near = next((fix.edits[0].value for fix in cause.fixes if _is_rename(fix)), "")
     places = list(_places(key, holders, release))
@@ -71,6 +73,14 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     if not fixes and len(nearest) == 1 and not _is_free(body, nearest[0].path):
         cure += ", where something else is"
     return cause._replace(help=cure, fixes=fixes)
+
+
+def _is_told_by_name(holder: str, key: str, release: Version) -> bool:
+    """Whether what is said of a field *key* of a *holder* comes of its name alone, wherever else there is one."""
+    if holder in _NAMING and key in _OF_OBJECTS:
+        return True
+    called = refusals.OTHERWISE_CALLED.get((holder, key), "")
+    return called in types.fields(holder, release) or bool(refusals.not_known_here(holder, key))
 
 
 def awaiting(causes: Sequence[Cause]) -> list[Cause]:

@@ -84,6 +84,8 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
     if called in known:
         fixes: tuple[Fix, ...] = (Fix(f"call it {called}", (rename(place, called),)),)
         return Cause(UNKNOWN_FIELD.slug, place, text, _meant(called), fixes=fixes)
+    if key == "namespace":  # no slip for a name: what is named so is in the namespace of the VM
+        known = [name for name in known if name != "name"]
     near, fixes = misnamed(place, () if lost else known)
     return Cause(UNKNOWN_FIELD.slug, place, text, lost or _meant(near), fixes=fixes)
 
@@ -91,6 +93,7 @@ def unknown(key: Any, link: Link, known: Collection[str], type_name: str) -> Cau
 #: What a type calls otherwise than its neighbours do, or Kubernetes: no letters tell that.
 OTHERWISE_CALLED = {
     ("instancetype.CPUInstancetype", "cores"): "guest",
+    ("kubevirt.AccessCredentialSecretSource", "name"): "secretName",
     ("kubevirt.ContainerDiskSource", "url"): "image",
     ("kubevirt.DataVolumeSource", "claimName"): "name",
     ("kubevirt.EmptyDiskSource", "size"): "capacity",
@@ -99,6 +102,7 @@ OTHERWISE_CALLED = {
     ("kubevirt.PersistentVolumeClaimVolumeSource", "name"): "claimName",
     ("kubevirt.SecretVolumeSource", "name"): "secretName",
     ("kubevirt.ServiceAccountVolumeSource", "name"): "serviceAccountName",
+    ("kubevirt.Volume", "pvc"): "persistentVolumeClaim",
 }
 
 
@@ -154,6 +158,7 @@ _FORMS = {
     "dataVolume": "{name: NAME}", "disk": "{bus: virtio}", "instancetype": "{name: NAME}", "memory": "{guest: 2Gi}",
     "multus": "{networkName: NAME}", "persistentVolumeClaim": "{claimName: NAME}", "pod": "{}",
     "masquerade": "{}", "bridge": "{}", "sriov": "{}", "preference": "{name: NAME}", "rng": "{}",
+    "secretRef": "{name: NAME}",
 }  # fmt: skip
 #: The same by the type of the field, where its name says less; none where no value alone is to be made of it.
 _FORMS_OF_TYPES = {
@@ -161,12 +166,17 @@ _FORMS_OF_TYPES = {
     "instancetype.CPUPreferences": "",
     "kubevirt.Bootloader": "{efi: {}}",
     "kubevirt.Machine": "{type: q35}",
+    "kubevirt.SSHPublicKeyAccessCredentialPropagationMethod": "{noCloud: {}}",
+    "kubevirt.UserPasswordAccessCredentialPropagationMethod": "{qemuGuestAgent: {}}",
 }
 _EMPTY = "{}"
 _RUN_STRATEGY = "runStrategy"
 _NOTATIONS = {
     "array": "write a list: each of its items begins with '- '",
+    "boolean": "write true or false",
+    "integer": "write a whole number",
     "object": "write a mapping: its fields in lines of their own, indented below it",
+    "string": "write a text: in quotes, or its lines indented below `|`",
 }
 
 

@@ -1,1 +1,1 @@
-"""What the operating system does for us: files whole or not at all, processes, signals, streams, git."""
+"""What the operating system does for us: files whole or not at all, signals, streams, git, other programs."""

@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.system import git, processes
+from render.system import git
 from render.system.files import LISTING, is_checkout, repository
 from render.system.git import GitError
+from render.system.programs import processes
 
 _LINK, _EXECUTABLE, _REGULAR = b"120000", b"100755", b"100644"
 _CLOSED = b"100000"

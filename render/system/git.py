@@ -14,8 +14,9 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.regex import pattern
-from render.system import files, processes
-from render.system.box import fence
+from render.system import files
+from render.system.programs import processes
+from render.system.programs.box import fence
 
 _MARKER = pattern(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started, and what git says is text.
@@ -55,6 +56,8 @@ _COUNT = "GIT_CONFIG_COUNT"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 SUBMODULE = b"160000"
+#: What ``git check-ignore --verbose`` says of a path: the file, line and text of the pattern, and the path.
+_FIELDS = 4
 #: What it may take: a repository may be packed so that a little of it unfolds to much.
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 #: What to do about a name that nothing has.
@@ -573,6 +576,19 @@ def would_ignore(folder: str, paths: Collection[str]) -> frozenset[str]:
     words = ("check-ignore", "-z", "--stdin")
     listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
     return frozenset(os.fsdecode(name).rstrip("/") for name in listed if name)
+
+
+def ignoring(folder: str, paths: Collection[str]) -> dict[str, str]:
+    """Those of the resolved *paths* of the repository around *folder* that git ignores, and where the pattern stands.
+
+    As ``FILE:LINE: PATTERN``. Raises GitError.
+    """
+    names = b"".join(os.fsencode(f"{path}\0") for path in paths)
+    words = ("check-ignore", "--verbose", "-z", "--stdin")
+    listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
+    fields = [os.fsdecode(field) for field in listed[:-1]]
+    told = zip(*(fields[start::_FIELDS] for start in range(_FIELDS)), strict=True)
+    return {path: f"{source}:{line}: {rule}" for source, line, rule, path in told}
 
 
 def _special_patterns(folder: str) -> str:

@@ -13,10 +13,11 @@ import pytest
 from render.manifests import kustomize as module
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import Reach
-from render.system import box as walls_of
-from render.system import processes, processors
-from render.system.box import Allowance, Boxes, Wall, Walls
-from render.system.processes import run as run_program
+from render.system import processors
+from render.system.programs import box as walls_of
+from render.system.programs import processes
+from render.system.programs.box import Allowance, Boxes, Wall, Walls
+from render.system.programs.processes import run as run_program
 from render.yaml.budget import Limits
 from tests.support import probe
 from tests.support.cases import ROOT

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from render.frontends.dispatch import invoke
-from render.system import git, seccomp
+from render.system import git
+from render.system.programs import seccomp
 from tests.robustness.test_history import stub
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm

@@ -14,7 +14,7 @@ from tests.support.repository import Repository
 CANARY = "hunter2canary"
 #: Starts virt-render with a box that has no wall, as where the kernel forbids all of them.
 UNBOXED = """
-from render.system import box
+from render.system.programs import box
 box._confining = lambda *_: None
 from render.frontends.dispatch import main
 main()

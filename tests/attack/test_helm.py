@@ -46,7 +46,7 @@ def chart(folder: Path, schema: str) -> None:
 @pytest.fixture(autouse=True)
 def _no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the kernel forbids them."""
-    monkeypatch.setattr("render.system.box._confining", lambda *_: None)
+    monkeypatch.setattr("render.system.programs.box._confining", lambda *_: None)
 
 
 @pytest.mark.parametrize("reference", REFERENCES)

@@ -12,10 +12,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from render.system import box as walls_of
-from render.system import processes
-from render.system.box import Allowance, Box, Boxes
-from render.system.processes import Steps, Task
+from render.system.programs import box as walls_of
+from render.system.programs import processes
+from render.system.programs.box import Allowance, Box, Boxes
+from render.system.programs.processes import Steps, Task
 from tests.attack.test_box import MEANT, TRYING, has_mount_setattr, lets_us
 from tests.support import probe
 from tests.support.cases import ROOT

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from render.frontends.dispatch import invoke
-from render.system import processes
 from render.system.git import EMPTY_TREE
+from render.system.programs import processes
 from tests.support import manifests
 from tests.support.repository import Repository
 

@@ -18,7 +18,7 @@ from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.sources.loading import load, load_all
 from render.manifests.sources.reading import Reading
-from render.system import processes
+from render.system.programs import processes
 from render.yaml.budget import Limits
 from tests.support import process
 from tests.support.manifests import put, vm

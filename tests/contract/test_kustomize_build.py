@@ -16,7 +16,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.loading import load, load_all
 from render.manifests.sources.reading import Reading
-from render.system import processes
+from render.system.programs import processes
 from render.yaml.budget import Limits
 from render.yaml.positions import locate
 from tests.support.manifests import put

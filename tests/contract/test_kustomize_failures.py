@@ -8,7 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomize import KustomizeBuild, building
-from render.system import processes
+from render.system.programs import processes
 from render.yaml.budget import Limits
 
 

@@ -110,6 +110,18 @@ def test_vms_that_get_a_lock_of_their_own_keep_their_pins_as_told(
     assert ("sockets: 2\n" in built.stdout, "VR617" in built.stderr) == (True, False)
 
 
+def test_a_lock_that_git_ignores_is_told_with_the_pattern(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "loose")
+    repository.write("web.yaml", vm("web", namespace="prod", memory="1Gi"))
+    repository.write(".gitignore", "*.tmp\n*.lock.yaml\n")
+    message = f"{LOCK}: warning VR606 pin-missing: git ignores {LOCK} (.gitignore:2: *.lock.yaml)"
+    for words in (("pin",), ("pin", "--check")):
+        assert message in repository.run(*words).stderr
+    repository.git("add", "--force", LOCK)  # as the help says
+    assert "VR606" not in repository.run("pin").stderr
+    assert repository.run("pin", "--check").returncode == 0
+
+
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
     repository.fine("pin")
     repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))

@@ -15,7 +15,7 @@ from render.diagnostics.exits import Exit
 from render.manifests import kustomize
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import Reach
-from render.system import processes
+from render.system.programs import processes
 from render.yaml.budget import Limits
 from tests.support.process import ended, environ
 
@@ -129,7 +129,7 @@ def test_what_it_leaves_running_goes_when_it_ends(folder: Path, tmp_path: Path) 
 
 IN_BETWEEN = """
 import subprocess, sys
-from render.system import processes
+from render.system.programs import processes
 
 class Popen(subprocess.Popen):
     def __init__(self, *words, **options):

@@ -419,6 +419,29 @@ def claims_one_slip_away(count: int) -> Mapping[str, str]:
     return {"claims.yaml": lines(claims), "vm.yaml": machine(devices=disks, volumes=volumes)}
 
 
+def applied_templates(count: int) -> Mapping[str, str]:
+    """Templates of a chart, and Applications of which each applies them in another way, as they are."""
+    source = {"repoURL": "https://git.example.com/a/r.git", "path": "c/templates"}
+    applications = (
+        {
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": f"a{number}"},
+            "spec": {"source": {**source, "directory": {"exclude": f"x{number}.yaml", "recurse": True}}},
+        }
+        for number in range(count)
+    )  # fmt: skip
+    templates = {
+        f"c/templates/t{number}.yaml": f"# {{{{ if .a }}}}\n{machine()}# {{{{ end }}}}\n"
+        for number in range(count)
+    }
+    chart = "apiVersion: v2\nname: c\nversion: 0.1.0\n"
+    return {
+        "apps.yaml": lines(applications),
+        "vm.yaml": vm(memory="1Gi"),
+        "c/Chart.yaml": chart,
+        **templates,
+    }
+
+
 def components(count: int) -> Mapping[str, str]:
     """Components of one kustomization, each with a patch."""
     files = {"vm.yaml": vm(memory="1Gi")}
@@ -454,7 +477,8 @@ SHAPES: tuple[Shape, ...] = (
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     files_of_expectations, baseline, mended_machines, mended_disks,
-    machines, in_one_file, disks, disks_of_one_order, interfaces, interfaces_called_alike, volumes_without_disks,
+    applied_templates, machines, in_one_file, disks, disks_of_one_order,
+    interfaces, interfaces_called_alike, volumes_without_disks,
     disks_without_volumes, disks_beside_volumes, interfaces_without_networks, interfaces_beside_networks,
     presets_that_agree, presets_in_conflict, operations, targets, overlays, patterns, unknown_fields, labels,
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from render.frontends import dispatch
-from render.system import processes
+from render.system.programs import processes
 from tests.support.manifests import instancetype, vm
 from tests.support.process import run
 from tests.support.repository import LOCK, Repository

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.system import processes, processors
-from render.system.processes import Steps, Task
+from render.system import processors
+from render.system.programs import processes
+from render.system.programs.processes import Steps, Task
 from tests.support.manifests import put, vm
 from tests.support.process import argv, ended, environ
 

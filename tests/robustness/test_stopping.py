@@ -160,7 +160,7 @@ def test_while_kustomize_runs(
 IN_BETWEEN = """
 import os, signal, subprocess, sys
 from render.system import signals
-from render.system import processes
+from render.system.programs import processes
 
 class Popen(subprocess.Popen):
     def __init__(self, *words, **options):

@@ -47,8 +47,8 @@ RARE = {
         "pipeline.input.lock_in_force", "pipeline.lock_roles", "pipeline.reach", "pipeline.stages.companions",
         "legacy.defaults", "legacy.flavours", "pipeline.stages.flavors",
         "kubevirt.replicas", "kubevirt.preset_mutator", "pipeline.templates",
-        "presets", "report.findings", "report.impact", "report.tested", "revisions.lockfile", "system.box",
-        "system.processes", "system.writing",
+        "presets", "report.findings", "report.impact", "report.tested", "revisions.lockfile", "system.programs.box",
+        "system.programs.processes", "system.writing",
     )
 }  # fmt: skip
 #: How many modules of ours a VM may take that has nothing rare: finding and loading one costs a seven hundredth of it.

@@ -48,6 +48,7 @@ def cause_of(body: dict[str, Any], type_name: str = VM, release: str = "1.9") ->
         ("instancetype", {"name": "small"}, "spec.instancetype"),
         (f"{SPEC}.domain.requests", {"memory": "1Gi"}, f"{SPEC}.domain.resources.requests"),
         (f"{SPEC}.domain.guest", "1Gi", f"{SPEC}.domain.memory.guest"),
+        ("namespace", "prod", "metadata.namespace"),
         (
             f"{SPEC}.domain.devices.disks[0].disk.bootOrder",
             1,
@@ -116,6 +117,9 @@ def test_several_places_are_a_choice() -> None:
         # What is near in name, and takes the value.
         (f"{SPEC}.domain.cpu.core", 2, "call it cores"),
         (f"{SPEC}.domain.devices.disk", [{"name": "a"}], "call it disks"),
+        # What an object says of itself, where another one is named.
+        ("spec.preference", {"name": "a", "namespace": "b"}, "remove it"),
+        ("spec.instancetype", {"name": "a", "apiVersion": "b"}, "remove it"),
         # Nothing that anybody wrote.
         (f"{SPEC}.domain.volumes", None, "remove it"),
     ],

@@ -14,7 +14,8 @@ from render.model.resource import from_body
 from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.migration import trial
-from render.system import files, processes
+from render.system import files
+from render.system.programs import processes
 from render.yaml import reader
 
 _FileContents = Mapping[str, str]

@@ -25,8 +25,8 @@ from render.yaml.reader import Document
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
-    from render.system.box import Allowance
-    from render.system.processes import Steps, Task
+    from render.system.programs.box import Allowance
+    from render.system.programs.processes import Steps, Task
 
 _SCHEMA = "values.schema.json"
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
@@ -196,7 +196,7 @@ def template(
 
 def _allowance(bounds: ProgramBounds) -> "Allowance":
     """What helm may have."""
-    from render.system.box import Allowance
+    from render.system.programs.box import Allowance
 
     limits = bounds.limits
     return Allowance(limits.chart_bytes, limits.chart_seconds, bounds.is_box_required)
@@ -204,7 +204,7 @@ def _allowance(bounds: ProgramBounds) -> "Allowance":
 
 def _task(words: list[str], folder: str, home: str, bounds: ProgramBounds) -> "Task":
     """What the *words* start in *folder*, with a *home* of its own."""
-    from render.system.processes import Task
+    from render.system.programs.processes import Task
 
     return Task(
         words,

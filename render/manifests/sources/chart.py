@@ -20,7 +20,7 @@ from render.system import files
 from render.yaml import reader
 
 if TYPE_CHECKING:
-    from render.system.processes import Steps
+    from render.system.programs.processes import Steps
 
 
 def is_filled(intake: SourceIntake, chart: str) -> bool:

@@ -20,8 +20,8 @@ from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
     from render.manifests.blame.origins import Known as KnownSources
-    from render.system.box import Boxes
-    from render.system.processes import Steps
+    from render.system.programs.box import Boxes
+    from render.system.programs.processes import Steps
     from render.yaml.budget import Budget
 
 STDIN = "<stdin>"

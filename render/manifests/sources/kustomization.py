@@ -21,13 +21,14 @@ from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
-from render.system import files, processes
+from render.system import files
+from render.system.programs import processes
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
 
 if TYPE_CHECKING:
-    from render.system.processes import Steps
+    from render.system.programs.processes import Steps
 
 _OF_METADATA = frozenset(
     {

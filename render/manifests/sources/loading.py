@@ -18,7 +18,7 @@ from render.model.hints import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from render.manifests.uses.use import FolderUse
-    from render.system.processes import Steps
+    from render.system.programs.processes import Steps
 
 
 def load(
@@ -247,8 +247,9 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
     """
     if not empty:
         return
-    from render.system import processes, processors
-    from render.system.box import Boxes
+    from render.system import processors
+    from render.system.programs import processes
+    from render.system.programs.box import Boxes
 
     jobs = min(intake.reading.jobs or processors.available(), len(empty))
     starts: list[Callable[[SourceIntake, str, Documents], Steps[ReadOutput]]] = [
@@ -313,7 +314,7 @@ def _using(
 
 def _finish(steps: "Steps[ReadOutput]") -> None:
     """Run a program to its end, and read what it printed."""
-    from render.system import processes
+    from render.system.programs import processes
 
     processes.finish(steps)()
 

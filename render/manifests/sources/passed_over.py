@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: What is counted that would be read, did no kustomization name it.
 PATCH = "VM file that a kustomization takes for a patch"
 
+#: In so many ways objects may apply a folder before nobody tries each of them for each of its files.
+_MOST_ALIKE = 64
+
 
 class Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes.
@@ -470,11 +473,17 @@ def _applied_templates(discovered: Discovery, unread: Unread) -> list[str]:
 
 def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
     """Those of the files *paths* that stand in folders which objects apply, and nothing builds."""
+    from render.manifests.uses.use import FolderUse
+
     applying: dict[str, dict[object, Callable[[str], bool]]] = {}
     for use in unread.plain:
         if kustomization.find(use.folder) is None:
             alike = applying.setdefault(os.path.realpath(use.folder), {})
-            alike.setdefault((use.is_deep, use.patterns), use.applying())
+            if len(alike) < _MOST_ALIKE:
+                alike.setdefault((use.is_deep, use.patterns), use.applying())
+            else:  # whoever applies a folder in so many ways may well apply all of it
+                every = FolderUse(use.title, use.document, use.folder, is_deep=True)
+                alike["", ""] = every.applying()
     found: list[str] = []
     for file in paths:  # each by its own name, whatever it is a link to
         at = os.path.realpath(os.path.dirname(file))

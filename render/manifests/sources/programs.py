@@ -5,7 +5,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.boxed import ProgramBounds
 from render.manifests.sources.intake import SourceIntake, room
 from render.model.named_tuple import NamedTuple
-from render.system import processes
+from render.system.programs import processes
 
 
 class FolderProgram(NamedTuple):

@@ -21,7 +21,7 @@ from render.machine import Machine, ref_of
 from render.model import tree
 from render.model.catalogue import Definition
 from render.model.kinds import KIND_CLASSES
-from render.model.resource import VM, VMI, Resource, ResourceRef
+from render.model.resource import VM, VMI, Resource, ResourceRef, text_at
 from render.model.tree import Tree
 from render.model.types import VMI_TYPE
 from render.pipeline.comparison import judgement, lifecycle
@@ -49,10 +49,10 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
         source = _written_at(resource, key, new)
         return _new_impact(resource.ref, key, new)._replace(source=source)
     if before is None or after is None or before.failed:
-        return _lost_impact(resource.ref, key, old, new)
+        return _naming(_lost_impact(resource.ref, key, old, new), key, old, new)
     by_schema = _refused_by_schema(resource.ref, key, old, new)
     if by_schema is not None:
-        return by_schema
+        return _naming(by_schema, key, old, new)
     if _keeps_refused_definition(key, before, after, old, new):
         return MachineImpact(resource.ref, ("same",), sizes=(None, size_of(before.vmi or {})))
     # What is refused or does not start as it was written before is no matter of this change.
@@ -68,6 +68,21 @@ def impact_of(key: Key, old: Side, new: Side) -> MachineImpact:
     if key[0] == VMI:
         return _bare_impact(before, after, Transition(before, after, (old.places, new.places), key))
     return _Comparison(key, before, after, old, new).impact()
+
+
+def _naming(lost: MachineImpact, key: Key, old: Side, new: Side) -> MachineImpact:
+    """The impact *lost* with the instancetypes that the VM *key* asks for as it is written in both states."""
+    written = (
+        side.places.rendered[key].raw if key in side.places.rendered else side.resources[key].body
+        for side in (old, new)
+    )
+    before, after = (tree.get(body, "spec", "instancetype") for body in written)
+    return lost._replace(
+        named=(
+            text_at(before, "name") if isinstance(before, dict) else "",
+            text_at(after, "name") if isinstance(after, dict) else "",
+        )
+    )
 
 
 def _refused_by_schema(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImpact | None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from render.diff.impact import UNREAD, FieldChange, MachineImpact
+from render.diff.sizes import Size
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -345,6 +346,24 @@ def _text(text: ImpactText, faults: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _instancetypes(
+    machine: MachineImpact, first: Size | None, other: Size | None
+) -> tuple[str, str]:
+    """The instancetype of a VM before and after, as it asks for it where one state cannot render it."""
+    if any(machine.named):
+        return machine.named[0] or "none", machine.named[1] or "none"
+    return (first.instancetype, other.instancetype) if first and other else ("", "")
+
+
+def _known(machine: MachineImpact, texts_: Sequence[str | None]) -> tuple[str, str]:
+    """A size before and after: what the state that cannot render a VM makes of it nobody knows."""
+    before, after = texts_
+    if not before and not after:
+        return "", ""
+    unknown = "?" if machine.unrendered else ""
+    return before or unknown or after or "", after or unknown or before or ""
+
+
 def _machine(entry: MachineEntry, anchor: str, faults: Mapping[str, Any]) -> dict[str, Any]:
     part, machine = entry
     before, after = machine.sizes
@@ -356,10 +375,11 @@ def _machine(entry: MachineEntry, anchor: str, faults: Mapping[str, Any]) -> dic
         "part": part.title,
         "worst": worst(machine),
         "effects": machine.effects,
-        "instancetype": (first.instancetype, other.instancetype) if first and other else ("", ""),
-        "vcpus": (first.vcpus, other.vcpus) if first and other else ("", ""),
-        "memory": tuple(f"{gibibytes(size.memory)} GiB" for size in (first, other) if size)
-        or ("", ""),
+        "instancetype": _instancetypes(machine, first, other),
+        "vcpus": _known(machine, [size and f"{size.vcpus:,}" for size in (before, after)]),
+        "memory": _known(
+            machine, [size and f"{gibibytes(size.memory)} GiB" for size in (before, after)]
+        ),
         "texts": [_text(text, faults) for text in (*texts(entry), *_written_at(entry))],
         "changes": fields,
         "unrendered": "as before" if len(machine.unrendered) > 1 else unrendered(machine),

@@ -703,6 +703,9 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     if machine.unpinned:
         words = " and ".join(machine.unpinned)
         yield ImpactText(f"no longer pinned: it has each edit of its {words} from now on")
+    before, after = machine.named
+    if before != after and machine.unrendered:
+        yield ImpactText("its instancetype:", f"{before or 'none'} -> {after or 'none'}")
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     for source in machine.redefined:

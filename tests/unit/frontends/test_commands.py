@@ -872,3 +872,51 @@ def test_a_group_without_its_ending_is_kubevirts(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM.replace("kubevirt.io/v1", "kubevirt/v1"))
     assert "warning VR123 unknown-kind" in answer.out
     assert "\n  help: write apiVersion: kubevirt.io/v1" in answer.out
+
+
+_WHOLE = f"  template: {{spec: {{domain: {{{_MEMORY}, devices: {{}}}}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("field", "help_"),
+    [
+        (
+            "instancetype: {name: fedora}",
+            "fedora is a VirtualMachineClusterPreference: name it in spec.preference",
+        ),
+        (
+            "preference: {name: u1.small}",
+            "u1.small is a VirtualMachineClusterInstancetype: name it in spec.instancetype",
+        ),
+        ("preference: {name: fedora, namespace: prod}", "remove it"),
+        (
+            "preference: {name: fedora, apiVersion: instancetype.kubevirt.io/v1beta1}",
+            "remove it",
+        ),
+        (
+            "preference: {name: fedora, inferFromVolumeFailurePolicy: ignore}",
+            "write Reject or Ignore",
+        ),
+    ],
+)
+def test_what_a_matcher_may_not_have_is_told_with_what_helps(
+    ask: Ask, field: str, help_: str
+) -> None:
+    text = f"{_VM}  {field}\n{_WHOLE}"
+    if field.startswith("instancetype"):
+        text = text.replace(f"{_MEMORY}, ", "")
+    answer = ask("check", "vm.yaml", files={"vm.yaml": text})
+    assert f"\n  help: {help_}" in answer.out
+
+
+def test_what_follows_of_what_follows_is_told_too(ask: Ask) -> None:
+    devices = "{interfaces: [{name: a, masquerade: {}}], networks: [{name: a, pod: {}}]}"
+    machine = f"  template: {{spec: {{domain: {{{_MEMORY}, devices: {devices}}}}}}}\n"
+    answer = ask("check", "-", stdin=_VM + machine)
+    assert _firsts(answer.out) == ["VR105"]
+    assert answer.out.count("\n  also, until that is mended: ") == 2
+
+
+def test_a_misspelt_run_strategy_is_one_finding(ask: Ask) -> None:
+    answer = ask("check", "-", stdin=_VM.replace("runStrategy", "runstrategy") + _WHOLE)
+    assert _firsts(answer.out) == ["VR105"]

@@ -451,6 +451,24 @@ def test_errors_that_say_the_same_are_one_box() -> None:
     assert "| `VirtualMachine prod/a` and 1 more | unrenderable | " in comment
 
 
+def test_what_is_known_of_a_vm_that_a_state_cannot_render() -> None:
+    """Its instancetype by name in both states; its size in the one that renders it."""
+    lost, known = vm("a"), vm("a")
+    lost["spec"]["instancetype"] = {"name": "nowhere"}
+    known["spec"]["instancetype"] = {"name": "small"}
+    del known["spec"]["template"]["spec"]["domain"]["memory"]
+    small = instancetype(2)
+    for before, after, names, sizes in (
+        (lost, known, "nowhere → <strong>small</strong>", "? → <strong>2</strong>"),
+        (known, lost, "small → <strong>nowhere</strong>", "2 → <strong>?</strong>"),
+    ):
+        reviewed = review([before, small], [after, small])
+        page = written("html", reviewed)
+        assert f'<td class="name">{names}<td class="n cpus">{sizes}<' in page
+        plain = re.sub("</?strong>", "", names).replace("→", "->")
+        assert f"its instancetype:  {plain}" in written("text", reviewed)
+
+
 def test_causes_stand_before_errors() -> None:
     """The answer, what causes it, and then what is wrong: an error of a cause is not told twice on the page."""
     lost = vm("a")

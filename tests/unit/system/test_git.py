@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from render.system import git, processes
+from render.system import git
 from render.system.checkout import WORK_TREE, CheckoutScope, Most, checkout
+from render.system.programs import processes
 from tests.support.manifests import put
 from tests.support.repository import Repository
 

@@ -18,13 +18,14 @@ from enum import IntEnum
 
 from render.model.hints import TYPE_CHECKING, Self
 from render.model.named_tuple import NamedTuple
-from render.system import processes, processors, seccomp
+from render.system import processors
+from render.system.programs import processes, seccomp
 from render.system.signals import PARENT_DEATH, deferred, signal
 
 if TYPE_CHECKING:
     import ctypes
 
-    from render.system.supervisor import Bounds, Supervisor
+    from render.system.programs.supervisor import Bounds, Supervisor
 
 _NEW_MOUNTS, _NEW_USER, _NEW_NET = 0x20000, 0x10000000, 0x40000000  # CLONE_NEW... (linux/sched.h)
 _NEW_PROCESSES = 0x20000000
@@ -497,7 +498,7 @@ def _supervisor(stage: _Stage, paths: Sequence[str], memory: int) -> "Supervisor
     fence = seccomp.make(system, is_first=True) if system else None
     if system is None or fence is None or processors.data() + _OWN_DATA > memory:
         return None
-    from render.system.supervisor import Recipe, Supervisor
+    from render.system.programs.supervisor import Recipe, Supervisor
 
     change_mounts = _mounting(system, stage, stage.home)
     rules = _landlock(stage.home, paths)

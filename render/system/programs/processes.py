@@ -19,7 +19,7 @@ from render.model.named_tuple import NamedTuple
 from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:
-    from render.system.supervisor import SupervisedProgram, Supervisor
+    from render.system.programs.supervisor import SupervisedProgram, Supervisor
 
 _T = TypeVar("_T")
 _AHEAD = 4

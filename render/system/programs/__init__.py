@@ -1,0 +1,1 @@
+"""Programs that we start: how, behind which walls, and how they end."""
