@@ -6,6 +6,7 @@ Upstream: pkg/storage/admitters/data-volume-template.go.
 from collections.abc import Iterator
 from functools import partial
 
+from render.admission import faults
 from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.model import fieldpath, tree
@@ -60,11 +61,13 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
     if not templates:
         return
     used = {
-        name
+        name: None
         for volume in subject.spec.get("volumes") or ()
         for source, key in (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"))
         if (name := (volume.get(source) or {}).get(key))
     }
+    made = {tree.get(template, "metadata", "name") for template in templates}
+    unmade = [name for name in used if name not in made]
     for index, template in enumerate(templates):
         field = (*subject.vm_root, "dataVolumeTemplate", index)
         place = (*subject.vm_root, "dataVolumeTemplates", index)
@@ -78,7 +81,8 @@ def _templates(subject: Subject, *, populators: bool) -> Iterator[Cause]:
                 f"DataVolumeTemplate entry {fieldpath.text(field)} must be referenced in the VMI template's"
                 " 'volumes' list"
             )
-            cure = f"add a volume with dataVolume.name: {template['metadata']['name']}"
+            name = template["metadata"]["name"]
+            cure = faults.meant(name, unmade, f"add a volume with dataVolume.name: {name}")
             yield Cause("data-volume-templates/used", field, text, cure, place=place)
 
 

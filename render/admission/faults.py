@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from itertools import islice
 from posixpath import normpath
+from string import digits
 
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, FixEdit, choice, remove, set_to
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
+from render.model.nearest import did_you_mean
 
 PATH_HELP = "write the whole path of a file, from / on, without . and .."
 
@@ -43,6 +45,16 @@ def boot_order(device: FieldPath, place: FieldPath) -> Cause:
 _NAMED = 3
 _COMPARED = 32
 """Names, so that many items without partners beside many others cost no more than their sum."""
+
+
+def meant(name: str, free: Iterable[str], otherwise: str) -> str:
+    """What to do about *name*, whose partner is missing: one of *free*, which have none either, else *otherwise*.
+
+    What is counted (``disk-1``, ``disk-2``) is told apart on purpose.
+    """
+    counted = name.rstrip(digits)
+    free = [each for each in islice(free, _COMPARED) if each.rstrip(digits) != counted]
+    return did_you_mean(name, free, otherwise)
 
 
 def unpaired(

@@ -41,6 +41,7 @@ _AT_THEIR_FIELDS = frozenset(
 )
 _NO_SIZE, _SIZE = "cdi/size", ("resources", "requests", "storage")
 _RUN_TWICE = "run-strategy/one"
+_UNCONNECTED, _MASQUERADE = "network/interface-without-network", "network/masquerade-pod"
 _LACKING, _NO_MEMORY, _NO_VOLUME = "lacking", "memory/required", "disks/volume"
 _INDEX = pattern(r"\[\d+\]")
 
@@ -226,6 +227,8 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.check == _UNCONNECTED:
+        yield _MASQUERADE, subject, diagnostic.location.path
     elif diagnostic.check == _RUN_TWICE:
         yield codes.DEPRECATED_FIELD.number, subject, diagnostic.location.path
     elif diagnostic.code == codes.WRONG_TYPE.number:
@@ -267,6 +270,8 @@ def _caused(finding: Finding) -> object:
         return diagnostic.code, subject, path
     if diagnostic.check == _NO_SIZE:
         return _LACKING, subject, path[: -len(_SIZE)]
+    if diagnostic.check == _MASQUERADE:
+        return _MASQUERADE, subject, diagnostic.location.path
     if diagnostic.check in _LACKING_CHECKS:
         return _LACKING, subject, path
     return diagnostic.check or diagnostic.code, subject

@@ -856,3 +856,42 @@ def test_a_field_that_is_not_indented_is_one_finding(ask: Ask, text: str, below:
     assert _firsts(answer.out) == ["VR105"], answer.out
     lines = [line for line in answer.out.splitlines() if line.startswith("  also, until")]
     assert {code for line in lines for code in line.split() if code.startswith("VR")} == below
+
+
+_NAMES = """\
+  dataVolumeTemplates:
+  - metadata: {name: %s}
+    spec: {source: {blank: {}}, storage: {resources: {requests: {storage: 1Gi}}}}
+  template:
+    spec:
+      domain:
+        memory: {guest: 1Gi}
+        devices: {disks: [{name: root, disk: {}}], interfaces: [{name: %s, masquerade: {}}]}
+      networks: [{name: default, pod: {}}]
+      volumes: [{name: %s, dataVolume: {name: mail-root}}]
+"""
+
+
+def test_names_that_want_a_partner_are_told_the_free_one_that_was_meant(ask: Ask) -> None:
+    answer = ask("check", "-", stdin=_VM + _NAMES % ("mail-rot", "defautl", "rot"))
+    cures = [line for line in answer.out.splitlines() if line.startswith("  help: ")]
+    assert cures == [
+        "  help: did you mean mail-root?",
+        "  help: did you mean rot?",
+        "  help: did you mean default?",
+        "  help: did you mean defautl?",
+    ]
+    below = [line for line in answer.out.splitlines() if line.startswith("  also, until")]
+    assert ["network/masquerade-pod" in line for line in below] == [True]
+    # What is counted, and what is another word.
+    other = ask("check", "-", stdin=_VM + _NAMES % ("mail-root-2", "eth0", "data"))
+    assert "did you mean data" not in other.out
+    assert "did you mean eth0" not in other.out
+    counted = _VM + _NAMES % ("mail-root", "default", "root-2")
+    counted = counted.replace("{name: root,", "{name: root-1,")
+    assert "help: give the disk the name of a volume" in ask("check", "-", stdin=counted).out
+
+
+def test_no_strategy_is_told_that_is_written(ask: Ask) -> None:
+    text = f"{_VM}  running: true\n  template: {{spec: {{domain: {{{_MEMORY}, devices: {{}}}}}}}}\n"
+    assert "write runStrategy" not in ask("check", "-", "--format", "json", stdin=text).out

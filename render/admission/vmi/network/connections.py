@@ -41,7 +41,7 @@ def _networks_without_interface(subject: Subject) -> Iterator[Violation]:
             yield Violation(
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
-                f"add an interface named {name}, or drop the network",
+                faults.meant(name, free, f"add an interface named {name}, or drop the network"),
                 fixes=_with_interface(subject, index, network, free),
             )
 
@@ -105,7 +105,7 @@ def _interfaces_without_network(subject: Subject) -> Iterator[Violation]:
             yield Violation(
                 subject.at(*path),
                 f"{subject.text(*path)} '{name}' not found.",
-                f"add a network named {name}, or drop the interface",
+                faults.meant(name, free, f"add a network named {name}, or drop the interface"),
                 fixes=_with_network(subject, index, interface, free, has_pod=has_pod),
             )
 

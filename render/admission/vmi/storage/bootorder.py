@@ -98,7 +98,11 @@ def _no_volume(subject: Subject, index: int, disk: Tree, free: Iterable[str]) ->
         "disks/volume",
         subject.at(*_DISKS, index, "name"),
         f"{subject.text(*_DISKS, index, 'Name')} '{disk.get('name', '')}' not found.",
-        "give the disk the name of a volume, or add a volume of that name",
+        faults.meant(
+            disk.get("name", ""),
+            free,
+            "give the disk the name of a volume, or add a volume of that name",
+        ),
         fixes=faults.unpaired(subject.at(*_DISKS, index), disk.get("name", ""), free, "disk"),
     )
 
