@@ -24,7 +24,7 @@ from render.model import packaged, tree
 from render.model.counting import counted
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean, nearest
+from render.model.nearest import nearest
 from render.model.release import minor
 from render.model.resource import VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
@@ -39,6 +39,7 @@ from render.report.formats import FLEET_FORMATS
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.report.text import printable, table
+from render.resolve import find
 from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
@@ -100,9 +101,7 @@ def used_by(request: Request, work: Work) -> Answer:
         known = sorted({*defined, *(ref.name for _, ref in used)})
         is_other = name in _defined(work.parts, _KINDS)
         cure = (
-            "leave the kind out: another one has the name"
-            if is_other
-            else did_you_mean(name, known)
+            "leave the kind out: another one has the name" if is_other else find.meant(name, known)
         )
         raise _unknown(f"{what} {name}", who, cure, work)
     is_json = request.own["format"] == "json"

@@ -303,3 +303,14 @@ def test_a_catalogue_in_the_repository_is_not_there_twice(ask: Ask) -> None:
     }
     answer = ask("check", ".", "--catalog", "platform", files=files)
     assert (answer.exit, "VR103" in answer.out) == (Exit.OK, False), answer.out
+
+
+def test_a_name_of_another_series_is_not_meant(ask: Ask) -> None:
+    assert "did you mean" not in ask("catalog", "show", "corp.large").err
+    assert "did you mean u1.large?" in ask("catalog", "show", "u1.lrage").err
+    used = ask(
+        "used-by",
+        "corp.large",
+        files={"vm.yaml": vm("web", instancetype="cx1.xlarge")},
+    )
+    assert "did you mean" not in used.err
