@@ -101,7 +101,9 @@ def used_by(request: Request, work: Work) -> Answer:
         known = sorted({*defined, *(ref.name for _, ref in used)})
         is_other = name in _defined(work.parts, _KINDS)
         cure = (
-            "leave the kind out: another one has the name" if is_other else find.meant(name, known)
+            "leave the kind out: another one has the name"
+            if is_other
+            else _place(name, kinds, work.parts) or find.meant(name, known)
         )
         raise _unknown(f"{what} {name}", who, cure, work)
     is_json = request.own["format"] == "json"
@@ -142,6 +144,13 @@ def _defined(parts: Iterable[FleetPart], kinds: Collection[str]) -> Iterator[str
                 yield resource.name
         bundled = bundled_names(part.resources, settings)
         yield from (name for kind, name in bundled if kind in kinds)
+
+
+def _place(name: str, kinds: Collection[str], parts: Sequence[FleetPart]) -> str:
+    """Where in the repository around *parts* the definition *name* stands that none of them has, and what to do."""
+    places = DefinitionPlaces()
+    file = next(filter(None, (places.file_of(name, kinds, part) for part in parts)), "")
+    return f"it stands in {file}: name that path too, or the repository's top" if file else ""
 
 
 def _unknown(what: str, who: str, cure: str, work: Work) -> RefusedError:

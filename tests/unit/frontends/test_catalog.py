@@ -314,3 +314,15 @@ def test_a_name_of_another_series_is_not_meant(ask: Ask) -> None:
         files={"vm.yaml": vm("web", instancetype="cx1.xlarge")},
     )
     assert "did you mean" not in used.err
+
+
+def test_a_definition_elsewhere_in_the_repository_is_told_to_stand_there(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "vms/vm.yaml": vm("web", instancetype="small"),
+        "platform/i.yaml": instancetype("small"),
+    }
+    answer = ask("used-by", "small", "vms", files=files)
+    assert answer.exit == Exit.USAGE
+    cure = "it stands in platform/i.yaml: name that path too, or the repository's top"
+    assert f"help: {cure}" in answer.err
