@@ -250,11 +250,12 @@ def near_name(name: str, known: Collection[str]) -> str:
     """
     if len(known) >= _MANY:
         return ""
-    alike = [
-        other
-        for other in known
-        if "." not in other
-        or other.find(".") == name.find(".")
-        or (other[:1] == name[:1] and is_near(other.partition(".")[0], name.partition(".")[0]))
-    ]
-    return nearest(name, alike)
+    return nearest(name, [other for other in known if _may_be_meant(name, other)])
+
+
+def _may_be_meant(name: str, other: str) -> bool:
+    series, dot, size = name.partition(".")
+    if "." not in other:
+        return not dot or other == size or is_near(other, name)
+    is_as_long = other.find(".") == name.find(".")
+    return is_as_long or (other[:1] == name[:1] and is_near(other.partition(".")[0], series))

@@ -8,6 +8,7 @@ import pytest
 
 from render import Settings, render
 from render.diagnostics.exits import Exit
+from render.resolve.find import near_name
 from render.yaml.reader import read
 from tests.support.asking import Ask
 from tests.support.manifests import NAMESPACED, instancetype, vm
@@ -326,3 +327,30 @@ def test_a_definition_elsewhere_in_the_repository_is_told_to_stand_there(ask: As
     assert answer.exit == Exit.USAGE
     cure = "it stands in platform/i.yaml: name that path too, or the repository's top"
     assert f"help: {cure}" in answer.err
+
+
+def test_an_application_is_told_the_file_of_what_it_misses(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "vms/vm.yaml": vm("web", instancetype="corp.small"),
+        "platform/i.yaml": instancetype("corp.small"),
+    }
+    assert ask("check", "vms", files=files).exit == Exit.OK
+    monkeypatch.chdir("vms")
+    assert " corp.small stands in ../platform/i.yaml: " in ask("argocd", "generate").err
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("corp.large", ["cx1.xlarge", "o1.large"], ""),
+        ("corp.linux", ["oraclelinux"], ""),
+        ("shop.linux", ["oraclelinux", "linux"], "linux"),
+        ("u1.smal", ["cx1.small", "u1.small"], "u1.small"),
+        ("cop.large", ["corp.large"], "corp.large"),
+    ],
+)
+def test_near_names_are_of_one_series(name: str, known: list[str], near: str) -> None:
+    assert near_name(name, known) == near
