@@ -290,7 +290,10 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
     raw = _unquoted(option, raw) if typed else raw
     if not isinstance(raw, str) or not raw:
         is_number = isinstance(raw, int | float) and not isinstance(raw, bool)
-        cure = f'; write it in quotes: "{raw}"' if is_number else ""
+        written = (
+            f': "{raw}"' if str(raw) in option.choices else ", as it stands there"
+        )  # 1.10 is 1.1 to YAML
+        cure = f"; write it in quotes{written}" if is_number else ""
         return "", f"{_quoted(raw)} is not a text{cure}"
     if _is_no_choice(option, raw):
         return "", f"{_quoted(raw)} is {_choices(option, raw)}"

@@ -1,7 +1,7 @@
 """Where in the repository a definition stands that the paths of a call do not reach, and how the call would find it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -68,6 +68,13 @@ class DefinitionPlaces:
             for found in diagnostics
             if not (_is_of_bundled(found) and _is_defined(found, known.defined))
         ]
+
+    def file_of(self, name: str, kinds: Collection[str], part: FleetPart) -> str:
+        """The file with a definition *name* of one of *kinds* in the repository around *part*; ``""`` for none."""
+        known = self._of_repository(part).defined.items()
+        return next(
+            (file for (kind, other, _), file in known if other == name and kind in kinds), ""
+        )
 
     def _left_out_of(
         self, found: Diagnostic, part: FleetPart, resources: Sequence[Resource]

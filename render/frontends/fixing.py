@@ -59,10 +59,8 @@ class _Choice(NamedTuple):
 
     @property
     def does_away(self) -> bool:
-        """Whether it takes away what somebody wrote, and the VMI may change with that."""
-        return not self.fix.safe and any(
-            edit.edit.action == "remove" or edit.edit.value == [] for edit in self.fix.edits
-        )
+        """Whether it takes away what somebody wrote: where nothing is in it, what belongs there may stand elsewhere."""
+        return any(edit.edit.action == "remove" or edit.edit.value == [] for edit in self.fix.edits)
 
     @property
     def words(self) -> str:

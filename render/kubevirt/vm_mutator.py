@@ -39,11 +39,12 @@ def check_running(machine: Machine) -> None:
     if running is not None:
         from render.convert import successors
 
+        cure = f"write runStrategy: {'Always' if running else 'Halted'}"
         machine.report(
             DEPRECATED_FIELD,
             ("spec", "running"),
             "spec.running is deprecated, please use spec.runStrategy instead.",
-            help=f"write runStrategy: {'Always' if running else 'Halted'}",
+            help=cure if machine.spec.get("runStrategy") is None else "drop spec.running",
             fixes=successors.fixes(machine.resource, machine.context.release, ("spec", "running")),
         )
 

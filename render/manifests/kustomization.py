@@ -570,6 +570,19 @@ class _KustomizationWalk:
         """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
         return files.is_below(self.known.resolve(path), self.bounds or otherwise)
 
+    def _meant(self, here: "_Here", reference: Reference) -> str:
+        """What *reference*, which leads out of the bounds, was probably meant to be inside of them."""
+        from render.manifests.blame import missing
+
+        known = {
+            each.entry
+            for listed in self.known.load(here.file, self.limits).references
+            for each in listed
+        }
+        return missing.near(
+            reference.entry, here.folder, known, find if reference.is_resource else None
+        )
+
     def _refer(self, here: "_Here", reference: Reference) -> None:
         """Keep in mind what *reference* leads to."""
         if is_remote(reference.entry):
@@ -581,7 +594,10 @@ class _KustomizationWalk:
         target = self.known.target(here.folder, reference.entry)
         if not self._is_inside(target):
             fault = outside(target)._replace(location=here.at(reference.path))
-            self.reach.diagnostics.append(fault)
+            near = self._meant(here, reference)
+            self.reach.diagnostics.append(
+                fault._replace(help=f"did you mean {near}?") if near else fault
+            )
         elif os.path.isdir(target):
             self.pending.append(target)
             self.below.setdefault(here.real, []).append(target)

@@ -153,8 +153,7 @@ def concerns(body: Tree) -> bool:
         return True
     kind, name = text_at(body, "kind"), text_at(body.get("metadata"), "name")
     is_kept = (group, kind) in (("apps", "ControllerRevision"), ("", "Template"))
-    is_misspelt = kind.startswith(misspelt.KIND) and misspelt.meant(group)
-    return bool(is_kept or is_misspelt) or is_operator(group, kind, name)
+    return bool(is_kept or unversioned.meant(body)) or is_operator(group, kind, name)
 
 
 def may_be_of_machine(data: bytes) -> bool:

@@ -15,7 +15,7 @@ _GROUPS = (
     f"clone.{KUBEVIRT}",
     f"snapshot.{KUBEVIRT}",
 )
-_SHORT = KUBEVIRT.partition(".")[0]
+_SHORT, _ENDING = "kubevirt", ".io"
 #: So many letters are left out, added, replaced, or exchanged with the next.
 _SLIPS = 2
 _API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-z0-9.-]{1,40})/"""
@@ -32,13 +32,14 @@ def may_be_misspelt(text: bytes) -> bool:
 def meant(group: str) -> str:
     """The group of KubeVirt's that *group* is but for a slip, ``""`` for one of others or one that is right.
 
-    What ends in KubeVirt's own name is somebody's who builds on it.
+    What ends in KubeVirt's own name is somebody's who builds on it. No definition of a resource has a group without a
+    dot.
     """
     if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
         return ""
-    if group == _SHORT:
+    if "." not in group and is_near(group, _SHORT):
         return KUBEVIRT
-    return next((own for own in _GROUPS if is_near(group, own)), "")
+    return next((own for own in _GROUPS if is_near(group, own) or own == f"{group}{_ENDING}"), "")
 
 
 def is_near(text: str, other: str) -> bool:

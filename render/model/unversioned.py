@@ -1,11 +1,13 @@
-"""Objects of KubeVirt's kinds without an API version, which nothing else tells from other texts."""
+"""Objects of KubeVirt's kinds without an API version, or in one that has none of them, like ``v1``, ``apps/v1``."""
 
 import re
 
+from render.model import misspelt
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.misspelt import KIND
 from render.model.release import NEWEST, served
-from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI
+from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, text_at
+from render.model.tree import Tree
 
 _GROUPS = {
     VM: KUBEVIRT,
@@ -22,11 +24,19 @@ _TEMPLATED = b"{{"
 #: In blocks the keys of the object stand at the margin; in braces before what is nested, as everyone prints them.
 _BLOCK_KIND = rb"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(?:%b)\b["']?[ \t]*(?:#|\r?$)""" % _KINDS
 _BLOCK_VERSION = rb"""(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[^\s"'#]"""
+#: No definition of a resource has a group without a dot: those are Kubernetes's own.
+_DOTLESS = rb"""["']?(?:[a-z0-9-]*/)?v[0-9][a-z0-9]*["']?"""
+_BLOCK_DOTLESS = rb"""(?m)^["']?apiVersion["']?[ \t]*:[ \t]*%b[ \t]*(?:#|\r?$)""" % _DOTLESS
+_BRACED_DOTLESS = rb"""apiVersion["']?\s*:\s*%b\s*[,}]""" % _DOTLESS
+#: What other systems have in the spec of what they call a VM too is none of these.
+_OWN_FIELDS = frozenset(
+    {"dataVolumeTemplates", "instancetype", "runStrategy", "running", "template"}
+)
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
 
 def may_be_unversioned(text: bytes) -> bool:
-    """Whether *text* may hold an object of one of KubeVirt's kinds that has no API version."""
+    """Whether *text* may hold an object of one of KubeVirt's kinds that has no API version, or none with a group."""
     return KIND.encode() in text and any(map(_is_unversioned, re.split(_SEPARATOR, text)))
 
 
@@ -36,8 +46,28 @@ def _is_unversioned(document: bytes) -> bool:
     ):  # what fills it in may bring a version
         return False
     if re.match(_BRACED_KIND, document):
-        return b"apiVersion" not in document
-    return bool(re.search(_BLOCK_KIND, document)) and not re.search(_BLOCK_VERSION, document)
+        return b"apiVersion" not in document or bool(re.search(_BRACED_DOTLESS, document))
+    return bool(re.search(_BLOCK_KIND, document)) and (
+        not re.search(_BLOCK_VERSION, document) or bool(re.search(_BLOCK_DOTLESS, document))
+    )
+
+
+def meant(body: Tree) -> str:
+    """The API version that the object *body* was meant to have, whose own no cluster has with such a kind.
+
+    ``""`` where it is right, has none, or may be that of others: a group with a dot that is not near to KubeVirt's.
+    """
+    kind, (group, _, version) = text_at(body, "kind"), text_at(body, "apiVersion").rpartition("/")
+    if not kind.startswith(KIND) or not version:
+        return ""
+    near = misspelt.meant(group)
+    if near:
+        return f"{near}/{version}"
+    if "." in group or "." in version:
+        return ""
+    spec = body.get("spec")
+    is_own = kind != VM or (isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec))
+    return version_to_write(kind) if is_own else ""
 
 
 def version_to_write(kind: str) -> str:

@@ -35,6 +35,7 @@ _AT_THEIR_FIELDS = frozenset(
     for code in (
         codes.MISSING_FIELD,
         codes.AMBIGUOUS_SCALAR,
+        codes.CONTENT_DROPPED,
         codes.DEPRECATED_FIELD,
         codes.PIN_ENDED,
     )
@@ -250,6 +251,7 @@ def _causes(finding: Finding) -> Iterator[object]:
         meant = diagnostic.fixes[0].edits[0]
         if meant.action in ("rename", "move"):
             yield from _lacking_without(subject, meant.target)
+            yield codes.CONTENT_DROPPED.number, subject, meant.target[:-1]
 
 
 def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
@@ -257,18 +259,20 @@ def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
     for end in range(1, len(path) + 1):
         yield codes.MISSING_FIELD.number, subject, path[:end]
         yield _LACKING, subject, path[:end]
-    if _gives_memory(path):
+    if _gives(path, "memory", "resources"):
         yield _NO_MEMORY, subject
+    if _gives(path, "memory", "resources", "cpu"):
+        yield codes.REQUIREMENT_UNMET.number, subject
     check = _WITHOUT.get(str(path[-1]))
     if check:
         yield check, subject
 
 
-def _gives_memory(path: FieldPath) -> bool:
-    """Whether a VM whose field at *path* is lost may have no memory for that."""
+def _gives(path: FieldPath, *fields: str) -> bool:
+    """Whether a VM whose field at *path* is lost may have none of these *fields* of a domain for that."""
     _, found, inside = fieldpath.text(path).partition("template.spec.domain.")
     if found:
-        return inside.startswith(("memory", "resources"))
+        return inside.startswith(fields)
     return path[-1] in ("domain", "instancetype") or path[-2:] == ("template", "spec")
 
 

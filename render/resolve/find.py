@@ -92,7 +92,7 @@ def _revision(
             f'controllerrevisions.apps "{name}" not found',
             key,
             lambda: (
-                _meant(name, known)
+                meant(name, known)
                 or f"add the ControllerRevision {namespace}/{name} to the input, "
                 "or drop revisionName"
             ),
@@ -237,23 +237,30 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
         return f"{wanted.name} is a {kind}: name it in spec.{other.word}"
     where = f"namespace {wanted.namespace}" if wanted.namespace else "the input"
     known = catalogue.known(wanted.kind, wanted.namespace)
-    meant = _meant(wanted.name, known) or f"add the {wanted.kind} to {where}"
-    end = " else" if meant.endswith("?") else ", or"
-    return f"{meant}{end} name the file or folder where the cluster's own is: --catalog PATH"
+    cure = meant(wanted.name, known, f"add the {wanted.kind} to {where}")
+    end = " else" if cure.endswith("?") else ", or"
+    return f"{cure}{end} name the file or folder where the cluster's own is: --catalog PATH"
 
 
-def _meant(name: str, known: Collection[str]) -> str:
+def meant(name: str, known: Collection[str], otherwise: str = "") -> str:
+    """The cure for *name*, which is no definition: the one of *known* that is near, else what *otherwise* says."""
     near = near_name(name, known)
-    return f"did you mean {near}?" if near else ""
+    return f"did you mean {near}?" if near else otherwise
 
 
 def near_name(name: str, known: Collection[str]) -> str:
-    """The name in *known* that *name* was probably meant to be: with another series, o1.small is another thing."""
+    """The name in *known* that *name* was probably meant to be: with another series, o1.small is another thing.
+
+    A series that is longer or shorter has to be the same but for two letters: cx1.xlarge is not meant by corp.large.
+    """
     if len(known) >= _MANY:
         return ""
-    alike = [
-        other
-        for other in known
-        if "." not in other or other[:1] == name[:1] or other.find(".") == name.find(".")
-    ]
-    return nearest(name, alike)
+    return nearest(name, [other for other in known if _may_be_meant(name, other)])
+
+
+def _may_be_meant(name: str, other: str) -> bool:
+    series, dot, size = name.partition(".")
+    if "." not in other:
+        return not dot or other == size or is_near(other, name)
+    is_as_long = other.find(".") == name.find(".")
+    return is_as_long or (other[:1] == name[:1] and is_near(other.partition(".")[0], series))

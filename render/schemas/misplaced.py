@@ -5,7 +5,7 @@ from functools import cache
 from itertools import takewhile
 
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import MISSING_FIELD, WRONG_TYPE
+from render.diagnostics.codes import CONTENT_DROPPED, MISSING_FIELD, WRONG_TYPE
 from render.diagnostics.fix import Fix, move
 from render.model import fieldpath, tree, types
 from render.model.fieldpath import FieldPath
@@ -64,7 +64,8 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     moves = [
         Fix(f"move it to {fieldpath.text(place.path)}", (move(cause.path, place.path),))
         for place in nearest
-        if not (found[place] or place.beside) and _is_free(body, place.path)
+        if (_is_opened(body, place.path) or not (found[place] or place.beside))
+        and _is_free(body, place.path)
     ]
     fixes = tuple(moves) if len(moves) == len(nearest) else ()
     cure = (
@@ -84,16 +85,23 @@ def _is_told_by_name(holder: str, key: str, release: Version) -> bool:
 
 
 def awaiting(causes: Sequence[Cause]) -> list[Cause]:
-    """*causes* of one object; a missing field that another finding moves to its place is not mended otherwise."""
+    """*causes* of one object; what is missing or empty until another finding is mended is not mended otherwise."""
     moved = {
         fix.edits[0].value: cause.path
         for cause in causes
         for fix in cause.fixes
         if fix.edits[0].action == "move"
     }
+    filled = {target[:-1]: path for target, path in moved.items()}
+
+    def awaited(cause: Cause) -> FieldPath | None:
+        if cause.check == MISSING_FIELD.slug:
+            return moved.get(cause.path) or filled.get(cause.path)
+        return filled.get(cause.path) if cause.check == CONTENT_DROPPED.slug else None
+
     return [
-        cause._replace(help=f"move {fieldpath.text(moved[cause.path])} there", fixes=())
-        if cause.check == MISSING_FIELD.slug and cause.path in moved
+        cause._replace(help=f"move {fieldpath.text(path)} there", fixes=())
+        if (path := awaited(cause))
         else cause
         for cause in causes
     ]
@@ -162,7 +170,13 @@ def _fields_below(type_name: str, release: Version) -> dict[str, tuple[tuple[Fie
 
 
 def _nearest(places: Sequence[_KnownField], body: Tree) -> list[_KnownField]:
-    """Those of *places* that somebody may have meant: of alternatives below, the ones that *body* has begun."""
+    """Those of *places* that somebody may have meant: of alternatives below, the ones that *body* has begun.
+
+    What stands right beside a field with nothing in it is what belongs in that: it is not indented far enough.
+    """
+    opened = [place for place in places if place.steps == 1 and _is_opened(body, place.path)]
+    if opened:
+        return opened if len(opened) <= _MOST else []
     least = min((place.steps for place in places), default=0)
     nearest = [place for place in places if place.steps == least]
     if len(places) > 1 and least > _NEAR:
@@ -171,6 +185,13 @@ def _nearest(places: Sequence[_KnownField], body: Tree) -> list[_KnownField]:
         begun = [place for place in nearest if tree.get(body, *place.path[:-1]) is not None]
         nearest = begun or nearest
     return nearest if len(nearest) <= _MOST else []
+
+
+def _is_opened(body: Tree, path: FieldPath) -> bool:
+    """Whether what *path* leads into is written in *body*, with nothing in it."""
+    *above, holder = path[:-1] or ("",)
+    around = tree.get(body, *above)
+    return isinstance(around, dict) and holder in around and around[holder] is None
 
 
 def _is_of_shape(misfits: Sequence[Cause]) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.diagnostics.fix import Fix, respelled, set_to
-from render.model import misspelt
+from render.model import misspelt, unversioned
 from render.model.fieldpath import FieldPath
 from render.model.nearest import nearest
 from render.model.release import Version, served, serving, tag
@@ -109,10 +109,14 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         return _unknown_to_cdi(resource)
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
-    group = misspelt.meant(resource.group) if resource.kind.startswith(misspelt.KIND) else ""
-    if group:
-        cure, fixes = _written(f"{group}/{resource.version}")
-        message = f"KubeVirt has no API group {resource.group}: nothing of this object is looked at"
+    api_version = text_at(resource.body, "apiVersion")
+    meant = unversioned.meant(resource.body)
+    if meant:
+        cure, fixes = _written(meant)
+        lack = f"KubeVirt has no API group {resource.group}"
+        if not misspelt.meant(resource.group):
+            lack = f"no cluster has kind {resource.kind} in {api_version}"
+        message = f"{lack}: nothing of this object is looked at"
         return UNKNOWN_KIND.at(
             at(resource, _API_VERSION), message, help=cure, severity=Severity.WARNING, fixes=fixes
         )
@@ -123,7 +127,6 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
     if found is None:
         return None
     path, help_text, fixes = found
-    api_version = text_at(resource.body, "apiVersion")
     return UNKNOWN_KIND.at(
         at(resource, path),
         f"KubeVirt {tag(release)} serves no kind {resource.kind} in {api_version}",

@@ -300,7 +300,7 @@ def test_the_destination_is_where_names_are_looked_up(
     )
     assert len(server.generate(repository, "app", environment(ARGOCD_APP_NAMESPACE="prod"))[0]) == 2
     text = failure(server, repository, environment(ARGOCD_APP_NAMESPACE="test"))
-    assert "there is VirtualMachineInstancetype prod/small" in text
+    assert "VirtualMachineInstancetype prod/small stands here" in text
 
 
 def with_slow_kustomize(repository: Path, folder: Path) -> dict[str, str]:

@@ -104,3 +104,26 @@ def test_of_two_operations_that_may_be_meant_none_is_named(tmp_path: Path, kusto
     (tmp_path / "kustomization.yaml").write_text(text)
     (tmp_path / "config.yaml").write_text(CONFIG)
     assert refused(tmp_path, kustomize).position is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "cure"),
+    [
+        ("../../base", "did you mean ../base?"),
+        ("../../other", "keep a copy in the repository"),
+    ],
+)
+def test_an_entry_out_of_the_repository_may_be_meant_for_what_is_in_it(
+    tmp_path: Path, entry: str, cure: str
+) -> None:
+    """A folder that was moved up a level; whether the entry leads to something is not told."""
+    top = tmp_path / "fleet"
+    for name, text in (
+        ("base", "resources: []\n"),
+        ("prod", f"resources: [{entry}]\n"),
+    ):
+        (top / name).mkdir(parents=True)
+        (top / name / "kustomization.yaml").write_text(text)
+    (top / ".git").mkdir()
+    reach = kustomization.reach(str(top / "prod"), Limits(), allow_remote=False, bounds=str(top))
+    assert [(each.code, each.help) for each in reach.diagnostics] == [("VR110", cure)]

@@ -73,6 +73,31 @@ def test_a_field_is_moved_where_it_belongs(place: str, value: Any, target: str) 
     assert decode(after, VM, NEWEST)[1] == []
 
 
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ({"volumes": [{"name": "a", "persistentVolumeClaim": None, "claimName": "b"}]},
+         "volumes[0].persistentVolumeClaim.claimName"),
+        ({"domain": {"devices": None, "disks": []}}, "domain.devices.disks"),
+        # Whatever is wrong inside.
+        ({"domain": {"devices": {}, "features": None, "hyperv": {"zz": 1}}}, "domain.features.hyperv"),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_an_empty_field_belongs_in_that(
+    body: dict[str, Any], target: str
+) -> None:
+    body = {
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"domain": {"devices": {}}, **body}}},
+    }
+    _, causes = decode(body, VM, NEWEST)
+    unknown = [cause for cause in causes if cause.check == "unknown-field"]
+    assert unknown[0].help == f"move it to {SPEC}.{target}"
+    empty = next(cause for cause in causes if cause.check != "unknown-field")
+    assert empty.help == f"move {fieldpath.text(unknown[0].path)} there"
+    assert empty.fixes == ()
+
+
 def test_what_stands_there_already_stays() -> None:
     body = written(f"{SPEC}.domain.volumes", [{"name": "root"}])
     body["spec"]["template"]["spec"]["volumes"] = []

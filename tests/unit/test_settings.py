@@ -117,6 +117,8 @@ def test_wrong_value_names_the_choices_and_the_nearest() -> None:
     message = fault(Source.FILE, kubevirt=1.6)
     assert message.endswith('1.6 is not a text; write it in quotes: "1.6"')
     assert "quotes" not in fault(Source.FILE, kubevirt=True)
+    # YAML has read 1.10 by then.
+    assert fault(Source.FILE, kubevirt=1.1).endswith("write it in quotes, as it stands there")
     message = fault(Source.FLAG, **{"--kubevirt": "1.6..1.8"})
     assert message.endswith("each is an option of its own, and diff compares two of them")
 

@@ -121,6 +121,10 @@ def _render(run: Run, request: Request) -> list[Finding]:
     part = single(request, run.work)
     run.loaded = part.loaded
     run.rendered = render_part(part, run.work)
+    if any(found.is_error for found in part.diagnostics):
+        from render.frontends.elsewhere import DefinitionPlaces
+
+        DefinitionPlaces().name_in(part)
     run.diagnostics = part.diagnostics
     run.work.doing = f"looking up the places of {counted(len(run.diagnostics), 'finding')}"
     return merge(findings_of(run.loaded, worth_saying(run.diagnostics), request))

@@ -6,11 +6,10 @@ from render.frontends.answer import Answer
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
 from render.model import tree
-from render.model.nearest import did_you_mean
 from render.model.release import NEWEST, Version, release_named, tag
 from render.model.tree import Tree
 from render.report.text import table
-from render.resolve import bundled
+from render.resolve import bundled, find
 
 
 def print_list(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every command gets
@@ -31,8 +30,8 @@ def show(request: Request, work: Work) -> Answer:  # noqa: ARG001 - what every c
     kinds = [kind for kind, other in known if other == name]
     if not kinds:
         message = f"no {name} among what KubeVirt {tag(release)} deploys"
-        names = (other for _, other in known)
-        cure = did_you_mean(name, names, "'virt-render catalog list' names all")
+        names = [other for _, other in known]
+        cure = find.meant(name, names, "'virt-render catalog list' names all")
         return Answer(faults=[USAGE.at(Location(), message, help=cure)])
     return Answer([writer.write(bundled.body(release, kind, name) for kind in kinds)])
 

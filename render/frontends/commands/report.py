@@ -24,7 +24,7 @@ from render.model import packaged, tree
 from render.model.counting import counted
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean, nearest
+from render.model.nearest import nearest
 from render.model.release import minor
 from render.model.resource import VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
@@ -39,6 +39,7 @@ from render.report.formats import FLEET_FORMATS
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.report.text import printable, table
+from render.resolve import find
 from render.revisions import hashes
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
@@ -102,7 +103,7 @@ def used_by(request: Request, work: Work) -> Answer:
         cure = (
             "leave the kind out: another one has the name"
             if is_other
-            else did_you_mean(name, known)
+            else _place(name, kinds, work.parts) or find.meant(name, known)
         )
         raise _unknown(f"{what} {name}", who, cure, work)
     is_json = request.own["format"] == "json"
@@ -143,6 +144,13 @@ def _defined(parts: Iterable[FleetPart], kinds: Collection[str]) -> Iterator[str
                 yield resource.name
         bundled = bundled_names(part.resources, settings)
         yield from (name for kind, name in bundled if kind in kinds)
+
+
+def _place(name: str, kinds: Collection[str], parts: Sequence[FleetPart]) -> str:
+    """Where in the repository around *parts* the definition *name* stands that none of them has, and what to do."""
+    places = DefinitionPlaces()
+    file = next(filter(None, (places.file_of(name, kinds, part) for part in parts)), "")
+    return f"it stands in {file}: name that path too, or the repository's top" if file else ""
 
 
 def _unknown(what: str, who: str, cure: str, work: Work) -> RefusedError:

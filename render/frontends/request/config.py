@@ -25,6 +25,7 @@ NAME = SETTINGS_FILE
 _OTHER_ENDING = ".yml"
 API_VERSION = f"{resource.OWN}/v1alpha1"
 KIND = "RenderConfig"
+_FUNCTION = b"config.kubernetes.io/"
 _MOST_PATTERNS = 500
 _NAME_IT = "put a copy there, or name the file with --config"
 
@@ -79,11 +80,29 @@ def load(
     candidates = [os.path.join(folder, NAME) for folder in folders if folder != "."] + [NAME]
     path = named or next((path for path in candidates if os.path.lexists(path)), "")
     if not path:
-        others = (os.path.splitext(candidate)[0] + _OTHER_ENDING for candidate in candidates)
-        return ConfigFile(diagnostics=tuple(map(_misnamed, filter(os.path.lexists, others))))
+        others = [os.path.splitext(candidate)[0] + _OTHER_ENDING for candidate in candidates]
+        seen = [
+            os.path.join(os.path.dirname(candidate), NAME.removeprefix("."))
+            for candidate in candidates
+        ]
+        found = [
+            *filter(os.path.lexists, others),
+            *(each for each in seen if _is_meant(each, limits)),
+        ]
+        return ConfigFile(diagnostics=tuple(map(_misnamed, found)))
     if not named and (fault := _link_out(path)):
         return ConfigFile(diagnostics=(fault,), path=path)
     return _read(path, "" if named else bounds(path), limits, trusted)
+
+
+def _is_meant(path: str, limits: Limits) -> bool:
+    """Whether the file *path*, whose name lacks the dot, has settings, and not those of a function of kustomize."""
+    data = files.read(path, path, limits.file_bytes) if os.path.isfile(path) else b""
+    return (
+        isinstance(data, bytes)
+        and all(word.encode() in data for word in (API_VERSION, KIND))
+        and _FUNCTION not in data
+    )
 
 
 def _misnamed(path: str) -> Diagnostic:

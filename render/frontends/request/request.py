@@ -8,7 +8,7 @@ from render.diagnostics.codes import UNREADABLE, USAGE
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request import config, environment
 from render.frontends.request.commands import COMMANDS, Call
-from render.frontends.request.config import Layout, ObjectFiles
+from render.frontends.request.config import ConfigFile, Layout, ObjectFiles
 from render.frontends.request.layers import (
     Layers,
     layers_of,
@@ -246,10 +246,25 @@ def _faults(
         *(repository.diagnostics if repository is not file else ()),
         *chosen.diagnostics,
         *objects.cluster.diagnostics,
-        *objects.catalog.diagnostics,
+        *(_at_setting(found, file) for found in objects.catalog.diagnostics),
     )
     data = {**repository.data, **file.data, **objects.cluster.data, **objects.catalog.data}
     return RequestFaults(diagnostics, file.origins, data)
+
+
+_CATALOG = "catalog"
+
+
+def _at_setting(found: Diagnostic, file: ConfigFile) -> Diagnostic:
+    """*found* of a path of the catalogue that is not there, where *file* has a setting that names it."""
+    for layer in file.layers if not os.path.lexists(found.location.file) else ():
+        values = layer.values.get(_CATALOG)
+        paths = values if isinstance(values, list) else [values]
+        if found.location.file in paths:
+            place = layer.at(_CATALOG)
+            entry = (paths.index(found.location.file),) if paths is values else ()
+            return found._replace(location=place._replace(path=(*place.path, *entry)))
+    return found
 
 
 def _objects(

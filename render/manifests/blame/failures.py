@@ -145,7 +145,9 @@ def _absent(broken: _Broken, path: str) -> BuildFault:
     if not named:
         return BuildFault()
     others = {reference.entry for reference in broken.references}
-    near = missing.near(named[0].entry, folder, others, is_resource=named[0].is_resource)
+    near = missing.near(
+        named[0].entry, folder, others, kustomization.find if named[0].is_resource else None
+    )
     cure = (
         f"did you mean {near}?"
         if near

@@ -1,10 +1,9 @@
 """What is meant by an entry of a kustomization that is not there: a file or folder of a name like it, or moved."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 
-from render.manifests import kustomization
 from render.manifests.discover import boundary, inside
 from render.model.nearest import nearest
 
@@ -12,10 +11,13 @@ _MOST = 1_000
 """Names of a folder that are looked at."""
 
 
-def near(entry: str, folder: str, listed: Collection[str], *, is_resource: bool) -> str:
+def near(
+    entry: str, folder: str, listed: Collection[str], find: Callable[[str], str | None] | None
+) -> str:
     """How *entry* of the kustomization in *folder* was probably meant to read; ``""`` where nothing is near.
 
-    What is *listed* already is not meant, nor what stands outside of the repository.
+    What is *listed* already is not meant, nor what stands outside of the repository. A folder is meant where *find*
+    has a kustomization in it; none is without.
     """
     real = os.path.realpath(folder)
     bounds = (boundary(real) or real,)
@@ -27,7 +29,7 @@ def near(entry: str, folder: str, listed: Collection[str], *, is_resource: bool)
             return False
         if os.path.isdir(target):
             is_around = inside(real, (target,))
-            return is_resource and not is_around and kustomization.find(target) is not None
+            return find is not None and not is_around and find(target) is not None
         # kustomize reads no file that is not in or below the folder
         return os.path.isfile(target) and inside(target, (real,))
 

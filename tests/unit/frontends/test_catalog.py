@@ -8,6 +8,7 @@ import pytest
 
 from render import Settings, render
 from render.diagnostics.exits import Exit
+from render.resolve.find import near_name
 from render.yaml.reader import read
 from tests.support.asking import Ask
 from tests.support.manifests import NAMESPACED, instancetype, vm
@@ -303,3 +304,53 @@ def test_a_catalogue_in_the_repository_is_not_there_twice(ask: Ask) -> None:
     }
     answer = ask("check", ".", "--catalog", "platform", files=files)
     assert (answer.exit, "VR103" in answer.out) == (Exit.OK, False), answer.out
+
+
+def test_a_name_of_another_series_is_not_meant(ask: Ask) -> None:
+    assert "did you mean" not in ask("catalog", "show", "corp.large").err
+    assert "did you mean u1.large?" in ask("catalog", "show", "u1.lrage").err
+    used = ask(
+        "used-by",
+        "corp.large",
+        files={"vm.yaml": vm("web", instancetype="cx1.xlarge")},
+    )
+    assert "did you mean" not in used.err
+
+
+def test_a_definition_elsewhere_in_the_repository_is_told_to_stand_there(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "vms/vm.yaml": vm("web", instancetype="small"),
+        "platform/i.yaml": instancetype("small"),
+    }
+    answer = ask("used-by", "small", "vms", files=files)
+    assert answer.exit == Exit.USAGE
+    cure = "it stands in platform/i.yaml: name that path too, or the repository's top"
+    assert f"help: {cure}" in answer.err
+
+
+def test_an_application_is_told_the_file_of_what_it_misses(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "vms/vm.yaml": vm("web", instancetype="corp.small"),
+        "platform/i.yaml": instancetype("corp.small"),
+    }
+    assert ask("check", "vms", files=files).exit == Exit.OK
+    monkeypatch.chdir("vms")
+    assert " corp.small stands in ../platform/i.yaml: " in ask("argocd", "generate").err
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("corp.large", ["cx1.xlarge", "o1.large"], ""),
+        ("corp.linux", ["oraclelinux"], ""),
+        ("shop.linux", ["oraclelinux", "linux"], "linux"),
+        ("u1.smal", ["cx1.small", "u1.small"], "u1.small"),
+        ("cop.large", ["corp.large"], "corp.large"),
+    ],
+)
+def test_near_names_are_of_one_series(name: str, known: list[str], near: str) -> None:
+    assert near_name(name, known) == near

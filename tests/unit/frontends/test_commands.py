@@ -931,3 +931,44 @@ def test_what_follows_of_what_follows_is_told_too(ask: Ask) -> None:
 def test_a_misspelt_run_strategy_is_one_finding(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM.replace("runStrategy", "runstrategy") + _WHOLE)
     assert _firsts(answer.out) == ["VR105"]
+
+
+_LARGE = """\
+---
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachinePreference
+metadata: {name: large}
+spec: {requirements: {cpu: {guest: 4}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "below"),
+    [
+        ("  template:\n  spec:\n    domain: {memory: {guest: 1Gi}, devices: {}}\n", {"VR107"}),
+        (
+            (
+                "  template:\n    spec:\n      domain: {memory: {guest: 1Gi}, devices: {}}\n"
+                "      volumes:\n      - name: a\n        persistentVolumeClaim:\n        claimName: b\n"
+            ),
+            {"VR114", "VR426"},
+        ),
+        (
+            (
+                "  instanceType: {name: u1.xlarge}\n  preference: {kind: VirtualMachinePreference, name: large}\n"
+                f"  template: {{spec: {{domain: {{devices: {{}}}}}}}}\n{_LARGE}"
+            ),
+            {"VR401", "VR412"},
+        ),
+    ],
+)
+def test_a_field_that_is_not_indented_is_one_finding(ask: Ask, text: str, below: set[str]) -> None:
+    answer = ask("check", "-", stdin=_VM + text)
+    assert _firsts(answer.out) == ["VR105"], answer.out
+    lines = [line for line in answer.out.splitlines() if line.startswith("  also, until")]
+    assert {code for line in lines for code in line.split() if code.startswith("VR")} == below
+
+
+def test_no_strategy_is_told_that_is_written(ask: Ask) -> None:
+    text = f"{_VM}  running: true\n  template: {{spec: {{domain: {{{_MEMORY}, devices: {{}}}}}}}}\n"
+    assert "write runStrategy" not in ask("check", "-", "--format", "json", stdin=text).out

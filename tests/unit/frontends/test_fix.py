@@ -447,6 +447,23 @@ def test_nothing_is_taken_away_beside_a_field_that_nobody_could_put_in_its_place
     assert "drop the network: not done: an unknown field of the object may be what it misses" in err
 
 
+def test_an_empty_field_stays_while_one_beside_it_is_unknown(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = vm(running="runStrategy: Always").replace(
+        "devices: {}", "devices:\n        disks: [] # none"
+    )
+    (repository / "vm.yaml").write_text(text)
+    assert invoke(["check", "--fix", "vm.yaml"]) == 1
+    assert (repository / "vm.yaml").read_text() == text
+    # Nothing tells where this one belongs.
+    other = text.replace("disks: []", "zzz: []").replace("devices:", "devices: {}\n        cpu:")
+    (repository / "vm.yaml").write_text(other)
+    assert invoke(["check", "--fix", "vm.yaml"]) == 1
+    assert (repository / "vm.yaml").read_text() == other
+    assert "not done: an unknown field" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("shop.linux", "linux"), ("rhel.11", "rhel.10"), ("linx", "linux"), ("lniux", "linux")],

@@ -162,6 +162,28 @@ def test_file_of_the_path_comes_before_that_of_the_working_folder() -> None:
     assert requested("app", config=".virt-render.yaml").settings.namespace == "here"
 
 
+@pytest.mark.parametrize("word", ["platfrom", "[bundled, platfrom]"])
+def test_a_catalogue_that_is_not_there_is_told_where_it_is_named(word: str) -> None:
+    Path("platform").mkdir()
+    Path(".virt-render.yaml").write_text(f"{CONFIG}  catalog: {word}\n")
+    (found,) = requested("-").faults.diagnostics
+    assert found.location.file == ".virt-render.yaml"
+    assert found.location.path[:2] == ("spec", "catalog")
+    assert (found.code, found.help) == ("VR110", "did you mean platform?")
+
+
+def test_settings_without_the_dot_are_not_passed_over() -> None:
+    Path("virt-render.yaml").write_text(f"{CONFIG}  namespace: there\n")
+    (message,) = faults(requested("-"))
+    assert "virt-render.yaml is not read: settings stand in .virt-render.yaml" in message
+    # What is named, what a kustomization names, and what is no settings.
+    assert requested("-", config="virt-render.yaml").settings.namespace == "there"
+    function = "metadata: {annotations: {config.kubernetes.io/function: ''}}\n"
+    for text in (f"{CONFIG}  namespace: there\n{function}", "kind: Service\n"):
+        Path("virt-render.yaml").write_text(text)
+        assert not requested("-").faults.diagnostics
+
+
 def test_settings_by_another_name_are_not_passed_over() -> None:
     Path("app").mkdir()
     Path("app/.virt-render.yml").write_text(f"{CONFIG}  namespace: there\n")

@@ -3,7 +3,7 @@
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.model.unversioned import may_be_unversioned
+from render.model.unversioned import may_be_unversioned, meant
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, vm
 
@@ -22,6 +22,9 @@ _NO_VERSION = "kind: VirtualMachine\nmetadata: {name: web}\nspec: {}\n"
         f"{_NO_VERSION}---\napiVersion: v1\nkind: Service\n",
         "kind: VirtualMachine\nmetadata:\n  ownerReferences:\n  - apiVersion: v1\n",
         '{"kind": "VirtualMachine", "metadata": {"name": "web"}}',
+        "apiVersion: v1\nkind: VirtualMachine\n",
+        "kind: VirtualMachinePool # many\napiVersion: 'apps/v1beta1' # or so\n",
+        '{"apiVersion": "v1", "kind": "VirtualMachine"}',
         '{\n  "kind": "VirtualMachineInstance",\n  "metadata": {}\n}\n',
     ],
 )
@@ -67,3 +70,47 @@ def test_a_folder_is_searched_for_them(ask: Ask) -> None:
     ]
     assert "apiVersion of VirtualMachine db is missing" in answer.out
     assert "help: write apiVersion: instancetype.kubevirt.io/v1beta1" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "spec", "right"),
+    [
+        ("v1", "VirtualMachine", {"template": {}}, "kubevirt.io/v1"),
+        ("apps/v1", "VirtualMachine", {"runStrategy": "Always"}, "kubevirt.io/v1"),
+        ("kubevirt/v1", "VirtualMachine", {}, "kubevirt.io/v1"),
+        ("kubevirt/v1alpha3", "VirtualMachine", {}, "kubevirt.io/v1alpha3"),
+        ("kubvirt.io/v1", "VirtualMachine", {}, "kubevirt.io/v1"),
+        ("instancetype.kubevirt/v1beta1", "VirtualMachinePreference", {}, "instancetype.kubevirt.io/v1beta1"),
+        ("v1", "VirtualMachineInstancetype", {}, "instancetype.kubevirt.io/v1beta1"),
+        # What others call a VM too.
+        ("v1", "VirtualMachine", {"image": "a"}, ""),
+        ("v1", "VirtualMachineClass", {"template": {}}, ""),
+        ("vmoperator.vmware.com/v1", "VirtualMachine", {"template": {}}, ""),
+        ("kubevirt.io/v1", "VirtualMachine", {"template": {}}, ""),
+        # Said elsewhere.
+        ("", "VirtualMachine", {"template": {}}, ""),
+        ("kubevirt.io", "VirtualMachine", {"template": {}}, ""),
+        ("v1", "Pod", {"template": {}}, ""),
+    ],
+)  # fmt: skip
+def test_what_a_version_was_meant_to_be(
+    version: str, kind: str, spec: dict[str, object], right: str
+) -> None:
+    assert meant({"apiVersion": version, "kind": kind, "spec": spec}) == right
+
+
+@pytest.mark.parametrize(
+    ("version", "lack"),
+    [
+        ("v1", "no cluster has kind VirtualMachine in v1"),
+        ("kubevirt/v1", "KubeVirt has no API group kubevirt"),
+    ],
+)
+def test_a_version_without_a_group_of_its_own_is_told(ask: Ask, version: str, lack: str) -> None:
+    text = vm("web", memory="1Gi").replace("kubevirt.io/v1", version, 1)
+    answer = ask("check", files={"vm.yaml": text})
+    assert (
+        f"warning VR123 unknown-kind: VirtualMachine web: apiVersion: {lack}: nothing" in answer.out
+    )
+    assert ask("check", "--unsafe-fixes").err.count("fixed: ") == 1
+    assert ask("check").err.startswith("1 VM: no findings; ")
