@@ -16,7 +16,7 @@ from render.model.tree import Tree
 #: The least that KubeVirt takes as a request: no system starts in less, which was meant in another unit.
 _LEAST = "1M"
 _FEW = "16M"
-"""Less is a slip in the unit: no system that anybody boots in a cluster starts in it."""
+"""Less is a slip in the unit, most likely: hardly any system that is booted in a cluster starts in it."""
 _MILLIONS = ("M", "Mi")
 _GUEST: FieldPath = ("domain", "memory", "guest")
 _LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
@@ -71,11 +71,12 @@ def unusable_memory(resource: Resource, decoded: Tree, path: FieldPath) -> Diagn
     fixes = () if resource.older else units_missing(amount, path)
     cure = UNIT_MISSING if fixes else "give the guest memory, in Mi or Gi"
     if sign > 0:
-        least = _LEAST if quantity.compare(amount, _LEAST) < 0 else _FEW
+        is_nothing = quantity.compare(amount, _LEAST) < 0
+        least, systems = (_LEAST, "no") if is_nothing else (_FEW, "hardly any")
         unit = str(amount).lstrip("0123456789.")
         if unit in _MILLIONS:
             cure = f"{str(amount).removesuffix(unit)}Gi was meant, most likely"
-        message = f"{text} is less than {least}: no operating system starts in so little"
+        message = f"{text} is less than {least}: {systems} operating system starts in so little"
         return GUEST_MEMORY.at(
             at(resource, path), message, help=cure, severity=Severity.WARNING, fixes=fixes
         )

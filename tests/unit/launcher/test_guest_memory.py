@@ -59,6 +59,9 @@ def test_megabytes_are_a_slip_for_gigabytes(amount: str, meant: str) -> None:
     found = unusable_memory(from_body(body, 0), body, PATH)
     assert found is not None
     assert found.help == f"{meant} was meant, most likely"
+    assert found.message.endswith(
+        "is less than 16M: hardly any operating system starts in so little"
+    )
 
 
 LIMITED = """\
