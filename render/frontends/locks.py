@@ -1,5 +1,6 @@
 """The revision lock as a file: which one counts, and what git left in it."""
 
+import contextlib
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -121,6 +122,28 @@ def brought_back(file: str) -> str:
     return f"git restore {file} brings it back"
 
 
+def ignored(names: Iterable[str]) -> dict[str, Diagnostic]:
+    """Of those locks *names* that git ignores, there or not, that nobody gets them with the repository."""
+    from render.system import git
+
+    by_folder: dict[str, dict[str, str]] = {}
+    for name in names:
+        file = os.path.realpath(name)
+        if top := repository(os.path.dirname(file)):
+            by_folder.setdefault(top, {})[file] = name
+    found = {}
+    for top, known in by_folder.items():
+        with contextlib.suppress(git.GitError):
+            for file, rule in git.ignoring(top, known).items():
+                found[known[file]] = codes.PIN_MISSING.at(
+                    Location(file=known[file]),
+                    f"git ignores {known[file]} ({rule}): who has the repository from git has no pins",
+                    help=f"take the pattern out, or add the lock by force: git add -f {known[file]}",
+                    severity=Severity.WARNING,
+                )
+    return found
+
+
 def counts_for(loaded: Documents) -> bool:
     """Whether a lock counts for *loaded*."""
     return any(_is_own(document.body) for document in loaded.documents)
@@ -222,18 +245,25 @@ def _unused(loaded: Documents, request: Request, *, written: bool) -> Iterator[D
 
 
 def _unused_lock(file: str, vm: str, folder: str, *, written: bool) -> Diagnostic:
-    """That the lock *file* pins a *vm* of *folder*, which has its own, from now on where that is *written*."""
+    """That the lock *file* pins a *vm* of *folder*, which has its own, from now on where that is *written*.
+
+    What is pinned anew is pinned to what it names today: a copy of the lock keeps what it is pinned to.
+    """
     place = Location(file=file)
+    around, own = os.path.dirname(file) or os.curdir, tidy(os.path.join(folder, LOCK))
+    copy = "" if os.path.lexists(own) else f"cp {file} {own}"
     if not written:
-        cure = f"run virt-render pin {folder}, which writes the lock beside it, and remove this one"
+        keeping = f"run {copy}, which keeps what it pins, and virt-render pin {folder}"
+        anew = f"run virt-render pin {folder}, which pins {vm} to what it names today"
+        cure = f"{keeping if copy else anew}; remove this one if nothing else needs it"
         return codes.LOCK_UNUSED.at(
             place, f"{file} pins {vm}, and is not used for {folder}", help=cure
         )
-    around, own = os.path.dirname(file) or os.curdir, tidy(os.path.join(folder, LOCK))
+    keeping = f"{copy} keeps what it pins, and " if copy else ""
     return codes.LOCK_UNUSED.at(
         place,
         f"{file} pins {vm} as well, and no longer counts for {folder}, which gets a lock of its own",
-        help=f"if that is meant, run virt-render pin {around}, which leaves these VMs to the new lock;"
+        help=f"if that is meant, {keeping}virt-render pin {around} leaves these VMs to the new lock;"
         f" else remove {own}, and pin {around} alone",
     )
 

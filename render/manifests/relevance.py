@@ -85,6 +85,7 @@ _BINARY = rb"!!binary|2002:binary|(?m:^%TAG)"
 #: Nothing is tried twice, however many blanks there are.
 _VARIABLE_VERSION = rb"apiVersion[\"']?+\s*+:\s*+(?:[>|][^\n]{0,20}+\n\s*+)?+[^\n,]{0,200}?\$\{"
 _NEAR = 3
+_NOT_YET_YAML = "a template, not yet YAML"
 
 
 def may_hold(data: bytes) -> bool:
@@ -268,15 +269,15 @@ class Scope(NamedTuple):
 
 def of_kubevirt(
     diagnostics: Sequence[Diagnostic], data: bytes, *, is_applied: bool = False
-) -> tuple[list[Diagnostic], int]:
+) -> tuple[list[Diagnostic], int, int]:
     """Of the *diagnostics* about the text *data* those in documents that may hold an object of KubeVirt's.
 
     Where it *is_applied*, since it has such an object, what is no YAML counts in its other documents too: who applies
     the file is refused. What is a template and not yet YAML is a note: nobody can apply it as it is; the second answer
-    counts those.
+    counts those, the third the texts in which no document is a manifest.
     """
     if not diagnostics:
-        return [], 0
+        return [], 0, 0
     starts = [0, *(match.start() for match in re.finditer(_SEPARATOR, data)), len(data)]
     lines = data.split(b"\n")
     offsets = [0]
@@ -286,9 +287,9 @@ def of_kubevirt(
     concerning = list(
         _of_kubevirt(diagnostics, documents, starts, lines, offsets, is_applied=is_applied)
     )
-    return concerning, sum(
-        diagnostic.code == codes.FILE_SKIPPED.number for diagnostic in concerning
-    )
+    skips = [found for found in concerning if found.code == codes.FILE_SKIPPED.number]
+    templates = sum(found.message.endswith(_NOT_YET_YAML) for found in skips)
+    return concerning, templates, len(skips) - templates
 
 
 def _of_kubevirt(  # noqa: PLR0913 - the text, taken apart
@@ -316,7 +317,7 @@ def _of_kubevirt(  # noqa: PLR0913 - the text, taken apart
         if known[index] and is_no_template:
             yield diagnostic
         elif known[index]:
-            yield skipped(diagnostic.location.file, "a template, not yet YAML")
+            yield skipped(diagnostic.location.file, _NOT_YET_YAML)
         elif is_applied and is_no_yaml and is_no_template:
             yield diagnostic
 

@@ -63,7 +63,8 @@ class PinDrift:
                 are = "is" if len(vms) == 1 else "are"
                 who = f"{differing.listed(names)} {are}"
                 message = f"{ResourceRef(*key)} is not in the input: {who} rendered from the lock"
-                found = OBJECT_GONE.at(place, message)
+                cure = "if it stands elsewhere, --catalog PATH has it compared with the pin"
+                found = OBJECT_GONE.at(place, message, help=cure)
             diagnostics.append(found._replace(concerned=tuple(vm.ref for vm in vms)))
         return diagnostics
 

@@ -28,7 +28,7 @@ _VERSION_SHAPE = r"v\d+((alpha|beta)\d+)?"
 _VM = r"(VirtualMachinePool/)?([^/\s]+/)?[^/\s]+"
 #: How the fields of an `Entry` are called in the document, after the kind class.
 _PARTS = ("", "Volume", "Before", "RevisionName")
-_EDITED = "take the lock from git again, or remove it and pin anew"
+_EDITED = "take the lock from git again; removed and pinned anew, its VMs get what they name today"
 _TORN = f"run virt-render pin --resolve if git merged it from two branches, else {_EDITED}"
 
 

@@ -48,6 +48,7 @@ _STEPS_BACK = pattern(r"[~^@:]")
 #: What may be the name of a branch, and needs no quotes in a shell; and the id of a commit.
 _BRANCH = pattern(r"\w[\w./-]*\Z")
 _ID = pattern(r"[0-9a-f]{40}\Z")
+_FETCHED = "FETCH_HEAD"
 #: How what it says begins that is not why it failed.
 _ASIDE = ("warning: ", "hint: ")
 #: How many settings more there are, of which variables have the keys and values.
@@ -55,6 +56,8 @@ _COUNT = "GIT_CONFIG_COUNT"
 #: git tells a hook where it was called; whoever asks about a folder means the repository around that.
 _OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 SUBMODULE = b"160000"
+#: What ``git check-ignore --verbose`` says of a path: the file, line and text of the pattern, and the path.
+_FIELDS = 4
 #: What it may take: a repository may be packed so that a little of it unfolds to much.
 _BOUNDS = {"RLIMIT_DATA": 4 << 30, "RLIMIT_CPU": 300, "RLIMIT_CORE": 0}
 #: What to do about a name that nothing has.
@@ -389,27 +392,32 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def fetch_of(folder: str, branch: str) -> str:
-    """The command after which *branch* of a remote (``origin/main``) is known, with the history up to where it parted.
+    """The command after which *branch* of the remote is known, with the history up to where it parted, if there is one.
 
     A clone of a single branch keeps what a plain ``git fetch`` brings under no name.
     """
-    remote, _, name = branch.partition("/")
+    remotes = run(folder, "remote").decode(errors="replace").split()
+    if "origin" in remotes:
+        return _fetch(folder, f"origin/{branch}", is_known=False)
     deep = " --unshallow" if is_shallow(folder) else ""
-    return f"git fetch{deep} {remote} {name}:refs/remotes/{branch}"
+    return f"git fetch{deep} {remotes[0]} {branch}:{branch}" if len(remotes) == 1 else ""
 
 
 def _fetch(folder: str, name: str, *, is_known: bool) -> str:
     """The command that brings what *name* means, or what came before it; nothing where its name tells none."""
     remotes = run(folder, "remote").decode(errors="replace").split()
-    is_plain = bool(_BRANCH.match(name)) and not is_known
-    if is_plain and name.partition("/")[0] in remotes and "/" in name:
-        return fetch_of(folder, name)
-    if not is_shallow(folder):
-        return ""
-    if is_plain and "origin" in remotes:
+    deep = " --unshallow" if is_shallow(folder) else ""
+    is_plain, (remote, _, rest) = bool(_BRANCH.match(name)) and not is_known, name.partition("/")
+    if is_plain and rest and remote in remotes:
+        return f"git fetch{deep} {remote} {rest}:refs/remotes/{name}"
+    remote = remotes[0] if len(remotes) == 1 else "origin"
+    if name == _FETCHED:  # any other fetch would make it another commit
+        wanted = commit_id(folder, name) if is_object(folder, name) else "BRANCH"
+        return f"git fetch{deep} {remote} {wanted}"
+    if deep and is_plain and remote in remotes:
         wanted = name if _ID.match(name) else f"{name}:{name}"
-        return f"git fetch --unshallow origin {wanted} (for BASE..HEAD --depth=1 is enough)"
-    return "git fetch --unshallow"
+        return f"git fetch{deep} {remote} {wanted} (for BASE..HEAD --depth=1 is enough)"
+    return f"git fetch{deep}" if deep else ""
 
 
 def is_object(folder: str, name: str) -> bool:
@@ -428,9 +436,10 @@ def merge_base(folder: str, revision: str, head: str = "HEAD") -> str:
         return run(folder, *words).decode().strip()
     except GitError as error:
         commit_id(folder, revision)  # it says what is wrong with a revision that nobody knows
-        shallow = is_shallow(folder)
-        cure = ": the clone is shallow, git fetch --unshallow" if shallow else ""
-        raise GitError(f"{head} and {revision} have no commit in common{cure}") from error
+        name = _STEPS_BACK.split(revision, maxsplit=1)[0]
+        fetch = _fetch(folder, name, is_known=True) if is_shallow(folder) else ""
+        cure = f"the clone is shallow: {fetch}" if fetch else ""
+        raise GitError(f"{head} and {revision} have no commit in common", cure) from error
 
 
 def require_commit(folder: str) -> None:
@@ -567,6 +576,19 @@ def would_ignore(folder: str, paths: Collection[str]) -> frozenset[str]:
     words = ("check-ignore", "-z", "--stdin")
     listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
     return frozenset(os.fsdecode(name).rstrip("/") for name in listed if name)
+
+
+def ignoring(folder: str, paths: Collection[str]) -> dict[str, str]:
+    """Those of the resolved *paths* of the repository around *folder* that git ignores, and where the pattern stands.
+
+    As ``FILE:LINE: PATTERN``. Raises GitError.
+    """
+    names = b"".join(os.fsencode(f"{path}\0") for path in paths)
+    words = ("check-ignore", "--verbose", "-z", "--stdin")
+    listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
+    fields = [os.fsdecode(field) for field in listed[:-1]]
+    told = zip(*(fields[start::_FIELDS] for start in range(_FIELDS)), strict=True)
+    return {path: f"{source}:{line}: {rule}" for source, line, rule, path in told}
 
 
 def _special_patterns(folder: str) -> str:

@@ -1,5 +1,6 @@
 """Whatever its shape, a VM that somebody applies is looked at, or the last line says that it is not."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import indent
@@ -48,6 +49,8 @@ def application(path: str, more: str = "") -> str:
 IN_JSON = '{"apiVersion": "argoproj.io/v1alpha1", "path" : "c", "helm": {}}'
 IN_JSONNET = "1 VM file in Jsonnet"
 HIDDEN = "1 hidden VM file"
+NO_MANIFEST = "1 file without a manifest"
+BARE = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
 
 
@@ -82,6 +85,8 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "behind a link with the name of a test": (
         {"x.virt-test.yaml": Link("data.bin"), "data.bin": BAD}, "1 VM file with the name of a test",
     ),
+    "in a JSON list": ({"x.json": f"[{json.dumps(BARE)}]"}, NO_MANIFEST),
+    "in items without a kind": ({"x.yaml": json.dumps({"items": [BARE]})}, NO_MANIFEST),
     "in Jsonnet": ({"x.jsonnet": BAD}, IN_JSONNET),
     "in hidden Jsonnet": ({".h/x.jsonnet": BAD}, IN_JSONNET),
     "in Jsonnet behind a link": ({"x.jsonnet": Link("data.bin"), "data.bin": BAD}, IN_JSONNET),

@@ -479,6 +479,8 @@ def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Pa
         ("--depth=1", "main...HEAD"),
         ("--depth=1", "HEAD~1"),
         ("--depth=1", "ID..HEAD"),
+        ("--depth=1", "FETCH_HEAD...HEAD"),
+        ("--depth=1", "FETCH_HEAD~1"),
         ("--single-branch", "origin/main"),
     ],
 )
@@ -494,10 +496,50 @@ def test_a_clone_of_a_single_branch_says_which_fetch_brings_another(
     branch = ("--branch=edit", f"file://{repository.folder}", str(tmp_path / "alone"))
     subprocess.run(["git", "clone", "--quiet", option, *branch], check=True)
     alone = Repository(tmp_path / "alone")
-    fetch = re.search(r"git fetch ([^(\n]+)", alone.run("diff", words).stderr)
+    if "FETCH_HEAD" in words:
+        alone.git("fetch", "--quiet", "--depth=1", "origin", "main")
+    _fetch_as_told(alone, words)
+    assert "2 recreate" in alone.fine("diff", words)
+
+
+def _fetch_as_told(clone: Repository, *words: str) -> None:
+    """Fetch what *words*, which fail in *clone*, are told to lack."""
+    fetch = re.search(r"git fetch ([^(\n]+)", clone.run("diff", *words).stderr)
     assert fetch
-    alone.git("fetch", "--quiet", *fetch[1].split())
-    alone.fine("diff", words)
+    clone.git("fetch", "--quiet", *fetch[1].split())
+
+
+@pytest.mark.parametrize("words", [[], ["main"], ["upstream/main...HEAD"]])
+def test_a_remote_of_another_name_is_fetched_from(
+    repository: Repository, tmp_path: Path, words: list[str]
+) -> None:
+    repository.git("checkout", "--quiet", "-b", "edit")
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    branch = ("--branch=edit", f"file://{repository.folder}", str(tmp_path / "alone"))
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth=1", "--origin=upstream", *branch], check=True
+    )
+    alone = Repository(tmp_path / "alone")
+    _fetch_as_told(alone, *words)
+    assert "2 recreate" in alone.fine("diff", *words)
+
+
+def test_nothing_fetched_yet_is_no_branch_of_that_name(repository: Repository) -> None:
+    repository.git("remote", "add", "origin", "file:///nowhere")
+    assert "help: git fetch origin BRANCH\n" in repository.run("diff", "FETCH_HEAD...HEAD").stderr
+
+
+def test_without_a_remote_no_fetch_is_told(repository: Repository) -> None:
+    repository.git("branch", "--quiet", "-m", "main", "trunk")
+    assert "help: name a revision, like HEAD\n" in repository.run("diff").stderr
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_commit_that_is_compared_with_itself_is_told(repository: Repository, form: str) -> None:
+    words = "both are the same state"
+    assert words in repository.fine("diff", "HEAD...HEAD", "--format", form)
+    assert words not in repository.fine("diff", "HEAD", "--format", form)
 
 
 def test_a_branch_of_a_remote_is_looked_for_among_those_of_it(repository: Repository) -> None:

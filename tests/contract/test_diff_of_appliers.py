@@ -1,6 +1,7 @@
 """``diff`` where objects of Flux and Argo CD begin or cease to apply a folder, which stays where it is."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -415,6 +416,7 @@ def test_an_application_of_a_folder_that_is_not_there_is_a_warning(
     repository: Repository,
 ) -> None:
     """Argo CD says so too, and leaves what was applied before."""
+    shutil.rmtree(repository.folder / "apps")  # whose VMs are where that address has them
     repository.git("remote", "set-url", "origin", remote)
     repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
     text = deployed("one", "vms/onne").replace("path:", f"targetRevision: {revision}, path:")
@@ -428,6 +430,51 @@ def test_an_application_of_a_folder_that_is_not_there_is_a_warning(
         )
         assert message in checked.stdout
         assert "  help: did you mean one?\n" in checked.stdout
+
+
+@pytest.mark.parametrize("remote", ["", HERE.replace("github.com", "other.example")])
+def test_a_path_of_what_is_assumed_to_be_here_is_told_where_another_one_is(
+    remote: str, repository: Repository
+) -> None:
+    """The same address has VMs where an Application says: it means this repository."""
+    shutil.rmtree(repository.folder / "apps")
+    repository.git("remote", "remove", "origin")
+    if remote:
+        repository.git("remote", "add", "origin", remote)
+    for name in NAMES:
+        repository.write(f"vms/{name}/vm.yaml", manifests.vm(name, memory="1Gi"))
+    repository.write("deploy/web.yaml", deployed("web", "vms/wep"))
+    assert "VR110" not in repository.run("check", ".").stdout
+    repository.write("deploy/db.yaml", deployed("db", "vms/db"))
+    checked = repository.run("check", ".")
+    assert "Application argocd/web: app path does not exist: vms/wep" in checked.stdout
+    assert "  help: did you mean web?\n" in checked.stdout
+
+
+@pytest.mark.parametrize("form", ["loose", "kustomization", "chart"])
+def test_of_a_path_that_was_mistyped_nothing_is_deleted(form: str, repository: Repository) -> None:
+    """What it named before is still there. Argo CD says that the path does not exist, and prunes nothing."""
+    for name in ("one", "two"):
+        text = manifests.vm(name, memory="1Gi")
+        if form == "chart":
+            repository.write(
+                f"vms/{name}/Chart.yaml", f"apiVersion: v2\nname: {name}\nversion: 0.1.0\n"
+            )
+            repository.write(f"vms/{name}/templates/vm.yaml", text)
+        else:
+            repository.write(f"vms/{name}/vm.yaml", text)
+        if form == "kustomization":
+            repository.write(f"vms/{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+        repository.write(f"deploy/{name}.yaml", deployed(name, f"vms/{name}"))
+    repository.commit("Both are there")
+    repository.write("deploy/one.yaml", deployed("one", "vms/onne"))
+    repository.commit("One is elsewhere")
+    found = effects(repository, "HEAD~1..HEAD")
+    assert found["prod/two"] == (["same"], [])
+    effect, (reason,) = found["prod/one"]
+    assert effect == ["unrenderable"]
+    assert reason.endswith("Application argocd/one: app path does not exist: vms/onne")
+    assert effects(repository, "HEAD..HEAD~1")["prod/one"][0] == ["repaired"]
 
 
 def test_a_folder_in_which_other_files_are_left_is_there(repository: Repository) -> None:

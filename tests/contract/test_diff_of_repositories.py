@@ -312,6 +312,27 @@ def test_vms_of_one_name_move_with_folders_of_one_name(repository: Repository, d
     assert sorted(effects) == [["gone"], ["new"], ["same"]]
 
 
+@pytest.mark.parametrize(("is_pinned_before", "moves"), [(False, True), (True, False)])
+def test_vms_of_a_renamed_folder_are_synced_as_they_were(
+    repository: Repository, *, is_pinned_before: bool, moves: bool
+) -> None:
+    """A lock in one state alone says of both that its VMs are rendered, wherever their folder is in the other one."""
+    repository.write("platform/large.yaml", manifests.instancetype("large"))
+    repository.write("prod/web.yaml", manifests.vm("web", instancetype="large"))
+    repository.write("prod/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.commit("An overlay")
+    repository.fine("pin", ".")
+    if is_pinned_before:
+        repository.commit("A lock")
+    repository.folder.joinpath("production").mkdir()
+    for name in ("web.yaml", "kustomization.yaml", *(("virt-render.lock.yaml",) if moves else ())):
+        (repository.folder / "prod" / name).rename(repository.folder / "production" / name)
+    repository.commit("Renamed")
+    lines = repository.fine("diff", "HEAD~1..HEAD").splitlines()
+    assert lines[0] == "1 VM: 1 none"
+    assert "prod -> production (1 VM)" in "".join(lines)
+
+
 def test_a_vm_that_is_copied_on_its_way_is_not_gone(repository: Repository, diff: Run) -> None:
     repository.write("machines/web/kustomization.yaml", "resources: [web.yaml]\n")
     repository.write("machines/web/web.yaml", vm())

@@ -179,6 +179,16 @@ def test_a_lock_that_was_removed_has_its_history(
     assert [end["subject"] for end in machine["removals"]] == ["Remove"]
 
 
+def test_a_revision_of_a_lock_that_is_not_committed_is_told_as_that(repository: Repository) -> None:
+    write(repository, ".")
+    step(repository, "Pin", ".")
+    told = "virt-render.lock.yaml is not committed as it is here"
+    assert told not in repository.run("show", "web", "--revision", "2").stderr
+    lock = repository.folder / LOCK
+    lock.write_text(f"{lock.read_text('utf-8')}# Edited\n", "utf-8")
+    assert told in repository.run("show", "web", "--revision", "2").stderr
+
+
 def test_a_rename_that_is_not_committed_hides_nothing(repository: Repository) -> None:
     for folder in ("east", "west"):
         write(repository, folder, name=folder)

@@ -1,5 +1,7 @@
 """Where locks lie in a repository of several kustomizations and folders, and which of them count."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -83,9 +85,41 @@ def test_a_new_lock_below_the_one_that_counted_is_said(tmp_path: Path) -> None:
     done = repository.run("pin", "db")
     assert (done.returncode, locks(repository)) == (0, {".", "db"})
     assert f"{LOCK}: warning VR617 lock-unused: {LOCK} pins vms/db as well" in done.stderr
-    assert "run virt-render pin ., which leaves these VMs to the new lock" in done.stderr
+    assert "virt-render pin . leaves these VMs to the new lock" in done.stderr
     assert "VR617" not in repository.run("pin", "db").stderr
     assert "vms/db  -         no longer in the input" in repository.fine("pin", ".")
+
+
+@pytest.mark.parametrize("words", [("build", "vms"), ("pin", "vms")])
+def test_vms_that_get_a_lock_of_their_own_keep_their_pins_as_told(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    repository = Repository(tmp_path / "loose")
+    repository.write("small.yaml", type_of("small", namespace="prod", kind=NAMESPACED, cpus=2))
+    repository.write(
+        "vms/web.yaml", vm("web", namespace="prod", instancetype="small", kind=NAMESPACED)
+    )
+    repository.fine("pin")
+    repository.write("small.yaml", type_of("small", namespace="prod", kind=NAMESPACED, cpus=4))
+    copy = re.search(rf"cp ({LOCK}) (vms/{LOCK})", repository.run(*words).stderr)
+    assert copy
+    shutil.copyfile(*(repository.folder / name for name in copy.groups()))
+    assert repository.fine("pin", "vms") == "nothing moved\n"
+    assert "no longer in the input" in repository.fine("pin", ".")
+    built = repository.run("build", "vms")
+    assert ("sockets: 2\n" in built.stdout, "VR617" in built.stderr) == (True, False)
+
+
+def test_a_lock_that_git_ignores_is_told_with_the_pattern(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "loose")
+    repository.write("web.yaml", vm("web", namespace="prod", memory="1Gi"))
+    repository.write(".gitignore", "*.tmp\n*.lock.yaml\n")
+    message = f"{LOCK}: warning VR606 pin-missing: git ignores {LOCK} (.gitignore:2: *.lock.yaml)"
+    for words in (("pin",), ("pin", "--check")):
+        assert message in repository.run(*words).stderr
+    repository.git("add", "--force", LOCK)  # as the help says
+    assert "VR606" not in repository.run("pin").stderr
+    assert repository.run("pin", "--check").returncode == 0
 
 
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:

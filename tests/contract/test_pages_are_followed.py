@@ -44,7 +44,7 @@ PASSED_OVER = (
     PassedOver("docs/pytest.md", "pytest", "test_pytest_page.py runs it, and sees it fail"),
     PassedOver("docs/quotas.md", "kubectl", "asks a cluster"),
     PassedOver("docs/review.md", "git fetch origin", "asks a forge"),
-    PassedOver("docs/review.md", "virt-render diff FETCH_HEAD", "asks a forge"),
+    PassedOver("docs/review.md", 'virt-render diff "origin/$BRANCH', "asks a forge"),
 )  # fmt: skip
 
 

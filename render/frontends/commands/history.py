@@ -36,7 +36,7 @@ from render.report.history import text
 from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldMove, ToldRevision
 from render.report.places import Sources
 from render.revisions.hashes import rendered_hash
-from render.system import git
+from render.system import files, git
 from render.system.git import Commit, GitError
 from render.system.streams import STDOUT
 from render.yaml import writer
@@ -294,14 +294,25 @@ def _meant_edit(
             f"{vm} has no revision {revision} in the history of {history_.place.lock};"
             f" there is {known}"
         )
-        faults = [codes.HISTORY_UNREADABLE.at(Location(), message), *_ends(history_, [past])]
-        raise refused(*faults)
+        found = codes.HISTORY_UNREADABLE.at(Location(), message, help=_uncommitted(history_))
+        raise refused(found, *_ends(history_, [past]))
     if len({edit.pin.rendered for edit in matching}) > 1:
         ids = ", ".join(edit.id[:10] for edit in matching)
         message = f"{vm} had a revision {revision} more than once, from the commits {ids}"
         cure = f"show one of them with --at: virt-render show {vm} --at {matching[-1].id[:10]}"
         raise refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
     return matching[0]
+
+
+def _uncommitted(history_: LockHistory) -> str:
+    """That the lock of *history_* is another one in the work tree; nothing where it is as it was committed."""
+    place = history_.place
+    committed = git.file_at(place.top, "HEAD", place.lock)
+    path = os.path.join(place.top, place.lock)
+    here = files.read(path, place.lock, len(committed))
+    if here == committed:
+        return ""
+    return f"{place.lock} is not committed as it is here: the history ends with its last commit"
 
 
 def _ends(history_: LockHistory, pasts: Iterable[VMHistory]) -> list[Diagnostic]:

@@ -78,6 +78,10 @@ def pin(request: Request, work: Work) -> Answer:
     for target in targets:
         written = not request.own["check"]
         locks.choose(target.part.loaded, target.part.request, new=True, written=written)
+    ignored = {} if request.own["dry_run"] else locks.ignored({each.target for each in targets})
+    for target in targets:
+        if target.target in ignored:
+            target.part.loaded.diagnostics.append(ignored.pop(target.target))
     known = pinning.vms(vm for target in targets for vm in target.part.resources)
     upgrade, misused = choice.chosen(known, request)
     if misused:

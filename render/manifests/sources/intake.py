@@ -240,7 +240,7 @@ class SourceIntake:
         contents = read(output, display_name, self.limits, self.budget.aliases)
         documents, diagnostics = objects.sift(contents, output, display_name, named=True)
         if self.scope is not None:
-            diagnostics, _ = relevance.of_kubevirt(diagnostics, output)
+            diagnostics, *_ = relevance.of_kubevirt(diagnostics, output)
         self._tell(diagnostics, display_name, into)
         if self.scope is not None and self.scope.drop:
             self._name_carriers(documents, display_name, into)
@@ -272,8 +272,11 @@ class SourceIntake:
         if self.scope is not None and os.path.basename(display_name) != LOCK and not is_nothing:
             bodies = (document.body for document in documents)
             is_applied = bool(diagnostics) and any(map(relevance.concerns, bodies))
-            diagnostics, templates = relevance.of_kubevirt(diagnostics, data, is_applied=is_applied)
+            diagnostics, templates, others = relevance.of_kubevirt(
+                diagnostics, data, is_applied=is_applied
+            )
             into.unseen.add("Jinja or Go template", display_name, number=templates)
+            into.unseen.add("file without a manifest", display_name, number=others)
         self._tell(diagnostics, display_name, into)
 
     def _tell(self, diagnostics: Sequence[Diagnostic], display_name: str, into: Documents) -> None:

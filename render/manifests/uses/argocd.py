@@ -135,8 +135,8 @@ class _Application(NamedTuple):
         except UnevaluatedError as error:
             error.use = (folder, self.title)
             if isinstance(error, AbsentError):
-                is_read = text_at(source, "targetRevision") in _BRANCHES
-                error.is_certain = is_read and not assumptions
+                error.is_certain = text_at(source, "targetRevision") in _BRANCHES
+                error.assumed = assumptions
             raise
 
     def _refuse_plugin(self, folder: str) -> None:

@@ -195,6 +195,7 @@ class _Evaluation:
         unevaluated: Counter[tuple[str, ...]] = Counter()
         notes = []
         unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
+        doubtful: list[tuple[AbsentError, Diagnostic]] = []
         for top, documents in zip(("", *tops), every, strict=True):
             for document in documents:
                 for use in self._evaluated(document, around):
@@ -205,7 +206,7 @@ class _Evaluation:
                         notes.append(_note(document, use))
                         fault = _fault(document, use, self._limits)
                         if use.is_certain:
-                            notes.append(_warning(fault, use))
+                            doubtful.append((use, fault))
                         for title in ("", use.use[1]):
                             unfilled.setdefault((use.use[0], title), []).append(fault)
                     else:
@@ -217,8 +218,20 @@ class _Evaluation:
                             unfilled[use.use] = notes[-1:]
         for (what, *places), number in unevaluated.items():
             unseen.add(what, *places, number=number)
+        likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
+        notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         return Uses(different, unseen, notes, unfilled)
+
+    def _likely(self, uses: Mapping[tuple[str, str], Mapping[str, FolderUse]]) -> frozenset[str]:
+        """What *uses* assume of which the paths speak: VMs are where they say."""
+        return frozenset(
+            assumption
+            for (folder, _), each in uses.items()
+            if self._home.is_chart_of_machines(folder) or self._home.is_built_of_machines(folder)
+            for use in each.values()
+            for assumption in use.assumptions
+        )
 
     def _evaluated(
         self, document: Document, around: flux.Referents

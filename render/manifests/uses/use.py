@@ -117,7 +117,8 @@ class UnevaluatedError(Exception):
 class AbsentError(UnevaluatedError):
     """Nothing is in this repository where an object says: nothing of that is applied, and nothing deleted.
 
-    *folder* is what is not there, *place* the field that says so; *is_certain*: it means this repository as it is read.
+    *folder* is what is not there, *place* the field that says so; *is_certain*: it means this repository as it is read,
+    if all is so that is *assumed*.
     """
 
     def __init__(self, reason: str, folder: str, place: FieldPath) -> None:
@@ -125,6 +126,7 @@ class AbsentError(UnevaluatedError):
         self.folder = folder
         self.place = place
         self.is_certain = False
+        self.assumed: tuple[str, ...] = ()
 
 
 class ElsewhereError(Exception):

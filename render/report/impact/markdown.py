@@ -54,6 +54,7 @@ from render.report.impact.review import (
     quiet,
     relocated,
     repeated,
+    same_state,
     settings_changed,
     sizes,
     synced,
@@ -244,11 +245,8 @@ def _title(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     states = f"{code(str(review.before))} → {code(str(review.after))}"
     emit, why = synced(review)
     how = f", synced with `--emit {emit}`{why}" if emit else ""
-    asides = "".join(
-        f"; {code(aside)}"
-        for aside in (not_compared(review), not_seen(review), settings_changed(review))
-        if aside
-    )
+    told = (same_state(review), not_compared(review), not_seen(review), settings_changed(review))
+    asides = "".join(f"; {code(aside)}" for aside in filter(None, told))
     yield f"{states}{how}{_otherwise(review)}{asides}\n"
     yield ""
 

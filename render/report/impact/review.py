@@ -417,6 +417,11 @@ def unknown(uncompared: Iterable[UncomparedInput], quote: Callable[[str], str] =
     return f"{_first(names)} changed and cannot be compared" if names else ""
 
 
+def same_state(review: Review) -> str:
+    """That a state is compared with itself, in words: a base that was fetched anew may be the branch."""
+    return "both are the same state" if review.before == review.after else ""
+
+
 def settings_changed(review: Review) -> str:
     """The repository's own settings that change, in words; nothing where none does."""
     changed = (

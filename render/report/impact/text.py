@@ -46,6 +46,7 @@ from render.report.impact.review import (
     quiet,
     relocated,
     repeated,
+    same_state,
     settings_changed,
     sizes,
     subjects,
@@ -158,7 +159,13 @@ def header(review: Review) -> str:
     other = review.otherwise
     if other is not None and other.machines:
         text += f" ({counted(other.machines, 'VM')} would fare otherwise with --emit {other.emit}{other.words})"
-    parts = (text, not_compared(review), not_seen(review), settings_changed(review))
+    parts = (
+        text,
+        same_state(review),
+        not_compared(review),
+        not_seen(review),
+        settings_changed(review),
+    )
     return printable("; ".join(filter(None, parts)))
 
 

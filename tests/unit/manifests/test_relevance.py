@@ -97,7 +97,7 @@ def test_a_document_with_many_mistakes_is_looked_at_once() -> None:
 
     sys.setprofile(count)
     try:
-        counting, _ = relevance.of_kubevirt(found, data)
+        counting, *_ = relevance.of_kubevirt(found, data)
     finally:
         sys.setprofile(None)
     assert (counting, looks) == ([], 1)

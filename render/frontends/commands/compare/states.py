@@ -32,7 +32,7 @@ from render.manifests import discover, kustomization
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
-from render.manifests.relevance import Scope, may_be_of_machine
+from render.manifests.relevance import Scope, is_of_machine, may_be_of_machine
 from render.manifests.repository import roots
 from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
@@ -345,6 +345,16 @@ class _LoadedSide(NamedTuple):
             reach = kustomization.reach(folder, self.request.reading.limits, allow_remote=True)
             return _texts_of((*reach.kustomizations, *reach.resources, *reach.others), self)
 
+    def absent(self, users: Collection[str]) -> RefusedError | None:
+        """Why each of *users* applies nothing, and deletes nothing: a path that it names is not there."""
+        faults = {
+            user: diagnostics
+            for loaded in self.inputs
+            for (_, user), diagnostics in loaded.unfilled.items()
+            if user in users and all(diagnostic.is_error for diagnostic in diagnostics)
+        }
+        return refused(*chain(*faults.values())) if faults and len(faults) == len(users) else None
+
     def failing(self, name: str) -> frozenset[str]:
         """The objects that would apply the folder *name*, and of which nobody knows what they do."""
         return frozenset(
@@ -458,6 +468,7 @@ def sides_of(
     locked = {
         name for side in loaded for name, state in side.items() if state.has_lock and not chosen
     }
+    locked |= {name for sides in permutations(loaded) for name in _followed(locked, *sides)}
     before, after = (
         {
             name: _synced(state, is_locked=name in locked)._replace(
@@ -630,6 +641,14 @@ def _name_unfilled(
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
     for name, state in other.items():
         known = side.get(name)
+        users = state.appliers | {state.user} - {""}
+        absent = None if known and (known.is_applied or known.fault) else loaded_side.absent(users)
+        if absent is not None:  # what they applied is still there, and nobody deletes that
+            empty = NamedState(loaded_side.name, [], state.settings, Sources())
+            side[name] = empty._replace(fault=absent, appliers=users)
+            continue
+        if known is not None and not known.fault:
+            side[name] = _without_absent(loaded_side, known, state)
         if known is not None:  # of what stands loose beside the kustomization there may be nothing
             is_lost = state.objects and not (state.user or known.objects or known.fault)
             if not is_lost or loaded_other.unfilled(name, "") is not None:
@@ -638,6 +657,21 @@ def _name_unfilled(
         if fault is not None:
             empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
+
+
+def _without_absent(loaded_side: _LoadedSide, state: NamedState, other: NamedState) -> NamedState:
+    """*state* without the loose files that objects apply in the *other*, and that now name a path that is not there."""
+    faults = {
+        file: fault
+        for file, users in other.users.items()
+        if file in state.files and file not in state.users and (fault := loaded_side.absent(users))
+    }
+    if not faults:
+        return state
+    found = chain.from_iterable(fault.findings for fault in faults.values())
+    left = state.of([index for index, file in enumerate(state.files) if file not in faults])
+    unread = dict.fromkeys(faults, (codes.UNREADABLE.number,))
+    return left._replace(fault=RefusedError(merge([*found])), unread=unread)
 
 
 def _name_changed_unfilled(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
@@ -732,6 +766,26 @@ def _are_made_of(
     )
 
 
+def _followed(locked: Collection[str], side: Side, other: Side) -> set[str]:
+    """The inputs that have VMs in *other* alone, one of them of an input of *locked* that has VMs in *side* alone.
+
+    Its folder was renamed, with or without its lock.
+    """
+    if not locked:
+        return set()
+    here, beyond = ({name: _machines(each[name]) for name in each} for each in (side, other))
+    left = {ref for name in here if name in locked and not beyond.get(name) for ref in here[name]}
+    return {name for name in beyond if not here.get(name) and left & beyond[name]}
+
+
+def _machines(state: NamedState) -> set[ResourceRef]:
+    """What the VMs of *state*, and what makes some, are called in a cluster."""
+    return {
+        ref._replace(namespace=ref.namespace or state.namespace)
+        for ref in (from_body(body, 0).ref for body in state.objects if is_of_machine(body))
+    }
+
+
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
     """*state* as it is synced: a lock, in either state, means that VMs are rendered."""
     if not is_locked:
@@ -765,8 +819,10 @@ def _commits(top: str, revisions: _Revisions) -> tuple[str, str]:
     before, after = revisions.before, revisions.after
     if revisions.is_branch:
         head = _commit_id(top, after or "HEAD")
-        base = _commit_id(top, before) if before else _branched_off(top)
-        return git.merge_base(top, base, head), head if after else ""
+        if not before:
+            return git.merge_base(top, _branched_off(top), head), head if after else ""
+        _commit_id(top, before)
+        return git.merge_base(top, before, after or "HEAD"), head if after else ""
     base = _id(top, before) if before else _branched_off(top)
     return base, _id(top, after) if after else ""
 
@@ -874,7 +930,8 @@ def _branched_off(top: str) -> str:
         if git.is_object(top, f"{name}^{{commit}}"):
             return git.merge_base(top, name)
     git.require_commit(top)
-    cure = f"name a revision, or fetch that branch: {git.fetch_of(top, 'origin/main')}"
+    fetch = git.fetch_of(top, "main")
+    cure = "name a revision" + (f", or fetch that branch: {fetch}" if fetch else ", like HEAD")
     raise GitError("no default branch is known here", cure)
 
 
