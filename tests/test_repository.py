@@ -399,3 +399,10 @@ def test_a_class_shares_its_name_with_no_other() -> None:
         ):
             homes.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+def test_no_change_is_told_twice() -> None:
+    """As after a merge in which one side has moved what the other has edited."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    begun = Counter(line for line in lines if line.startswith("- "))
+    assert [line for line, count in begun.items() if count > 1] == []

@@ -188,7 +188,7 @@ def carries_machine(body: Tree) -> bool:
     of it: examples, and what was applied last; nor are patches and values for charts that Argo CD and Flux are told.
     """
     group = text_at(body, "apiVersion").partition("/")[0]
-    is_asking = group.endswith(("argoproj.io", "toolkit.fluxcd.io"))
+    is_asking = group == "argoproj.io" or group.endswith(".toolkit.fluxcd.io")
     if is_asking and text_at(body, "kind") in _ASKING_KINDS:
         return False
     pending: list[object] = [value for key, value in body.items() if key != "metadata"]

@@ -1,6 +1,7 @@
 """``virt-render diff`` as a process in a real repository: what is compared, what is said, and the status."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -91,15 +92,17 @@ def test_what_a_sparse_checkout_leaves_out_is_no_removal(repository: Repository,
 
 def test_a_closed_file_in_a_sparse_checkout_is_one_in_its_copy(repository: Repository) -> None:
     """The temporary folder is on another file system here, where no file can be linked."""
+    where = repository.folder
+    known = [path for path in ("/dev/shm", "/tmp", "/var/tmp") if os.access(path, os.W_OK)]
+    other = next((path for path in known if os.stat(path).st_dev != where.stat().st_dev), "")
+    if not other:
+        pytest.skip("there is one file system alone")
     repository.vm("far", folder="others")
     repository.vm("closed", folder="others")
     repository.commit("VMs elsewhere")
     repository.git("sparse-checkout", "set", "others")
     closed = repository.folder / "others/closed.yaml"
     closed.chmod(0)
-    where = repository.folder
-    known = ("/dev/shm", "/tmp", "/var/tmp")
-    other = next(path for path in known if Path(path).stat().st_dev != where.stat().st_dev)
     done = process.run("diff", "HEAD", cwd=where, TMPDIR=other, VIRT_RENDER_TESTS_HELD_BACK="1")
     closed.chmod(0o600)
     assert "cannot be written" not in done.stdout + done.stderr
