@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -77,6 +77,10 @@ RESOURCES = frozenset({"resources", "bases", "components"})
 
 _MOST_BUILDS = 1_000_000
 """Kustomizations that kustomize may build for one folder: it has no time for more, and prints them all at the end."""
+
+
+Meant = Callable[[str, str, Collection[str], Callable[[str], str | None] | None], str]
+"""What an entry of a kustomization was meant for: see `blame.missing.near`."""
 
 
 class Reference(NamedTuple):
@@ -491,27 +495,35 @@ def reach(  # noqa: PLR0913 - where it begins, and how far it may go
     bounds: str = "",
     known: KnownKustomizations | None = None,
     components: Sequence[str] = (),
+    meant: "Meant | None" = None,
 ) -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
 
     (And the configuration of generators and transformers, which may hold URLs too.) *components* are those that others
     add to it. A remote entry gives an error unless *allow_remote*; so does what leads out of the resolved folder
-    *bounds*, and a kustomization that we cannot read, since nobody can say what it names.
+    *bounds*, *meant* says for what inside of them, and a kustomization that we cannot read, since nobody can say what
+    it names.
     """
     known = known or KnownKustomizations()
-    return _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote).follow(
-        (folder, *components)
-    )
+    walk = _KustomizationWalk(limits, bounds, known, meant, allow_remote=allow_remote)
+    return walk.follow((folder, *components))
 
 
 class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
-    __slots__ = ("allow_remote", "below", "bounds", "known", "limits", "pending", "reach")
+    __slots__ = ("allow_remote", "below", "bounds", "known", "limits", "meant", "pending", "reach")
 
     def __init__(
-        self, limits: Limits, bounds: str, known: KnownKustomizations, *, allow_remote: bool
+        self,
+        limits: Limits,
+        bounds: str,
+        known: KnownKustomizations,
+        meant: "Meant | None",
+        *,
+        allow_remote: bool,
     ) -> None:
+        self.meant = meant
         self.limits = limits
         self.known = known
         self.bounds = bounds
@@ -570,16 +582,13 @@ class _KustomizationWalk:
         """Whether *path*, links followed, is inside of the bounds; where there are none, of *otherwise*."""
         return files.is_below(self.known.resolve(path), self.bounds or otherwise)
 
-    def _meant(self, here: "_Here", reference: Reference) -> str:
+    def _near(self, here: "_Here", reference: Reference) -> str:
         """What *reference*, which leads out of the bounds, was probably meant to be inside of them."""
-        from render.manifests.blame import missing
-
-        known = {
-            each.entry
-            for listed in self.known.load(here.file, self.limits).references
-            for each in listed
-        }
-        return missing.near(
+        if self.meant is None:
+            return ""
+        references = self.known.load(here.file, self.limits).references
+        known = {each.entry for listed in references for each in listed}
+        return self.meant(
             reference.entry, here.folder, known, find if reference.is_resource else None
         )
 
@@ -594,7 +603,7 @@ class _KustomizationWalk:
         target = self.known.target(here.folder, reference.entry)
         if not self._is_inside(target):
             fault = outside(target)._replace(location=here.at(reference.path))
-            near = self._meant(here, reference)
+            near = self._near(here, reference)
             self.reach.diagnostics.append(
                 fault._replace(help=f"did you mean {near}?") if near else fault
             )

@@ -1,7 +1,7 @@
 """Kustomizations: built by kustomize, what it prints read as documents of the files that they come from."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -130,7 +130,16 @@ def _reach(intake: SourceIntake, top: str, components: Sequence[str] = ()) -> Re
         bounds=boundary(os.path.realpath(top)),
         known=intake.kustomizations,
         components=components,
+        meant=_meant,
     )
+
+
+def _meant(
+    entry: str, folder: str, listed: Collection[str], find: Callable[[str], str | None] | None
+) -> str:
+    from render.manifests.blame import missing
+
+    return missing.near(entry, folder, listed, find)
 
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:
