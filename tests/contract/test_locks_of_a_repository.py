@@ -122,6 +122,15 @@ def test_a_lock_that_git_ignores_is_told_with_the_pattern(tmp_path: Path) -> Non
     assert repository.run("pin", "--check").returncode == 0
 
 
+def test_a_lock_that_a_later_pattern_takes_out_is_not_ignored(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.vm("web")
+    repository.instancetype("small")
+    repository.write(".gitignore", f"*.lock.yaml\n!{LOCK}\n")
+    repository.fine("pin")
+    assert "VR606" not in repository.run("pin", "--check").stderr
+
+
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
     repository.fine("pin")
     repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))
