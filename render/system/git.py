@@ -581,14 +581,18 @@ def would_ignore(folder: str, paths: Collection[str]) -> frozenset[str]:
 def ignoring(folder: str, paths: Collection[str]) -> dict[str, str]:
     """Those of the resolved *paths* of the repository around *folder* that git ignores, and where the pattern stands.
 
-    As ``FILE:LINE: PATTERN``. Raises GitError.
+    As ``FILE:LINE: PATTERN``. Raises GitError. git names the last pattern, also one that takes a path out (``!``).
     """
     names = b"".join(os.fsencode(f"{path}\0") for path in paths)
     words = ("check-ignore", "--verbose", "-z", "--stdin")
     listed = run(folder, *words, stdin=names, without=_OF_A_HOOK, nothing=1).split(b"\0")
     fields = [os.fsdecode(field) for field in listed[:-1]]
     told = zip(*(fields[start::_FIELDS] for start in range(_FIELDS)), strict=True)
-    return {path: f"{source}:{line}: {rule}" for source, line, rule, path in told}
+    return {
+        path: f"{source}:{line}: {rule}"
+        for source, line, rule, path in told
+        if not rule.startswith("!")
+    }
 
 
 def _special_patterns(folder: str) -> str:

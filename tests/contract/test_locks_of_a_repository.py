@@ -122,6 +122,15 @@ def test_a_lock_that_git_ignores_is_told_with_the_pattern(tmp_path: Path) -> Non
     assert repository.run("pin", "--check").returncode == 0
 
 
+def test_a_lock_that_a_later_pattern_takes_out_is_not_ignored(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.vm("web")
+    repository.instancetype("small")
+    repository.write(".gitignore", f"*.lock.yaml\n!{LOCK}\n")
+    repository.fine("pin")
+    assert "VR606" not in repository.run("pin", "--check").stderr
+
+
 def test_check_names_every_lock_that_is_not_right(repository: Repository) -> None:
     repository.fine("pin")
     repository.write("vms/team-b/db.yaml", vm("other", namespace="vms", memory="1Gi"))
@@ -321,3 +330,16 @@ def test_each_lock_that_was_removed_is_told(repository: Repository) -> None:
         (repository.folder / root / LOCK).unlink()
     told = repository.run("check").stdout
     assert told.count(f"{LOCK} was removed, and git has it") == len(roots) == 4
+
+
+def test_a_lock_that_a_commit_removed_is_not_said_to_be_uncommitted(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.vm("web")
+    repository.instancetype("small")
+    repository.fine("pin")
+    repository.commit("Pin")
+    repository.git("rm", "-q", LOCK)
+    repository.commit("No pins")
+    told = repository.run("show", "web", "--revision", "9").stderr
+    assert "has no revision 9" in told
+    assert "not committed" not in told

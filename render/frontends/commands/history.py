@@ -310,7 +310,7 @@ def _uncommitted(history_: LockHistory) -> str:
     committed = git.file_at(place.top, "HEAD", place.lock)
     path = os.path.join(place.top, place.lock)
     here = files.read(path, place.lock, len(committed))
-    if here == committed:
+    if here == committed or not (committed or os.path.lexists(path)):
         return ""
     return f"{place.lock} is not committed as it is here: the history ends with its last commit"
 
