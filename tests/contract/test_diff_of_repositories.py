@@ -489,7 +489,7 @@ def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form
     assert "after: 2 errors" in answer.text
     assert "(as before)" in answer.text
     assert "nonsense" not in answer.text
-    assert "nowhere" not in answer.text
+    assert "not found" not in answer.text
 
 
 def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, diff: Run) -> None:

@@ -121,7 +121,7 @@ BUILDING = {
     "check": "reading .",
     "argocd generate": "building . with kustomize",
     "argocd inputs": "building . with kustomize",
-    "pin": "building . with kustomize",
+    "pin": "reading .",
     "verify": "building . with kustomize",
     "migrate": "migrating 1 object",
     "show vm-1": "building . with kustomize",

@@ -224,7 +224,7 @@ def test_every_command_names_what_stands_elsewhere_in_the_repository(ask: Ask) -
         "prod/kustomization.yaml": "resources: [web.yaml]\n",
         "prod/web.yaml": VM,
     }
-    commands = ("explain", "web", "prod"), ("pin", "prod"), ("report", "--format", "json", "prod")
+    commands = ("explain", "web", "prod"), ("report", "--format", "json", "prod")
     for command in commands:
         answer = ask(*command, files=files)
         assert "--catalog platform/small.yaml" in answer.out + answer.err, command
