@@ -19,7 +19,7 @@ from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization
-from render.manifests.discover import CHART, is_chart, tidy
+from render.manifests.discover import CHART, inside, is_chart, tidy
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
@@ -63,10 +63,14 @@ def single(request: Request, work: Work) -> FleetPart:
 
 
 def fleet(
-    request: Request, work: Work, inputs: Sequence[Documents] | None = None
+    request: Request,
+    work: Work,
+    inputs: Sequence[Documents] | None = None,
+    around: Sequence[Documents] = (),
 ) -> Iterator[FleetPart]:
     """Each root below the paths of *request*, with what its VMs find in the others: *inputs*, if read already.
 
+    And in what stands *around* them.
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
     from render.manifests.repository.neighbours import Neighbours
@@ -75,9 +79,21 @@ def fleet(
         paths = request.paths or (".",)
         work.begin("read", f"reading {in_words(paths)}")
         inputs = read_roots(paths, request, work)
-    neighbours = Neighbours(inputs, request.reading.layout.shared)
+    neighbours = Neighbours([*inputs, *around], request.reading.layout.shared)
     for loaded in inputs:
         yield _noted(FleetPart(loaded, with_neighbours(request, loaded, neighbours)), work)
+
+
+def around(request: Request, work: Work) -> list[Documents]:
+    """What stands in the repository around the first path of *request*, as far as it stands beside that."""
+    path = os.path.realpath(request.paths[0] if request.paths else ".")
+    top = files.repository(path)
+    if not top or top == path or "-" in request.paths:
+        return []
+    known = len(work.inputs)
+    found = read_roots([os.path.relpath(top)], request, work)
+    del work.inputs[known:]
+    return [loaded for loaded in found if not inside(os.path.realpath(loaded.folder), [path])]
 
 
 def parts(request: Request, work: Work) -> list[FleetPart]:

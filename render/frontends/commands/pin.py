@@ -19,10 +19,10 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     below_unbuilt,
     fleet,
     is_repository,
-    read_roots,
     rendering,
     single,
     unless_unread,
@@ -31,7 +31,7 @@ from render.frontends.session import (
     without_unclear,
 )
 from render.manifests import discover, kustomization
-from render.manifests.discover import inside, tidy
+from render.manifests.discover import tidy
 from render.manifests.documents import Documents
 from render.manifests.kustomization import LOCK
 from render.manifests.sources import loading, walk
@@ -49,7 +49,6 @@ from render.report.text import printable
 from render.revisions import lockfile
 from render.revisions.lockfile import Lock
 from render.system import files
-from render.system.files import repository
 from render.system.streams import standard_input
 from render.yaml import writer
 from render.yaml.reader import read
@@ -136,15 +135,10 @@ def _look_around(targets: Sequence[_PinTarget], request: Request, work: Work) ->
     """Let *targets* have what their VMs find in all of the repository, as `check` does; whether there is more of it."""
     from render.manifests.repository.neighbours import Neighbours
 
-    path = os.path.realpath(request.paths[0] if request.paths else ".")
-    top = repository(path)
-    if not top or top == path or "-" in request.paths:
+    others = around(request, work)
+    if not others:
         return False
-    known = len(work.inputs)
-    others = read_roots([os.path.relpath(top)], request, work)
-    del work.inputs[known:]
-    inputs = [target.part.loaded for target in targets]
-    inputs += [loaded for loaded in others if not inside(os.path.realpath(loaded.folder), [path])]
+    inputs = [*(target.part.loaded for target in targets), *others]
     neighbours = Neighbours(inputs, request.reading.layout.shared)
     for target in targets:
         target.part.request = with_neighbours(request, target.part.loaded, neighbours)

@@ -17,8 +17,9 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
-from render.frontends.session import demand, fleet, render_part, unread_status
+from render.frontends.session import around, demand, fleet, render_part, unread_status
 from render.machine import Machine
+from render.manifests.documents import Documents
 from render.manifests.uses.destinations import applied_as
 from render.model import packaged, tree
 from render.model.counting import counted
@@ -222,7 +223,23 @@ def _states(machine: FleetMachine) -> Iterator[str]:
 
 
 def _fleet(request: Request, work: Work) -> Fleet:
-    """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable."""
+    """Everything below the paths, each kustomization by itself. Raises RefusedError for a path that is unreadable.
+
+    What a VM misses there may stand elsewhere in the repository.
+    """
+    found = _fleet_beside(request, work, ())
+    if any(map(_is_missed, _findings(found))) and (others := around(request, work)):
+        del work.parts[:], work.inputs[:]
+        return _fleet_beside(request, work, others)
+    return found
+
+
+def _is_missed(finding: Finding) -> bool:
+    return finding.diagnostic.is_error and codes.CODES[finding.diagnostic.code].follows
+
+
+def _fleet_beside(request: Request, work: Work, others: Sequence[Documents]) -> Fleet:
+    """Everything below the paths, with what its VMs find in *others*."""
     is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
     machines: list[FleetMachine] = []
@@ -230,7 +247,8 @@ def _fleet(request: Request, work: Work) -> Fleet:
     notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
     places = DefinitionPlaces()
-    for part in fleet(request._replace(settings=deciders.explaining(request.settings)), work):
+    explaining = request._replace(settings=deciders.explaining(request.settings))
+    for part in fleet(explaining, work, around=others):
         demand(part, request)
         of_part = _part(part, work, wording if is_page else None, places)
         machines += of_part.machines

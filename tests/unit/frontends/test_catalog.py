@@ -217,17 +217,20 @@ def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: s
     assert f"  small.yaml:{line}:3: {kind} " in text
 
 
-def test_every_command_names_what_stands_elsewhere_in_the_repository(ask: Ask) -> None:
+def test_what_stands_elsewhere_in_the_repository_is_named_or_found(ask: Ask) -> None:
     files = {
         ".git/HEAD": "ref: refs/heads/main\n",
         "platform/small.yaml": instancetype("small"),
         "prod/kustomization.yaml": "resources: [web.yaml]\n",
         "prod/web.yaml": VM,
     }
-    commands = ("explain", "web", "prod"), ("report", "--format", "json", "prod")
-    for command in commands:
-        answer = ask(*command, files=files)
-        assert "--catalog platform/small.yaml" in answer.out + answer.err, command
+    answer = ask("explain", "web", "prod", files=files)
+    assert "--catalog platform/small.yaml" in answer.out + answer.err
+    fleet = json.loads(ask("report", "--format", "json", "prod").out)
+    assert [(machine["name"], machine["findings"]) for machine in fleet["machines"]] == [
+        ("web", [])
+    ]
+    assert "web" in ask("used-by", "small", "prod").out
 
 
 @pytest.mark.parametrize("command", ["build", "check"])
