@@ -281,6 +281,13 @@ def expectations(count: int) -> Mapping[str, str]:
     return {"vm.yaml": vm("web", memory="1Gi"), "a.virt-test.yaml": head + items}
 
 
+def expectations_of_machines(count: int) -> Mapping[str, str]:
+    """Expectations of one file, each of a VM of its own."""
+    items = "".join(f"  - {{vms: vm-{number}, findings: []}}\n" for number in range(count))
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\nspec:\n  expect:\n"
+    return {**machines(count), "a.virt-test.yaml": head + items}
+
+
 def files_of_expectations(count: int) -> Mapping[str, str]:
     """Files with an expectation each, of a VM beside each."""
     files: dict[str, str] = {}
@@ -463,6 +470,7 @@ def components(count: int) -> Mapping[str, str]:
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
+    expectations_of_machines: ("test", "."),
     files_of_expectations: ("test", "."),
     baseline: ("check", ".", "--baseline", "known.json"),
     mended_machines: ("check", "--fix", "."),
@@ -476,7 +484,7 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 SHAPES: tuple[Shape, ...] = (
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
-    files_of_expectations, baseline, mended_machines, mended_disks,
+    expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,
     applied_templates, machines, in_one_file, disks, disks_of_one_order,
     interfaces, interfaces_called_alike, volumes_without_disks,
     disks_without_volumes, disks_beside_volumes, interfaces_without_networks, interfaces_beside_networks,
