@@ -400,6 +400,7 @@ def test_many_expectations_of_many_machines_end_at_a_limit(
         assert invoke(["test"]) == Exit.UNREADABLE
         printed = messages.readouterr().out
         assert (
-            f"vms/{file}.virt-test.yaml:5:7: error VR111 limit-exceeded: this expectation" in printed
+            f"vms/{file}.virt-test.yaml:5:7: error VR111 limit-exceeded: this expectation"
+            in printed
         )
         assert printed.count("VR111") == 1
