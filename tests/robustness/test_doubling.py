@@ -10,6 +10,7 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.commands.committed import locks as lock_history
+from render.yaml import nodes
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -563,3 +564,17 @@ def test_twice_the_commits_are_twice_the_work(
     assert counts[2] <= MOST * counts[1]
     assert 0 < looks[2] <= MOST * looks[1]
     assert os.getcwd() == str(repository.folder)
+
+
+def test_twice_the_keys_that_are_not_in_a_mapping_are_twice_the_work() -> None:
+    """Of which each might be merged into it."""
+
+    def looked_for(count: int) -> int:
+        mapping = nodes.Node(nodes.MAPPING, 0, 0)
+        mapping.children = [nodes.Node(nodes.SCALAR, number, 0) for number in range(2 * count)]
+        for number, node in enumerate(mapping.children):
+            node.text = f"k{number}"
+        return calls(lambda: [nodes.child(mapping, f"x{number}") for number in range(count)])
+
+    looked_for(10)
+    assert looked_for(400) <= MOST * looked_for(200)
