@@ -10,7 +10,12 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.commands.committed import locks as lock_history
+from render.manifests.sources.applied import AppliedFolders
+from render.manifests.uses.use import FolderUse
+from render.model.resource import Origin
 from render.yaml import nodes
+from render.yaml.libyaml import MAPPING, SCALAR
+from render.yaml.reader import Document
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -570,11 +575,31 @@ def test_twice_the_keys_that_are_not_in_a_mapping_are_twice_the_work() -> None:
     """Of which each might be merged into it."""
 
     def looked_for(count: int) -> int:
-        mapping = nodes.Node(nodes.MAPPING, 0, 0)
-        mapping.children = [nodes.Node(nodes.SCALAR, number, 0) for number in range(2 * count)]
+        mapping = nodes.Node(MAPPING, 0, 0)
+        mapping.children = [nodes.Node(SCALAR, number, 0) for number in range(2 * count)]
         for number, node in enumerate(mapping.children):
             node.text = f"k{number}"
         return calls(lambda: [nodes.child(mapping, f"x{number}") for number in range(count)])
 
     looked_for(10)
     assert looked_for(400) <= MOST * looked_for(200)
+
+
+def test_twice_the_folders_that_are_applied_are_twice_the_work(tmp_path: Path) -> None:
+    """Each file is asked of the folders that it stands in, and of no other."""
+
+    def asked(count: int) -> int:
+        folders = [tmp_path / f"f{number}" for number in range(count)]
+        uses = [
+            FolderUse("a", Document({}, Origin("a.yaml"), None), str(folder)) for folder in folders
+        ]
+
+        def work() -> None:
+            applied = AppliedFolders(uses)
+            assert all(applied.has(f"{folder}/vm.yaml") for folder in folders)
+            assert not applied.has(f"{tmp_path}/vm.yaml")
+
+        return calls(work)
+
+    asked(10)
+    assert asked(400) <= MOST * asked(200)
