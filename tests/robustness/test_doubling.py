@@ -588,7 +588,7 @@ def test_twice_the_keys_that_are_not_in_a_mapping_are_twice_the_work() -> None:
 def test_twice_the_folders_that_are_applied_are_twice_the_work(tmp_path: Path) -> None:
     """Each file is asked of the folders that it stands in, and of no other."""
 
-    def asked(count: int) -> int:
+    def looked_up(count: int) -> int:
         folders = [tmp_path / f"f{number}" for number in range(count)]
         uses = [
             FolderUse("a", Document({}, Origin("a.yaml"), None), str(folder)) for folder in folders
@@ -601,5 +601,5 @@ def test_twice_the_folders_that_are_applied_are_twice_the_work(tmp_path: Path) -
 
         return calls(work)
 
-    asked(10)
-    assert asked(400) <= MOST * asked(200)
+    looked_up(10)
+    assert looked_up(400) <= MOST * looked_up(200)
