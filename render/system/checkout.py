@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import git
-from render.system.files import LISTING, is_checkout, repository
+from render.system.files import LISTING, MOST_AROUND, is_checkout, repository
 from render.system.git import GitError
 from render.system.programs import processes
 
@@ -24,8 +24,8 @@ _NO_SIZE = -1
 """Of a file that is missing in the repository: a partial clone has not fetched it."""
 MOST_FILES = 100_000
 """Of a commit; a small tree that holds itself many times over has any number."""
-_MOST_FOLDERS, _FIRST_FOLDERS = 200, 8
-"""Around a file of a commit, and those of too many that are named: Python makes and removes folders by recursion."""
+_FIRST_FOLDERS = 8
+"""Of too many around a file of a commit those that are named."""
 _LINE = 400
 """Bytes in which git lists a file, at most on average."""
 _BATCH = 16 << 20
@@ -239,10 +239,10 @@ def _entries(listed: bytes) -> Iterator[_TreeEntry]:
         if any(step.lower() in {b"", b".", b"..", b".git"} for step in steps):
             display_name = os.fsdecode(name)
             raise GitError(f"a file of the commit has a name that git refuses: {display_name}")
-        if len(steps) > _MOST_FOLDERS + 1:
+        if len(steps) > MOST_AROUND + 1:
             first = os.fsdecode(b"/".join(steps[:_FIRST_FOLDERS]))
             raise GitError(
-                f"a file of the commit is below more than {_MOST_FOLDERS} folders: {first}/..."
+                f"a file of the commit is below more than {MOST_AROUND} folders: {first}/..."
             )
         yield _TreeEntry(mode, id_, int(size) if size.isdigit() else _NO_SIZE, name)
 

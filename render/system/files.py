@@ -14,6 +14,8 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 GIT = ".git"
 LISTING = "listing"
 """What git said of the commit of which the folder beside it is a checkout."""
+MOST_AROUND = 200
+"""Folders around a file that is copied elsewhere: Python makes and removes them by recursion."""
 _COPY = 1 << 20
 _OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
 

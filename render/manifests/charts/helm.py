@@ -35,7 +35,11 @@ _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$schema"})
 _PUBLISHED = r"https?://json-schema\.org/(draft-0[467]|draft/20(19-09|20-12))/schema#?\Z"
 _PATIENCE = 12
 """Seconds for each second of a processor that helm may take: others want one too."""
-_NO_MEMORY = pattern(rb"cannot allocate memory|^fatal error: .*out of memory", re.MULTILINE)
+#: How Go ends without memory; it may find itself without some in the midst of what then fails.
+_NO_MEMORY = pattern(
+    rb"cannot allocate memory|^fatal error: .*out of memory|^SIGSEGV: segmentation violation",
+    re.MULTILINE,
+)
 _PIECE = 1 << 20
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
@@ -125,6 +129,10 @@ def _unfit(
             message = f"cannot read the values file {name}: no such file"
             yield _refused(name, message, "values come from files of the repository")
             continue
+        if file.count(os.sep) - folder.count(os.sep) > files.MOST_AROUND:
+            message = f"a file of the chart {folder} is below more than {files.MOST_AROUND} folders"
+            yield codes.LIMIT_EXCEEDED.at(Location(file=folder), message)
+            return
         is_packed = file.endswith(".tgz")
         size = _size(file, limits.total_bytes) if is_packed else os.path.getsize(file)
         total += size
@@ -376,6 +384,8 @@ def wants_dependency(diagnostic: Diagnostic) -> bool:
 
 def is_broken(diagnostic: Diagnostic) -> bool:
     """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may."""
+    if diagnostic.code == codes.LIMIT_EXCEEDED.number:
+        return True
     return (
         diagnostic.code == codes.HELM_FAILED.number
         and _BROKEN.search(diagnostic.message) is not None
