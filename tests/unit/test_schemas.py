@@ -242,8 +242,10 @@ def test_null_is_dropped_or_missing() -> None:
         (
             {"metadata": {"name": "root"}},
             "kubevirt.DataVolumeTemplateSpec",
-            "add `spec` as "
-            "`{source: {registry: {url: URL}}, storage: {resources: {requests: {storage: 10Gi}}}}`",
+            (
+                "add `spec` as "
+                "`{source: {registry: {url: URL}}, storage: {resources: {requests: {storage: 10Gi}}}}`"
+            ),
         ),
     ],
 )
@@ -252,7 +254,7 @@ def test_nothing_empty_is_added_where_kubevirt_wants_something_inside(
 ) -> None:
     cause = only(tree, type_name)
     assert (cause.check, cause.help, cause.fixes) == ("missing-field", cure, ())
-    (field,) = cause.help.split("`")[1:2]
+    field = cause.help.split("`")[1]
     for way in cause.help.split("`")[3::2]:
         added = read(way.encode(), "way.yaml").documents[0].body
         assert decode({**tree, field: added}, type_name, NEWEST)[1] == []
