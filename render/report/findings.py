@@ -273,9 +273,9 @@ def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
     for end in range(1, len(path) + 1):
         yield codes.MISSING_FIELD.number, subject, path[:end]
         yield _LACKING, subject, path[:end]
-        for check, fields in _ONE_OF.items():
+        for lacked, fields in _ONE_OF.items():
             if path[-1] in fields:
-                yield check, subject, path[:end]
+                yield lacked, subject, path[:end]
     if _gives(path, "memory", "resources"):
         yield _NO_MEMORY, subject
     if _gives(path, "memory", "resources", "cpu"):
