@@ -134,7 +134,7 @@ def publish(
         findings = identified(findings, in_repository())
     faults: list[Diagnostic] = []
     # Before anything is printed, since from then on no deadline passes, and a pipe may want for a reader.
-    for name, file in request.reporting.files:
+    for name, file in sorted(request.reporting.files, key=lambda row: row[1] == "-"):
         report_text = formats.report(
             name, _reported(findings, name, request), counted, _style(request)
         )
@@ -143,7 +143,7 @@ def publish(
             continue
         begin_file(file)
         try:
-            write_atomic(file, report_text)
+            write_atomic(file, report_text, is_last=False)
         except OSError as error:
             faults.append(unwritable(error, file))
     print_findings(findings, request, counted)

@@ -4,7 +4,7 @@ VirtualMachines, and VMs of the store, which become one, go without their kind; 
 may share a name.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.model.resource import MACHINES, VM, Resource, ResourceRef
 
@@ -23,19 +23,56 @@ def whole(name: str) -> str:
     return f"{kind or VM}/{rest}"
 
 
+class KnownNames:
+    """Names that `name_of` gave, of which many are looked for."""
+
+    __slots__ = ("_found", "_parted")
+
+    def __init__(self, known: Iterable[str]) -> None:
+        self._parted = {name: _parted(name) for name in sorted(known)}
+        self._found: dict[str, list[str]] = {}
+        for name, (_, rest) in self._parted.items():
+            for word in {rest, rest.rpartition("/")[2]}:
+                self._found.setdefault(word, []).append(name)
+
+    def __len__(self) -> int:
+        return len(self._parted)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parted)
+
+    def fitting(self, name: str) -> list[str]:
+        """Those that *name* means; without a kind any, without a namespace any."""
+        kind, wanted = _parted(name)
+        candidates = [
+            known_name
+            for known_name in self._found.get(wanted, ())
+            if not kind or kind == (self._parted[known_name][0] or VM)
+        ]
+        exact = [known_name for known_name in candidates if self._parted[known_name][1] == wanted]
+        return exact or candidates
+
+    def matching(self, pattern: str) -> list[str]:
+        """Those that a *pattern* means: ``web-*``, ``prod/web-*``, ``prod/``.
+
+        Without a kind any kind, without a slash any namespace; a wildcard stands for no slash.
+        """
+        from render.model import patterns
+
+        kind, wanted = _parted(pattern)
+        namespace, slash, name = wanted.rpartition("/")
+        named, spaced = patterns.named(name or "*"), patterns.named(namespace)
+        found = []
+        for known_name, (other, rest) in self._parted.items():
+            space, _, last = rest.rpartition("/")
+            if (not kind or kind == (other or VM)) and named(last) and (not slash or spaced(space)):
+                found.append(known_name)
+        return found
+
+
 def fitting(name: str, known: Iterable[str]) -> list[str]:
-    """Those of *known*, which `name_of` gave, that *name* means; without a kind any, without a namespace any."""
-    kind, wanted = _parted(name)
-    parted = {known_name: _parted(known_name) for known_name in sorted(known)}
-    candidates = {
-        known_name: rest
-        for known_name, (other, rest) in parted.items()
-        if not kind or kind == (other or VM)
-    }
-    exact = [known_name for known_name, rest in candidates.items() if rest == wanted]
-    return exact or [
-        known_name for known_name, rest in candidates.items() if rest.rpartition("/")[2] == wanted
-    ]
+    """Those of *known*, which `name_of` gave, that *name* means, see `KnownNames.fitting`."""
+    return KnownNames(known).fitting(name)
 
 
 def is_pattern(name: str) -> bool:
@@ -44,22 +81,8 @@ def is_pattern(name: str) -> bool:
 
 
 def matching(pattern: str, known: Iterable[str]) -> list[str]:
-    """Those of *known*, which `name_of` gave, that a *pattern* means: ``web-*``, ``prod/web-*``, ``prod/``.
-
-    Without a kind any kind, without a slash any namespace; a wildcard stands for no slash.
-    """
-    from render.model import patterns
-
-    kind, wanted = _parted(pattern)
-    namespace, slash, name = wanted.rpartition("/")
-    named, spaced = patterns.named(name or "*"), patterns.named(namespace)
-    found = []
-    for known_name in sorted(known):
-        other, rest = _parted(known_name)
-        space, _, last = rest.rpartition("/")
-        if (not kind or kind == (other or VM)) and named(last) and (not slash or spaced(space)):
-            found.append(known_name)
-    return found
+    """Those of *known*, which `name_of` gave, that a *pattern* means, see `KnownNames.matching`."""
+    return KnownNames(known).matching(pattern)
 
 
 def spellings(known: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ A pattern becomes the automaton of Glushkov: a position for each character that 
 that may come after it. What cannot be said so (backreferences, looking around) Go's ``regexp`` does not know either.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -308,11 +309,40 @@ def automaton_of(tests: Iterator[Test], anything: Characters) -> Automaton | Non
 
 @lru_cache(maxsize=256)
 def named(pattern: str) -> Callable[[str], bool]:
-    """Whether the name of a file matches *pattern*, as in a .gitignore: ``*``, ``?`` and ``[a-z]``, ``[!a]``."""
+    """Whether the name of a file matches *pattern*, as in a .gitignore: ``*``, ``?`` and ``[a-z]``, ``[!a]``.
+
+    Python looks but once for what stands between two stars, and a hundred times as fast as an automaton of ours.
+    """
     if "*" not in pattern and "?" not in pattern and "[" not in pattern:
         return pattern.__eq__
-    automaton = automaton_of(_name_tests(pattern), Characters("", is_negated=True))
-    return automaton.matches if automaton else _never
+    tests = list(_name_tests(pattern))
+    if len(tests) > _MOST_POSITIONS:
+        return _never
+    pieces = [""]
+    for test in tests:
+        if test is not None:
+            pieces[-1] += _in_re(test)
+        elif pieces[-1] or len(pieces) == 1:
+            pieces.append("")
+    first, *others = pieces
+    # What is found first is best: no other place of it leaves more to what follows.
+    found = "".join(f"(?>.*?{piece})" for piece in others[:-1])
+    end = f".*{others[-1]}" if others else ""
+    whole = re.compile(f"(?s:{first}{found}{end})").fullmatch
+    most = _MOST_WORK // len(tests)
+    return lambda text: len(text) <= most and whole(text) is not None
+
+
+def _in_re(test: Characters) -> str:
+    """*test* as Python's ``re`` writes it."""
+    ends = test.ends
+    if not ends:
+        return "." if test.is_negated else "(?!)"
+    ranges = (
+        f"{re.escape(low)}-{re.escape(high)}"
+        for low, high in zip(ends[::2], ends[1::2], strict=True)
+    )
+    return f"[{'^' if test.is_negated else ''}{''.join(ranges)}]"
 
 
 def _never(_text: str) -> bool:

@@ -145,6 +145,35 @@ def is_checkout(top: str) -> bool:
     return is_empty and os.path.isfile(os.path.join(os.path.dirname(top), LISTING))
 
 
+def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Each folder from *top* downwards with the names of the folders and files in it, as ``os.walk`` has them.
+
+    Links to folders are followed if it *follows*. Whoever takes folders out of the list is not led into them. Up to
+    Python 3.11 ``os.walk`` calls itself for each step downwards, and a thousand are too many for that.
+    """
+    pending = [top]
+    while pending:
+        above = pending.pop()
+        folders: list[str] = []
+        names: list[str] = []
+        try:
+            with os.scandir(above) as entries:
+                for entry in entries:
+                    (folders if _is_folder(entry) else names).append(entry.name)
+        except OSError:
+            continue
+        yield above, folders, names
+        below = (os.path.join(above, name) for name in reversed(folders))
+        pending += (path for path in below if follows or not os.path.islink(path))
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def repository(folder: str) -> str:
     """The nearest folder, from the resolved *folder* upwards, that holds ``.git``; ``""`` without one."""
     while not os.path.lexists(os.path.join(folder, ".git")):

@@ -601,7 +601,7 @@ def _special_patterns(folder: str) -> str:
     around = [top]
     for step in os.path.relpath(folder, top).split(os.sep) if folder != top else ():
         around.append(os.path.join(around[-1], step))
-    below = (path for path, _, names in os.walk(folder) if _IGNORE_FILE in names)
+    below = (path for path, _, names in files.walk(folder) if _IGNORE_FILE in names)
     for path in (*around, *below):
         file = os.path.join(path, _IGNORE_FILE)
         if os.path.exists(file) and stat.S_ISFIFO(os.stat(file).st_mode):

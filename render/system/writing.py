@@ -57,13 +57,13 @@ def unwritable(error: OSError, target: str) -> Diagnostic:
     return codes.UNWRITABLE.at(Location(file=file), message, help=cure)
 
 
-def write_atomic(path: str, text: str) -> None:
+def write_atomic(path: str, text: str, *, is_last: bool = True) -> None:
     """Replace the file *path* by *text* in one step, as `write_all` does, and wait for the disk.
 
     Raises OSError (disk full, read-only, no such folder); the old content is then still there and nothing is left
     beside it.
     """
-    write_all([(path, text)], sync=True)
+    write_all([(path, text)], sync=True, is_last=is_last)
 
 
 def write_all(
@@ -71,6 +71,7 @@ def write_all(
     *,
     sync: bool = False,
     known: Iterable[tuple[str, bytes]] = (),
+    is_last: bool = True,
 ) -> None:
     """Write (path, text) pairs, all or none: first all of them under temporary names, then all renames.
 
@@ -81,7 +82,8 @@ def write_all(
     open already (``/dev/stdout``) from where it stands on, as whoever redirected it to a file wants.
 
     *known*: files and what was read of them; where that is not what they say when all is ready, nothing is replaced
-    (`ChangedError`). *sync* waits for the disk, which one file can afford and ten thousand cannot.
+    (`ChangedError`). *sync* waits for the disk, which one file can afford and ten thousand cannot. No deadline passes
+    once they are replaced, unless something comes after them that may have to wait: these are not what *is_last*.
 
     What is likely to fail (space, permissions) fails before the first file is replaced. Where one cannot be replaced,
     those before it are put back; `TornError` names those that cannot be, as on a file system without hard links. What
@@ -94,7 +96,8 @@ def write_all(
         for path, data in known:
             if read(path, path, len(data)) != data:
                 raise ChangedError(errno.ESTALE, "it has changed", path)
-        lift_deadline()
+        if is_last:
+            lift_deadline()
         with deferred():
             _replace([staged_file for staged_file in staged if staged_file], temporary)
     finally:

@@ -22,7 +22,18 @@ class Node:
     *index* is where it begins in the text, *at* the same as line and column of the stream.
     """
 
-    __slots__ = ("_at", "_fields", "_merged", "children", "index", "kind", "plain", "tag", "text")
+    __slots__ = (
+        "_at",
+        "_fields",
+        "_merged",
+        "_merges",
+        "children",
+        "index",
+        "kind",
+        "plain",
+        "tag",
+        "text",
+    )
 
     def __init__(
         self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0
@@ -37,6 +48,7 @@ class Node:
         self.children: Sequence[Node] = ()
         self._fields: _Fields | None = None
         self._merged: dict[str, _PlacedNode | None] | None = None
+        self._merges = True
 
     @property
     def at(self) -> tuple[int, int]:
@@ -51,11 +63,17 @@ class Node:
         """What stands in a complete mapping itself, by key; of a key that stands twice the first."""
         if self._fields is None:
             self._fields = {}
+            self._merges = any(map(is_merge, self.children[::2]))
             for key, value in self.pairs():
                 name = None if is_merge(key) else key_of(key)
                 if name is not None:
                     self._fields.setdefault(name, (key.at, value))
         return self._fields
+
+    def merges(self) -> bool:
+        """Whether a complete mapping may merge others into itself: most do not, and are asked for many keys."""
+        self.fields()
+        return self._merges
 
     def inherited(self) -> "dict[str, _PlacedNode | None]":
         """What was found by key in what a complete mapping merges into itself, None where nothing was."""
@@ -185,7 +203,7 @@ def _merged(node: Node, step: str) -> _PlacedNode | None:
 def merged_into(node: Node) -> list[Node]:
     """What the mapping *node* merges into itself, the first last."""
     merged: list[Node] = []
-    for key, value in node.pairs():
+    for key, value in node.pairs() if node.merges() else ():
         if is_merge(key):
             source = target_of(value)
             merged.extend(source.children if source and source.kind == SEQUENCE else [value])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 
 from tests.property.test_canary import CANARY, ENCODED, HOLDERS
 from tests.support.editor import driven, opened
@@ -111,6 +112,8 @@ def test_messages_that_make_no_sense_do_not_stop_it(folder: Path) -> None:
                 )
                 completion = types.CompletionParams(document, place)
                 assert await client.text_document_completion_async(completion) is None
+            with pytest.raises(JsonRpcInvalidParams):
+                await client.workspace_execute_command_async(types.ExecuteCommandParams("rm"))
             item = types.TextDocumentItem("untitled:1", "yaml", 1, CONFLICT)
             client.text_document_did_open(types.DidOpenTextDocumentParams(item))
             shadow = types.TextDocumentIdentifier("file:///etc/shadow")
@@ -119,6 +122,7 @@ def test_messages_that_make_no_sense_do_not_stop_it(folder: Path) -> None:
             client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
             editor.type("vms/web.yaml", CONFLICT)
             await editor.until(lambda: editor.codes("vms/web.yaml") == ["VR301"])
+            assert editor.logged == []
 
     driven(work)
 

@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -194,3 +195,29 @@ def test_a_dependency_has_the_name_of_a_file_or_none(tmp_path: Path, helm: str, 
     assert done.returncode in {0, 1, 3}
     assert "VR901" not in done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chart"]
+
+
+def test_a_link_out_of_the_repository_is_told_and_not_followed(tmp_path: Path, helm: str) -> None:
+    """helm would take all files below it for the chart's."""
+    repository = tmp_path / "repository"
+    put(repository / ".git/HEAD", "ref: refs/heads/main\n")
+    chart(repository / "c", "{}")
+    put(tmp_path / "outside/secret-name.yaml", "a: 5\n")
+    (repository / "c/link").symlink_to(tmp_path / "outside")
+    done = run("check", ".", cwd=repository, VIRT_RENDER_HELM=helm)
+    assert "c/link: error VR127 helm-failed: c/link is not in the repository" in done.stdout
+    assert "secret-name" not in done.stdout + done.stderr
+
+
+def test_a_chart_may_be_as_deep_as_it_likes(tmp_path: Path, helm: str) -> None:
+    chart(tmp_path / "c", "{}")
+    deep = tmp_path / "c"
+    for _ in range(1_100):  # more than Python has calls for
+        deep /= "d"
+        deep.mkdir()
+    put(tmp_path / "bad.yaml", vm("bad", memory="1Gi").replace("devices: {}", "devises: {}"))
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_HELM=helm)
+    assert "VR901" not in done.stdout + done.stderr
+    assert "VR105" in done.stdout
+    assert "2 VMs" in done.stderr
+    subprocess.run(["rm", "-r", str(tmp_path / "c")], check=True)  # pytest calls itself for each

@@ -373,3 +373,34 @@ def test_what_the_change_does_is_not_known_where_the_definition_could_not_be_rea
         repository.write(place, expecting(f"{{vms: {name}, change: same}}", "{before: HEAD}"))
         assert invoke(["test", place]) == status
     assert "prod/web: " in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("expected", "steps"),
+    [
+        ("{vms: 'w*', findings: []}", 2 + 3 + 1),  # itself and its pattern, names, one VM
+        ("{vms: web, vm: {spec: {runStrategy: Always}}}", 2 + 4),  # a VM and three values
+        ("{vms: web, vm: {spec: {runStrategy: Manual}}}", 2 + 4 + 20),
+    ],
+)
+def test_many_expectations_of_many_machines_end_at_a_limit(
+    expected: str,
+    steps: int,
+    messages: "pytest.CaptureFixture[str]",
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put("vms/a.virt-test.yaml", expecting(expected))
+    put("vms/b.virt-test.yaml", expecting("{vms: web, findings: []}"))
+    limit = "render.frontends.commands.expectations.verdict.MOST_STEPS"
+    monkeypatch.setattr(limit, steps + 3)
+    invoke(["test"])
+    assert "VR111" not in messages.readouterr().out
+    for most, file in ((steps + 2, "b"), (steps - 1, "a")):
+        monkeypatch.setattr(limit, most)
+        assert invoke(["test"]) == Exit.UNREADABLE
+        printed = messages.readouterr().out
+        assert (
+            f"vms/{file}.virt-test.yaml:5:7: error VR111 limit-exceeded: this expectation"
+            in printed
+        )
+        assert printed.count("VR111") == 1

@@ -10,6 +10,12 @@ import pytest
 
 from render.frontends import dispatch
 from render.frontends.commands.committed import locks as lock_history
+from render.manifests.sources.applied import AppliedFolders
+from render.manifests.uses.use import FolderUse
+from render.model.resource import Origin
+from render.yaml import nodes
+from render.yaml.libyaml import MAPPING, SCALAR
+from render.yaml.reader import Document
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -281,6 +287,13 @@ def expectations(count: int) -> Mapping[str, str]:
     return {"vm.yaml": vm("web", memory="1Gi"), "a.virt-test.yaml": head + items}
 
 
+def expectations_of_machines(count: int) -> Mapping[str, str]:
+    """Expectations of one file, each of a VM of its own."""
+    items = "".join(f"  - {{vms: vm-{number}, findings: []}}\n" for number in range(count))
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\nspec:\n  expect:\n"
+    return {**machines(count), "a.virt-test.yaml": head + items}
+
+
 def files_of_expectations(count: int) -> Mapping[str, str]:
     """Files with an expectation each, of a VM beside each."""
     files: dict[str, str] = {}
@@ -463,6 +476,7 @@ def components(count: int) -> Mapping[str, str]:
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
+    expectations_of_machines: ("test", "."),
     files_of_expectations: ("test", "."),
     baseline: ("check", ".", "--baseline", "known.json"),
     mended_machines: ("check", "--fix", "."),
@@ -476,7 +490,7 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 SHAPES: tuple[Shape, ...] = (
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
-    files_of_expectations, baseline, mended_machines, mended_disks,
+    expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,
     applied_templates, machines, in_one_file, disks, disks_of_one_order,
     interfaces, interfaces_called_alike, volumes_without_disks,
     disks_without_volumes, disks_beside_volumes, interfaces_without_networks, interfaces_beside_networks,
@@ -555,3 +569,37 @@ def test_twice_the_commits_are_twice_the_work(
     assert counts[2] <= MOST * counts[1]
     assert 0 < looks[2] <= MOST * looks[1]
     assert os.getcwd() == str(repository.folder)
+
+
+def test_twice_the_keys_that_are_not_in_a_mapping_are_twice_the_work() -> None:
+    """Of which each might be merged into it."""
+
+    def looked_for(count: int) -> int:
+        mapping = nodes.Node(MAPPING, 0, 0)
+        mapping.children = [nodes.Node(SCALAR, number, 0) for number in range(2 * count)]
+        for number, node in enumerate(mapping.children):
+            node.text = f"k{number}"
+        return calls(lambda: [nodes.child(mapping, f"x{number}") for number in range(count)])
+
+    looked_for(10)
+    assert looked_for(400) <= MOST * looked_for(200)
+
+
+def test_twice_the_folders_that_are_applied_are_twice_the_work(tmp_path: Path) -> None:
+    """Each file is asked of the folders that it stands in, and of no other."""
+
+    def looked_up(count: int) -> int:
+        folders = [tmp_path / f"f{number}" for number in range(count)]
+        uses = [
+            FolderUse("a", Document({}, Origin("a.yaml"), None), str(folder)) for folder in folders
+        ]
+
+        def work() -> None:
+            applied = AppliedFolders(uses)
+            assert all(applied.has(f"{folder}/vm.yaml") for folder in folders)
+            assert not applied.has(f"{tmp_path}/vm.yaml")
+
+        return calls(work)
+
+    looked_up(10)
+    assert looked_up(400) <= MOST * looked_up(200)

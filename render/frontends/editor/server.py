@@ -73,7 +73,9 @@ class _ClientProtocol(LanguageServerProtocol):
         try:
             if not _has_sound_uris(data.get("params")):
                 raise exceptions.JsonRpcInvalidParams
-            return super().structure_message(data)
+            message = super().structure_message(data)
+            if isinstance(message, types.ExecuteCommandRequest):  # of which we have none
+                raise exceptions.JsonRpcInvalidParams
         except exceptions.JsonRpcException:
             method = data.get("method")
             if method is not None and "id" in data:
@@ -85,6 +87,7 @@ class _ClientProtocol(LanguageServerProtocol):
                 )
                 self._send_response(data["id"], error=fault.to_response_error())
             return None
+        return message
 
     def handle_message(self, message: Any) -> None:
         """Hand *message* on, unless it was refused, or tells of something before its editor has said who it is."""

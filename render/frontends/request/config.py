@@ -188,7 +188,7 @@ def unmatched(layout: Layout, limits: Limits) -> Iterator[Diagnostic]:
 
 def _below(top: str) -> Iterator[str]:
     """Every folder and file below *top*, but for git's own."""
-    for folder, folders, names in os.walk(top):
+    for folder, folders, names in files.walk(top):
         folders[:] = [name for name in folders if name != ".git"]
         yield from (os.path.join(folder, name) for name in (*folders, *names))
 

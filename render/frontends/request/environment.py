@@ -37,14 +37,19 @@ def misspelt(environ: Mapping[str, str], options: Iterable[Option]) -> Iterator[
             yield INVALID_SETTING.at(Location(), message)
 
 
-def application(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the ``plugin.env`` of an Argo CD Application says; here every name is meant for us."""
+def application(environ: Mapping[str, str], known: Iterable[Option]) -> dict[str, str]:
+    """What the ``plugin.env`` of an Argo CD Application says; here every name is meant for us.
+
+    An empty value says nothing of one of the *known* options; another name is unknown with any value.
+    """
     prefix = f"{_ARGOCD_PREFIX}{ENVIRONMENT_PREFIX}"
-    return {
+    names = {option.spelled(Source.ENVIRONMENT) for option in known}
+    variables = {
         name.removeprefix(_ARGOCD_PREFIX): value
         for name, value in environ.items()
-        if name.startswith(prefix) and value
+        if name.startswith(prefix)
     }
+    return {name: value for name, value in variables.items() if value or name not in names}
 
 
 def destination(environ: Mapping[str, str]) -> dict[str, str]:

@@ -152,7 +152,8 @@ def host_values(call: Call, environ: Mapping[str, str], *call_layers: Layer) -> 
 def _parameters(environ: Mapping[str, str], *call_layers: Layer) -> list[Layer]:
     """What an Argo CD Application says: its parameters, then its variables."""
     parameters = [layer for layer in call_layers if layer.source is Source.PARAMETER]
-    variables = environment.application(environ)
+    known = (*OPTIONS, *HOST_OPTIONS, DEADLINE)
+    variables = environment.application(environ, known)
     also = (DEADLINE.spelled(Source.ENVIRONMENT),)
     return [*parameters, Layer(Source.ENVIRONMENT, variables, others=also)]
 

@@ -2,7 +2,9 @@
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -92,7 +94,9 @@ def faults(
     values = (*release.values, *texts.values())
     beside = [file for dependency in wanted for file in layout.chart_files(dependency.folder)]
     every = (*layout.chart_files(folder), *beside, *values)
-    present = (file for file in every if file in values or os.path.isfile(file))
+    present = (
+        file for file in every if file in values or os.path.isfile(file) or os.path.isdir(file)
+    )
     return [*_misnamed(folder, texts), *_unfit(folder, present, release, limits)]
 
 
@@ -107,19 +111,19 @@ def _misnamed(folder: str, names: Iterable[str]) -> Iterator[Diagnostic]:
 def _unfit(
     folder: str, every: Iterable[str], release: HelmRelease, limits: Limits
 ) -> Iterator[Diagnostic]:
-    """Which of the files are missing, lie outside of the repository, or are too large, each or together."""
+    """Which of the files are missing, lie or lead outside of the repository, or are too large, each or together."""
     real = os.path.realpath(folder)
     allowed = (discover.boundary(real) or real,)
     total = sum(len(values.text) for values in release.texts)
     for file in every:
         name = discover.printable(file)
+        if os.path.exists(file) and not discover.inside(os.path.realpath(file), allowed):
+            message = f"{name} is not in the repository of the chart {folder}"
+            yield _refused(name, message, "put a copy into the repository")
+            continue
         if not os.path.isfile(file):
             message = f"cannot read the values file {name}: no such file"
             yield _refused(name, message, "values come from files of the repository")
-            continue
-        if not discover.inside(os.path.realpath(file), allowed):
-            message = f"{name} is not in the repository of the chart {folder}"
-            yield _refused(name, message, "put a copy into the repository")
             continue
         is_packed = file.endswith(".tgz")
         size = _size(file, limits.total_bytes) if is_packed else os.path.getsize(file)
@@ -400,9 +404,9 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
     )
 
 
-def _template(folder: str, path: str, wanted: Sequence[Dependency]) -> str:
+def _template(folder: str, path: str, deepest_first: Sequence[Dependency]) -> str:
     """The file that helm calls *path* of the chart in *folder*."""
-    for dependency in sorted(wanted, key=lambda dependency: -len(dependency.below)):
+    for dependency in deepest_first:
         if path.startswith(f"{dependency.below}/"):
             return os.path.join(dependency.folder, path.removeprefix(f"{dependency.below}/"))
     return discover.join(folder, path)
@@ -411,14 +415,21 @@ def _template(folder: str, path: str, wanted: Sequence[Dependency]) -> str:
 def _sources(folder: str, output: bytes, wanted: Sequence[Dependency]) -> list[tuple[int, str]]:
     """From which lines of the *output* on helm says that a template file has printed it."""
     lines: list[tuple[int, str]] = []
+    deepest_first = sorted(wanted, key=lambda dependency: -len(dependency.below))
     line, start = 1, 0
     for match in _SOURCE.finditer(output):
         line += output.count(b"\n", start, match.start())
         start = match.start()
         _, _, inside = match[1].decode("utf-8", "replace").partition("/")
         if ".." not in inside.split("/"):  # a template may say so itself, of any file
-            lines.append((line, _template(folder, inside, wanted)))
+            lines.append((line, _template(folder, inside, deepest_first)))
     return lines
+
+
+def _printed_by(lines: Sequence[tuple[int, str]], line: int) -> tuple[int, str] | None:
+    """The last of the *lines*, in order, with a source that is not behind *line*."""
+    place = bisect_right(lines, line, key=itemgetter(0))
+    return lines[place - 1] if place else None
 
 
 def unparted(
@@ -437,12 +448,12 @@ def unparted(
     for diagnostic in diagnostics:
         place = diagnostic.location
         is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
-        before = [source for source in lines if is_key and source[0] <= place.line]
-        if not before:
+        source = _printed_by(lines, place.line) if is_key else None
+        if source is None:
             found.append(diagnostic)
-        elif before[-1] not in known:
-            known.add(before[-1])
-            file = before[-1][1]
+        elif source not in known:
+            known.add(source)
+            file = source[1]
             found.append(
                 diagnostic._replace(
                     related=(
@@ -465,7 +476,7 @@ def trace(
     lines = _sources(folder, output, wanted)
     traced = []
     for document in documents:
-        before = [file for number, file in lines if number <= document.origin.line + 1]
-        origin = Origin(before[-1]) if before else document.origin
+        source = _printed_by(lines, document.origin.line + 1)
+        origin = Origin(source[1]) if source else document.origin
         traced.append(document._replace(origin=origin, printed=document.origin))
     return traced

@@ -154,7 +154,8 @@ def _stand_in(dependency: Dependency, to: str) -> None:
 def chart_files(folder: str) -> Iterator[str]:
     """Every file below *folder*, as helm finds them: links to folders are followed, each folder once.
 
-    But for what git keeps for itself, which is no part of a chart.
+    But for what git keeps for itself, which is no part of a chart. A link to a folder out of the repository is not
+    followed, and stands for what is there.
     """
     for above, names in _walked(folder):
         for name in names:
@@ -170,10 +171,25 @@ def folders_and_files(folder: str) -> Iterator[str]:
 
 
 def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
-    seen: set[str] = set()
-    for above, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = sorted(name for name in folders if _is_new(os.path.join(above, name), seen))
-        yield above, sorted(names)
+    real = os.path.realpath(folder)
+    seen, bounds = {real}, (boundary(real) or real,)
+    reals = {folder: real}  # resolving each anew costs the square of the depth
+    for above, folders, names in files.walk(folder, follows=True):
+        around = reals.pop(above)
+        out: list[str] = []
+        followed: list[str] = []
+        for name in sorted(folders):
+            path = os.path.join(above, name)
+            is_link = os.path.islink(path)
+            real = os.path.realpath(path) if is_link else os.path.join(around, name)
+            if is_link and not inside(real, bounds):
+                out.append(name)
+            elif real not in seen and name != files.GIT:
+                seen.add(real)
+                followed.append(name)
+                reals[path] = real
+        folders[:] = followed
+        yield above, sorted([*names, *out])
 
 
 def names_of_templates(folder: str, limits: Limits) -> set[str]:
@@ -183,17 +199,9 @@ def names_of_templates(folder: str, limits: Limits) -> set[str]:
     return {f"{above}/{name}" for name in inner if name.startswith("templates/")}
 
 
-def _is_new(folder: str, seen: set[str]) -> bool:
-    real = os.path.realpath(folder)
-    if real in seen or os.path.basename(folder) == files.GIT:
-        return False
-    seen.add(real)
-    return True
-
-
 def has_git(folder: str) -> bool:
     """Whether helm would find something in *folder* that git keeps for itself: it takes all files for the chart's."""
-    return any(files.GIT in (*folders, *names) for _, folders, names in os.walk(folder))
+    return any(files.GIT in (*folders, *names) for _, folders, names in files.walk(folder))
 
 
 def _lay(folder: str, to: str) -> None:

@@ -9,6 +9,7 @@ from render.manifests.discover import Hidden
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
+from render.system import files
 
 
 def look(
@@ -29,7 +30,7 @@ def look(
     for path in paths:
         if is_taken(path) and os.path.isfile(path):
             found.append(path)
-        for at, below, names in os.walk(path):
+        for at, below, names in files.walk(path):
             real = os.path.realpath(at)
             below[:] = [
                 name

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 #: What is counted that would be read, did no kustomization name it.
 PATCH = "VM file that a kustomization takes for a patch"
 
-#: In so many ways objects may apply a folder before nobody tries each of them for each of its files.
-_MOST_ALIKE = 64
-
 
 class Omitted:
     """What does not count below a resolved folder: what git ignores, other repositories, and what *scope* excludes.
@@ -473,31 +470,15 @@ def _applied_templates(discovered: Discovery, unread: Unread) -> list[str]:
 
 def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
     """Those of the files *paths* that stand in folders which objects apply, and nothing builds."""
-    from render.manifests.uses.use import FolderUse
+    from render.manifests.sources.applied import AppliedFolders
 
-    applying: dict[str, dict[object, Callable[[str], bool]]] = {}
-    for use in unread.plain:
-        if kustomization.find(use.folder) is None:
-            alike = applying.setdefault(os.path.realpath(use.folder), {})
-            if len(alike) < _MOST_ALIKE:
-                alike.setdefault((use.is_deep, use.patterns), use.applying())
-            else:  # whoever applies a folder in so many ways may well apply all of it
-                every = FolderUse(use.title, use.document, use.folder, is_deep=True)
-                alike["", ""] = every.applying()
+    applied = AppliedFolders(unread.plain)
     found: list[str] = []
     for file in paths:  # each by its own name, whatever it is a link to
-        at = os.path.realpath(os.path.dirname(file))
-        real = os.path.join(at, os.path.basename(file))
-        around = (at, *_above(at)) if applying else ()
-        if any(applies(real) for folder in around for applies in applying.get(folder, {}).values()):
+        folder, name = os.path.split(file)
+        if applied.has(os.path.join(os.path.realpath(folder), name)):
             found.append(file)
     return found
-
-
-def _above(folder: str) -> Iterator[str]:
-    """All folders around *folder*."""
-    while folder != (folder := os.path.dirname(folder)):
-        yield folder
 
 
 def _read_of_hidden(sifted: Sifted, unread: Unread, into: Documents) -> set[str]:

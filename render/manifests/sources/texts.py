@@ -109,7 +109,7 @@ class Texts:
         templates = os.path.join(chart, "templates")
         below = (
             os.path.join(at, name)
-            for at, folders, names in os.walk(templates)
+            for at, folders, names in files.walk(templates)
             for name in (*folders, *names)
         )
         return [
@@ -159,4 +159,4 @@ class Texts:
 
 
 def _below(folder: str) -> Iterator[str]:
-    return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
+    return (os.path.join(at, name) for at, _, names in files.walk(folder) for name in names)

@@ -243,13 +243,10 @@ def _divided(
         for top in unread.kustomizations
         if (real := os.path.realpath(top)) not in otherwise or real in plain
     ]
-    directories: dict[str, Sequence[str]] = {}
-    for use in {os.path.realpath(use.folder): use for use in reversed(parts)}.values():
-        into.diagnostics.append(_note_of(use))
-        if kustomization.find(use.folder) is None:
-            directories[use.folder] = _applied(sifted, use)
-        else:
-            tops.append(use.folder)
+    as_parts = {os.path.realpath(use.folder): use for use in reversed(parts)}.values()
+    into.diagnostics += map(_note_of, as_parts)
+    tops += (use.folder for use in as_parts if kustomization.find(use.folder) is not None)
+    directories = _applied(sifted, as_parts) if as_parts else {}
     filling = [use for use in uses if not use.is_plain]
     return Unread(tops, charts, filling, directories, [use for use in uses if use.is_plain])
 
@@ -263,20 +260,27 @@ def _drawn_in(intake: SourceIntake, found: Hidden, used: Collection[str]) -> fro
     return hidden.drawn_in(intake, found, used)
 
 
-def _applied(sifted: Sifted, use: "FolderUse") -> list[str]:
-    """The files below kustomizations that are applied as they are with the folder of *use*.
+def _applied(sifted: Sifted, uses: Collection["FolderUse"]) -> dict[str, Sequence[str]]:
+    """The files below kustomizations that are applied as they are with the folders of *uses*, by folder.
 
     What a kustomization names as a patch is one, unless it is a whole VM: anybody could take one out of sight so.
     """
-    applies, texts = use.applying(), sifted.walked.intake.texts
+    from render.manifests.sources.applied import AppliedFolders
+
+    applied, texts = AppliedFolders(uses), sifted.walked.intake.texts
+    found: dict[str, list[str]] = {
+        os.path.realpath(use.folder): [] for use in uses if kustomization.find(use.folder) is None
+    }
     resolved = ((file, os.path.realpath(file)) for file in sifted.hidden.files)
-    return [
-        file
-        for file, real in (*sifted.walked.discovered.owned, *resolved)
-        if file.endswith(discover.YAML)
-        and applies(real)
-        and (real not in sifted.patches or texts.is_whole_machine(file))
-    ]
+    for file, real in (*sifted.walked.discovered.owned, *resolved):
+        if not file.endswith(discover.YAML):
+            continue
+        folders = [*applied.around(real)]
+        if folders and (real not in sifted.patches or texts.is_whole_machine(file)):
+            for folder in folders:
+                found[folder].append(file)
+    names = {os.path.realpath(use.folder): use.folder for use in uses}
+    return {names[folder]: each for folder, each in found.items()}
 
 
 def _read_applied_patches(sifted: Sifted, uses: Sequence["FolderUse"], into: Documents) -> None:
@@ -292,10 +296,11 @@ def _read_applied_patches(sifted: Sifted, uses: Sequence["FolderUse"], into: Doc
     ]
     if not patches:
         return
-    plain = (use for use in uses if use.is_plain and kustomization.find(use.folder) is None)
-    applying = [use.applying() for use in plain]
+    from render.manifests.sources.applied import AppliedFolders
+
+    applied = AppliedFolders(use for use in uses if use.is_plain)
     for file, real in patches:
-        if any(applies(real) for applies in applying) and not intake.is_repeated(real):
+        if applied.has(real) and not intake.is_repeated(real):
             intake.file(file, into, named=False)
 
 

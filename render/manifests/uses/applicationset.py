@@ -280,7 +280,7 @@ def _globs(top: str, patterns: Sequence[_Parameters]) -> tuple[Globs, Globs]:
 def _below(top: str) -> Iterator[str]:
     """The folders below *top* that are not hidden, links not followed. Raises UnevaluatedError for too many."""
     count = 0
-    for folder, folders, _ in os.walk(top):
+    for folder, folders, _ in files.walk(top):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in folders:
             count += 1

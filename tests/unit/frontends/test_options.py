@@ -110,8 +110,10 @@ def test_a_variable_that_is_nearly_ours_is_misspelt(name: str, near: str) -> Non
     assert not requested(environ={f"VIRT_RENDER_{name}": ""}).faults.diagnostics
 
 
-def test_every_variable_of_an_application_is_meant_for_us() -> None:
-    found = requested(environ={"ARGOCD_ENV_VIRT_RENDER_EMITT": "vm"})
+@pytest.mark.parametrize("value", ["vm", ""])
+def test_every_variable_of_an_application_is_meant_for_us(value: str) -> None:
+    """What Argo CD does not know in a value becomes empty: the name is misspelt all the same."""
+    found = requested(environ={"ARGOCD_ENV_VIRT_RENDER_EMITT": value})
     assert faults(found) == [
         "unknown environment variable VIRT_RENDER_EMITT; did you mean VIRT_RENDER_EMIT?"
     ]
@@ -138,6 +140,8 @@ def test_empty_variables_say_nothing() -> None:
     environ = {
         "VIRT_RENDER_EMIT": "",
         "ARGOCD_ENV_VIRT_RENDER_EMIT": "",
+        "ARGOCD_ENV_VIRT_RENDER_KUSTOMIZE": "",
+        "ARGOCD_ENV_VIRT_RENDER_DEADLINE": "",
         "ARGOCD_APP_NAMESPACE": "",
     }
     found = requested(environ=environ)

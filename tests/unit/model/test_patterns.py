@@ -76,3 +76,12 @@ def test_no_pattern_takes_long() -> None:
 
     work(10)
     assert work(400) < 2.2 * work(200)
+
+
+def test_a_name_is_not_matched_in_two_ways() -> None:
+    """Each way to lay sixty letters into two hundred would be tried otherwise."""
+    pattern = "*a" * 60
+    assert named(pattern)("a" * 200)
+    assert not named(f"{pattern}b*")("a" * 200)
+    assert named(f"{pattern}?[!b]*")("a" * 62)
+    assert not named(f"{pattern}?[!b]*")("a" * 61)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from render.system import writing
 from tests.support import process
 from tests.support.manifests import vm
@@ -85,6 +86,28 @@ def test_of_several_pipes_the_one_that_is_waited_for_is_named(folder: Path) -> N
     done = process.run("check", "vm.yaml", *files, "--deadline", "2", cwd=folder)
     waiting = "the deadline of 2 s has passed while waiting for a reader of the named pipe first"
     assert waiting in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "--json-file", "a.json", "--sarif-file", "pipe"),
+        ("build", "--json-file", "-", "--sarif-file", "pipe", "-o", "out.yaml"),
+        ("build", "--json-file", "a.json", "-o", "pipe"),
+    ],
+)
+def test_a_deadline_passes_after_another_file_was_written(
+    words: tuple[str, ...], folder: Path
+) -> None:
+    """Which then says so, too."""
+    os.mkfifo(folder / "pipe")
+    done = process.run(words[0], "vm.yaml", *words[1:], "--deadline", "2", cwd=folder)
+    assert done.returncode == Exit.DEADLINE
+    waiting = "the deadline of 2 s has passed while waiting for a reader of the named pipe pipe"
+    assert waiting in done.stdout + done.stderr
+    if "a.json" in words:
+        assert waiting in (folder / "a.json").read_text(encoding="utf-8")
+    assert not (folder / "out.yaml").exists()
 
 
 def test_a_report_says_that_it_waits_for_the_reader_of_a_pipe(folder: Path) -> None:

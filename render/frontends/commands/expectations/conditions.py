@@ -55,11 +55,21 @@ class GivenMachine(NamedTuple):
         return naming.name_of(self.resource)
 
 
-class GivenFleet(NamedTuple):
+class GivenFleet:
     """The VMs of what is given, and the *findings* that keep some of it from being known."""
 
-    machines: list[GivenMachine]
-    findings: Sequence[Finding] = ()
+    def __init__(self, machines: Sequence[GivenMachine], findings: Sequence[Finding] = ()) -> None:
+        self.machines = machines
+        self.findings = findings
+        self._places: dict[str, list[int]] = {}
+        for place, machine in enumerate(machines):
+            self._places.setdefault(machine.name, []).append(place)
+        self.names = naming.KnownNames(self._places)
+
+    def called(self, names: Iterable[str]) -> list[GivenMachine]:
+        """The VMs with one of *names*, in their order."""
+        places = sorted(place for name in names for place in self._places[name])
+        return [self.machines[place] for place in places]
 
 
 def _request(base: Request, call: Call) -> Request:

@@ -7,10 +7,12 @@ from render.frontends.commands.expectations import conditions, verdict
 from render.frontends.commands.expectations.conditions import GivenFleet
 from render.frontends.commands.expectations.document import (
     FORMS,
+    Expectation,
     ExpectationsFile,
     found,
     loaded,
 )
+from render.frontends.commands.expectations.verdict import MOST_STEPS, TrialWork
 from render.frontends.progress import Work
 from render.frontends.request.layers import host_values
 from render.frontends.request.request import Request
@@ -69,6 +71,8 @@ class _Trial:
         self.tried: list[TriedExpectation] = []
         self.machines: set[tuple[tuple[str, ...], ResourceRef]] = set()
         self.unmet = 0
+        self._trial_work = TrialWork()
+        self._has_room = True
 
     def of(self, file: ExpectationsFile) -> list[Diagnostic]:
         """What of the expectations in *file* is not met. Raises RefusedError where what is given cannot be known."""
@@ -80,10 +84,12 @@ class _Trial:
             return [codes.INVALID_SETTING.at(place, message, help=cure)]
         fleet = self._fleet(file)
         diagnostics: list[Diagnostic] = []
-        for expectation in file.expectations:
-            machines, unmet = verdict.meant(expectation, fleet.machines, file)
-            for machine in machines:
-                unmet += verdict.unmet(expectation, machine, file)
+        for expectation in file.expectations if self._has_room else ():
+            outcome = verdict.tried(expectation, fleet, file, self._trial_work)
+            if outcome is None:
+                self._has_room = False
+                return [*diagnostics, _exceeded(file, expectation)]
+            machines, unmet = outcome
             self.machines |= {(file.paths, machine.resource) for machine in machines}
             self.tried.append(
                 TriedExpectation(file.path, expectation.number, expectation.name, bool(unmet))
@@ -111,3 +117,15 @@ class _Trial:
                 fleet = conditions.with_effects(fleet, file, self._request, self._work, flags)
             self.fleets[key] = fleet
         return self.fleets[key]
+
+
+def _exceeded(file: ExpectationsFile, expectation: Expectation) -> Diagnostic:
+    """That *expectation* and those after it are not held against the VMs, since that would take too long."""
+    message = (
+        "this expectation and all that come after it are not tried: names and fields would be compared in more than"
+        f" {MOST_STEPS:,} steps"
+    )
+    found = codes.LIMIT_EXCEEDED.at(
+        file.at(), message, help="let vms name fewer VMs, or test some of the files by themselves"
+    )
+    return found._replace(position=file.at(*expectation.at()))

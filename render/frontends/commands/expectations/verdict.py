@@ -8,7 +8,7 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Severity
 from render.diff import expected
 from render.diff.expected import ABSENT, Unmet
-from render.frontends.commands.expectations.conditions import GivenMachine
+from render.frontends.commands.expectations.conditions import GivenFleet, GivenMachine
 from render.frontends.commands.expectations.document import Expectation, ExpectationsFile
 from render.model import fieldpath, naming, tree
 from render.model.counting import counted
@@ -18,34 +18,81 @@ from render.model.nearest import did_you_mean
 from render.model.tree import Tree
 from render.system.files import repository
 
-_HINTS = 20
+MOST_STEPS = 4_000_000
+"""What the expectations of a run may cost together, see `TrialWork`: some seconds."""
+_STEPS_OF_UNMET = 20
+_STEPS_OF_HINT = 3  # for each name that may be meant
 
 
-def meant(
-    expectation: Expectation, machines: Sequence[GivenMachine], file: ExpectationsFile
-) -> tuple[list[GivenMachine], list[Diagnostic]]:
+class TrialWork:
+    """What it has cost so far to hold VMs to expectations: many expectations times many VMs.
+
+    A step is a name that is compared with a pattern, a VM that is looked at, and each value that is expected of it;
+    what is not met counts as several.
+    """
+
+    __slots__ = ("_steps",)
+
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def add(self, steps: int) -> bool:
+        """Whether *steps* more are within `MOST_STEPS`; they count."""
+        self._steps += steps
+        return self._steps <= MOST_STEPS
+
+
+def tried(
+    expectation: Expectation, fleet: GivenFleet, file: ExpectationsFile, work: TrialWork
+) -> tuple[Sequence[GivenMachine], list[Diagnostic]] | None:
+    """The VMs of *fleet* that *expectation* is about, and what is not met; None where *work* would be too much."""
+    patterns = sum(map(naming.is_pattern, expectation.patterns))
+    if not work.add(1 + len(expectation.patterns) + patterns * len(fleet.names)):
+        return None
+    machines, found = _meant(expectation, fleet, file, work)
+    values = 1 + sum(map(_values, expectation.forms.values()))
+    for machine in machines:
+        known = len(found)
+        if not work.add(values + len(machine.diagnostics)):
+            return None
+        found += _unmet_of(expectation, machine, file)
+        if not work.add(_STEPS_OF_UNMET * (len(found) - known)):
+            return None
+    return machines, found
+
+
+def _values(expected_value: Any) -> int:
+    """How many values are in *expected_value*, with it."""
+    if isinstance(expected_value, dict):
+        return 1 + sum(map(_values, expected_value.values()))
+    return 1 + sum(map(_values, expected_value)) if isinstance(expected_value, list) else 1
+
+
+def _meant(
+    expectation: Expectation, fleet: GivenFleet, file: ExpectationsFile, work: TrialWork
+) -> tuple[Sequence[GivenMachine], list[Diagnostic]]:
     """The VMs that *expectation* is about, all without a name; and the names that mean none: nothing is tested then."""
+    machines = fleet.machines
     if not expectation.patterns:
         faults = (
             [] if machines else [_unmet(file, expectation.at(), "there is no VM in what is given")]
         )
-        return list(machines), faults
-    known = {machine.name for machine in machines}
+        return machines, faults
     chosen: set[str] = set()
     faults = []
     for pattern in expectation.patterns:
         is_pattern = naming.is_pattern(pattern)
-        names = (naming.matching if is_pattern else naming.fitting)(pattern, known)
+        names = fleet.names.matching(pattern) if is_pattern else fleet.names.fitting(pattern)
         chosen.update(names)
         if not names:
-            is_hinted = not is_pattern and len(faults) < _HINTS  # they take milliseconds each
-            cure = did_you_mean(pattern, naming.spellings(known)) if is_hinted else ""
+            is_hinted = not is_pattern and work.add(_STEPS_OF_HINT * len(fleet.names))
+            cure = did_you_mean(pattern, naming.spellings(fleet.names)) if is_hinted else ""
             message = f"no VM {pattern} in what is given"
             faults.append(_unmet(file, expectation.at("vms"), message, cure))
-    return [machine for machine in machines if machine.name in chosen], faults
+    return fleet.called(chosen), faults
 
 
-def unmet(
+def _unmet_of(
     expectation: Expectation, machine: GivenMachine, file: ExpectationsFile
 ) -> Iterator[Diagnostic]:
     """What *expectation* expects of *machine*, and is not so."""
