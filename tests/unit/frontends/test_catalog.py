@@ -348,7 +348,7 @@ def test_a_name_of_another_series_is_not_meant(ask: Ask) -> None:
 def test_a_definition_elsewhere_in_the_repository_is_told_to_stand_there(ask: Ask) -> None:
     files = {
         ".git/HEAD": "ref: refs/heads/main\n",
-        "vms/vm.yaml": vm("web", instancetype="small"),
+        "vms/vm.yaml": vm("web", instancetype="u1.small"),
         "platform/i.yaml": instancetype("small"),
     }
     answer = ask("used-by", "small", "vms", files=files)
