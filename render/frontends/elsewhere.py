@@ -8,6 +8,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import ReadingRequest
+from render.manifests import kustomization
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.reading import GIT, Reading
@@ -143,13 +144,19 @@ def _placed(
             cure = f"it may stand in {file} ({fault.code}), which cannot be read: first mend that"
             related = Related("this cannot be read", fault.location)
             return found._replace(help=cure, related=(*found.related, related), fixes=())
-    return _with_near_name(found, resources, known.defined)
+    return _with_near_name(found, part, resources, known.defined)
 
 
 def _with_near_name(
-    found: Diagnostic, resources: Sequence[Resource], known: Mapping[_Wanted, str]
+    found: Diagnostic,
+    part: FleetPart,
+    resources: Sequence[Resource],
+    known: Mapping[_Wanted, str],
 ) -> Diagnostic:
-    """*found* with a name of those *known* that is near, where its own input has none to suggest."""
+    """*found* with a name of those *known* that is near, where its own input has none to suggest.
+
+    What has that very name, and no namespace, gets the one of the VM from the kustomization that lists it.
+    """
     kind, name, namespace = next(_missed(found, resources), ("", "", ""))
     if not found.help.startswith(f"{_UNKNOWN}{kind} to "):
         return found
@@ -161,10 +168,25 @@ def _with_near_name(
     near = near_name(name, places)
     if not near:
         return found
+    if near == name:
+        return found._replace(help=_listing(f"{kind} {name}", places[name], namespace, part))
     cure = (
         f"did you mean {near}, which stands in {places[near]}? else name the file or folder where"
     )
     return found._replace(help=f"{cure} the cluster's own is: --catalog PATH")
+
+
+def _listing(definition: str, file: str, namespace: str, part: FleetPart) -> str:
+    """What has the *definition*, which stands in *file* without a namespace, come to *namespace* with *part*."""
+    folder, name = os.path.split(file)
+    beside = (os.path.join(folder, each) for each in kustomization.FILES)
+    lister = next((path for path in beside if path in part.loaded.data), "")
+    if lister:
+        return f"list {name} in {lister}: {definition} stands there"
+    return (
+        f"{definition} stands in {file} without a namespace: give it {namespace} there, or list it in a kustomization "
+        "that does"
+    )
 
 
 def _missed(found: Diagnostic, resources: Sequence[Resource]) -> Iterator[_Wanted]:

@@ -46,12 +46,23 @@ _NO_NETWORK, _NO_INTERFACE = (
     "network/network-without-interface",
 )
 _NOT_OF_PODS = "network/masquerade-pod"
+#: Checks that miss one of these fields in what they name, or further in.
+_ONE_OF = {
+    "data-volume-templates/source": ("spec", "source", "sourceRef"),
+    "data-volume-templates/target": ("spec", "pvc", "storage"),
+    "network/binding": ("binding", "bridge", "masquerade", "passtBinding", "slirp", "sriov"),
+}
 _MEANT = pattern(r"did you mean (\S+)\?$")
 _MISSED = pattern(r"'([^']*)' not found\.")
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY = "lacking", "memory/required"
 #: What is said of a VM where one of these fields is elsewhere.
-_WITHOUT = {"networks": _NO_NETWORK, "runStrategy": _RUN_TWICE, "volumes": "disks/volume"}
+_WITHOUT = {
+    "interfaces": _NO_INTERFACE,
+    "networks": _NO_NETWORK,
+    "runStrategy": _RUN_TWICE,
+    "volumes": "disks/volume",
+}
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -217,7 +228,10 @@ def folded(listed: Sequence[Group]) -> list[Group]:
                 causes.setdefault(caused, index)
     over: list[int] = []
     for index, group in enumerate(listed):
-        found = {causes.get(_caused(each), index) for each in (group.first, *group.others)}
+        found = {
+            next((causes[caused] for caused in _caused(each) if caused in causes), index)
+            for each in (group.first, *group.others)
+        }
         over.append(found.pop() if len(found) == 1 else index)
     below: dict[int, list[Finding]] = {}
     kept: list[tuple[int, Group]] = []
@@ -259,10 +273,15 @@ def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
     for end in range(1, len(path) + 1):
         yield codes.MISSING_FIELD.number, subject, path[:end]
         yield _LACKING, subject, path[:end]
+        for lacked, fields in _ONE_OF.items():
+            if path[-1] in fields:
+                yield lacked, subject, path[:end]
     if _gives(path, "memory", "resources"):
         yield _NO_MEMORY, subject
     if _gives(path, "memory", "resources", "cpu"):
         yield codes.REQUIREMENT_UNMET.number, subject
+    if path[-1] == "pod":  # of a network, whose name is not known here
+        yield _NOT_OF_PODS, subject
     check = _WITHOUT.get(str(path[-1]))
     if check:
         yield check, subject
@@ -276,22 +295,25 @@ def _gives(path: FieldPath, *fields: str) -> bool:
     return path[-1] in ("domain", "instancetype") or path[-2:] == ("template", "spec")
 
 
-def _caused(finding: Finding) -> object:
-    """*finding* as `_causes` names it."""
+def _caused(finding: Finding) -> Iterator[object]:
+    """*finding* as `_causes` names it, the closest first."""
     diagnostic = finding.diagnostic
     subject = diagnostic.resource, finding.place.file
     path = (diagnostic.position or diagnostic.location).path
     if diagnostic.code in _AT_THEIR_FIELDS:
-        return diagnostic.code, subject, path
+        yield diagnostic.code, subject, path
+        return
     if diagnostic.check == _NOT_OF_PODS:
-        return diagnostic.check, subject, diagnostic.location.path
-    if diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
-        return diagnostic.check, subject, missed[1]
-    if diagnostic.check == _NO_SIZE:
-        return _LACKING, subject, path[: -len(_SIZE)]
-    if diagnostic.check in _LACKING_CHECKS:
-        return _LACKING, subject, path
-    return diagnostic.check or diagnostic.code, subject
+        yield diagnostic.check, subject, diagnostic.location.path
+    elif diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
+        yield diagnostic.check, subject, missed[1]
+    elif diagnostic.check == _NO_SIZE:
+        yield _LACKING, subject, path[: -len(_SIZE)]
+    elif diagnostic.check in _LACKING_CHECKS:
+        yield _LACKING, subject, path
+    elif diagnostic.check in _ONE_OF:
+        yield diagnostic.check, subject, path
+    yield diagnostic.check or diagnostic.code, subject
 
 
 def keeping(finding: Finding) -> tuple[Place, str] | None:

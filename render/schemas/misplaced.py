@@ -11,6 +11,7 @@ from render.model import fieldpath, tree, types
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import is_slip
 from render.model.release import Version
 from render.model.tree import Tree
 from render.schemas import refusals
@@ -41,7 +42,8 @@ class _KnownField(NamedTuple):
 def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: Misfits) -> Cause:
     """*cause*, an unknown field of *body*, with the place where the schema of *type_name* has one, if there is any.
 
-    A field that is near in name and takes the value comes first, but for one of the same name in what stands around.
+    A field that is near in name and takes the value comes first where letters alone tell them apart (`is_slip`), or
+    where no one place is sure to be meant; but for one of the same name in what stands around.
     Moved is what takes no harm: up or down, never to the side, where the value is as it should be and nothing stands.
     Where several places would do, that is a choice.
     """
@@ -55,10 +57,11 @@ def placed(cause: Cause, body: Tree, type_name: str, release: Version, misfits: 
     found = {place: misfits(value, place.go_type) for place in places}
     around = [place for place in places if _is_around(place, cause.path) and not found[place]]
     near_type = types.fields(holder, release)[near].type if near else ""
-    if near and not around and _is_of_shape(misfits(value, near_type)):
-        return cause
     fitting = [place for place in places if _is_of_shape(found[place])]
     nearest = _nearest(fitting, body) or ([] if near else _nearest(places, body))
+    is_exact = len(nearest) == 1 and not found[nearest[0]] and not is_slip(key, near)
+    if near and not (around or is_exact) and _is_of_shape(misfits(value, near_type)):
+        return cause
     if not nearest:
         return cause
     moves = [

@@ -233,6 +233,22 @@ _SHAPES = {
 }
 
 
+#: What KubeVirt asks for inside where the schema asks for nothing: empty it is refused. Each is one way to write it.
+_NEVER_EMPTY = {
+    "cdi.DataVolumeSpec": (
+        "{source: {registry: {url: URL}}, storage: {resources: {requests: {storage: 10Gi}}}}",
+    ),
+    "kubevirt.SSHPublicKeyAccessCredentialPropagationMethod": (
+        "{noCloud: {}}",
+        "{configDrive: {}}",
+        "{qemuGuestAgent: {users: [USER]}}",
+    ),
+    "kubevirt.SSHPublicKeyAccessCredentialSource": ("{secret: {secretName: NAME}}",),
+    "kubevirt.UserPasswordAccessCredentialPropagationMethod": ("{qemuGuestAgent: {}}",),
+    "kubevirt.UserPasswordAccessCredentialSource": ("{secret: {secretName: NAME}}",),
+}
+
+
 def missing(name: str, link: Link, go_type: str) -> Cause:
     """A required field that is not there."""
     text = f'missing field "{name}": {_dotted((link, name))} in body is required'
@@ -243,6 +259,9 @@ def missing(name: str, link: Link, go_type: str) -> Cause:
     if not empty:
         shape = _SHAPES.get(go_type.removeprefix("*"))
         cure = f"add `{name}`, at least `{name}: {shape}`" if shape else f"add `{name}`"
+        return Cause(MISSING_FIELD.slug, place, text, cure)
+    if ways := _NEVER_EMPTY.get(go_type):
+        cure = f"add `{name}` as {' or '.join(f'`{way}`' for way in ways)}"
         return Cause(MISSING_FIELD.slug, place, text, cure)
     cure = f"add `{name}: {{}}`"
     fix = Fix(cure, (set_to(place, {}),), safe=True)

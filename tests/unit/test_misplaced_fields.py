@@ -45,6 +45,8 @@ def cause_of(body: dict[str, Any], type_name: str = VM, release: str = "1.9") ->
         (f"{SPEC}.domain.devices.runStrategy", "Always", "spec.runStrategy"),
         # Beside startStrategy, which is near in name.
         (f"{SPEC}.runStrategy", "Always", "spec.runStrategy"),
+        # Beside runStrategy, which is no slip of it.
+        ("spec.evictionStrategy", "LiveMigrate", f"{SPEC}.evictionStrategy"),
         ("instancetype", {"name": "small"}, "spec.instancetype"),
         (f"{SPEC}.domain.requests", {"memory": "1Gi"}, f"{SPEC}.domain.resources.requests"),
         (f"{SPEC}.domain.guest", "1Gi", f"{SPEC}.domain.memory.guest"),
@@ -114,6 +116,8 @@ def test_what_stands_there_already_stays() -> None:
         (f"{SPEC}.domain.volumes", [{"nam": "root"}], f"as {SPEC}.volumes"),
         # Neither above nor below.
         (f"{SPEC}.domain.cpu.guest", 4, f"as {SPEC}.domain.memory.guest"),
+        # Beside a name that is near, and no slip of it.
+        ("metadata.hostname", "web", f"as {SPEC}.hostname"),
         ("spec.labels", {"a": "b"}, "as spec.template.metadata.labels or metadata.labels"),
     ],
 )

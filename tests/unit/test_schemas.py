@@ -226,6 +226,40 @@ def test_null_is_dropped_or_missing() -> None:
     assert only({"devices": {}, "chassis": None}, DOMAIN).check == "content-dropped"
 
 
+@pytest.mark.parametrize(
+    ("tree", "type_name", "cure"),
+    [
+        (
+            {"source": {"secret": {"secretName": "keys"}}},
+            "kubevirt.SSHPublicKeyAccessCredential",
+            "add `propagationMethod` as `{noCloud: {}}` or `{configDrive: {}}` or `{qemuGuestAgent: {users: [USER]}}`",
+        ),
+        (
+            {"propagationMethod": {"qemuGuestAgent": {}}},
+            "kubevirt.UserPasswordAccessCredential",
+            "add `source` as `{secret: {secretName: NAME}}`",
+        ),
+        (
+            {"metadata": {"name": "root"}},
+            "kubevirt.DataVolumeTemplateSpec",
+            (
+                "add `spec` as "
+                "`{source: {registry: {url: URL}}, storage: {resources: {requests: {storage: 10Gi}}}}`"
+            ),
+        ),
+    ],
+)
+def test_nothing_empty_is_added_where_kubevirt_wants_something_inside(
+    tree: dict[str, Any], type_name: str, cure: str
+) -> None:
+    cause = only(tree, type_name)
+    assert (cause.check, cause.help, cause.fixes) == ("missing-field", cure, ())
+    field = cause.help.split("`")[1]
+    for way in cause.help.split("`")[3::2]:
+        added = read(way.encode(), "way.yaml").documents[0].body
+        assert decode({**tree, field: added}, type_name, NEWEST)[1] == []
+
+
 @pytest.mark.parametrize("holder", ["template", "dataVolumeTemplates"])
 @pytest.mark.parametrize(
     ("metadata", "text"),

@@ -204,6 +204,31 @@ def test_a_near_name_elsewhere_in_the_repository_is_suggested(
     assert "did you mean" not in answer.out + answer.err
 
 
+@pytest.mark.parametrize("command", ["check", "build"])
+def test_a_definition_that_its_kustomization_does_not_list_is_to_be_listed(
+    ask: Ask, command: str
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "base/kustomization.yaml": "resources: [web.yaml]\n",
+        "base/types.yaml": instancetype("small", kind=NAMESPACED, namespace=""),
+        "base/web.yaml": vm("web", instancetype="small", kind=NAMESPACED),
+        "prod/kustomization.yaml": "resources: [../base]\nnamespace: prod\n",
+    }
+    answer = ask(command, "prod", files=files)
+    cure = f"list types.yaml in base/kustomization.yaml: {NAMESPACED} small stands there"
+    assert f"\n  help: {cure}\n" in answer.out + answer.err
+    Path("prod/web.yaml").write_text(files["base/web.yaml"], encoding="utf-8")
+    Path("prod/kustomization.yaml").write_text(
+        "resources: [web.yaml]\nnamespace: prod\n", encoding="utf-8"
+    )
+    answer = ask(command, "prod")
+    cure = (
+        f"{NAMESPACED} small stands in base/types.yaml without a namespace: give it prod there, or"
+    )
+    assert f"\n  help: {cure} list it in a kustomization that does\n" in answer.out + answer.err
+
+
 @pytest.mark.parametrize("kind", [NAMESPACED, "VirtualMachineClusterInstancetype"])
 def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: str) -> None:
     """The kind is what is wrong, whichever of the two was written."""
@@ -323,7 +348,7 @@ def test_a_name_of_another_series_is_not_meant(ask: Ask) -> None:
 def test_a_definition_elsewhere_in_the_repository_is_told_to_stand_there(ask: Ask) -> None:
     files = {
         ".git/HEAD": "ref: refs/heads/main\n",
-        "vms/vm.yaml": vm("web", instancetype="small"),
+        "vms/vm.yaml": vm("web", instancetype="u1.small"),
         "platform/i.yaml": instancetype("small"),
     }
     answer = ask("used-by", "small", "vms", files=files)

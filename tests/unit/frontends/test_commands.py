@@ -743,6 +743,36 @@ _STORED = "storage: {resources: {requests: {storage: 1Gi}}}"
             "volumes: [{name: a, dataVolume: {name: a}}]",
             "cdi/size",
         ),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            f"{{metadata: {{name: a}}, spec: {{surce: {{blank: {{}}}}, {_STORED}}}}}",
+            "volumes: [{name: a, dataVolume: {name: a}}]",
+            "data-volume-templates/source",
+        ),
+        (
+            f"{_MEMORY}, devices: {{}}",
+            f"{{metadata: {{name: a}}, spec: {{source: {{blank: {{}}}}, {_STORED.replace('or', 'ro', 1)}}}}}",
+            "volumes: [{name: a, dataVolume: {name: a}}]",
+            "data-volume-templates/target",
+        ),
+        (
+            f"{_MEMORY}, devices: {{interfaces: [{{name: a, masqurade: {{}}}}]}}",
+            "",
+            "networks: [{name: a, pod: {}}]",
+            "network/binding",
+        ),
+        (
+            f"{_MEMORY}, devices: {{interfaces: [{{name: a, masquerade: {{}}}}]}}",
+            "",
+            "networks: [{name: a, Pod: {}}]",
+            "network/masquerade-pod",
+        ),
+        (
+            f"{_MEMORY}, devices: {{}}, interfaces: [{{name: a, masquerade: {{}}}}]",
+            "",
+            "networks: [{name: a, pod: {}}]",
+            "network/network-without-interface",
+        ),
     ],
 )
 def test_what_a_misspelt_or_misplaced_field_leaves_out_is_told_below_that(
@@ -754,6 +784,13 @@ def test_what_a_misspelt_or_misplaced_field_leaves_out_is_told_below_that(
     assert _firsts(answer.out) == ["VR105"], answer.out
     below = [line for line in answer.out.splitlines() if line.startswith("  also, until")]
     assert any(f" {check}: " in line for line in below)
+
+
+def test_what_a_slip_of_another_field_does_not_leave_out_is_told_by_itself(ask: Ask) -> None:
+    devices = "{interfaces: [{name: a, modle: virtio}]}"
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {devices}}}\n"
+    answer = ask("check", "-", stdin=f"{_VM}{machine}      networks: [{{name: a, pod: {{}}}}]\n")
+    assert sorted(_firsts(answer.out)) == ["VR105", "VR418"]
 
 
 def test_a_field_one_level_too_high_makes_those_around_it_missing(ask: Ask) -> None:
