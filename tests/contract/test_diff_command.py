@@ -239,6 +239,21 @@ def test_a_vm_that_cannot_be_rendered_for_another_reason_has_that_one(
     assert "gone.yaml" not in reason
 
 
+def test_a_long_reason_is_told_once(repository: Repository) -> None:
+    """Among the errors; below the VMs of each overlay stands where."""
+    repository.write("base/vm.yaml", manifests.vm("web", memory="1Gi"))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in ("prod", "test"):
+        text = f"namespace: {name}\nresources: [../../base]\n"
+        repository.write(f"overlays/{name}/kustomization.yaml", text)
+    repository.commit("Overlays")
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
+    told = repository.run("diff", "HEAD").stdout
+    assert told.count("accumulation err=") == 1
+    place = "  after:  base/kustomization.yaml:1:22 of the working tree cannot be read\n"
+    assert told.count(place) == 2
+
+
 def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Repository) -> None:
     repository.write("shop/vm.yaml", manifests.vm("shop", namespace="shop", memory="1Gi"))
     repository.write("shop/kustomization.yaml", "resources: [vm.yaml]\n")

@@ -310,6 +310,53 @@ def test_a_chart_that_renders_with_no_values_is_an_error(helm: str, file: str) -
         assert done.stdout.count("error VR127") == 1, named
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("a: {}\nb: {{ .Values.memory \n", "chart/templates/more.yaml:2:1: "),
+        ("a: {}\nb: {{ include `nothing` . }}\n", "chart/templates/more.yaml:2:7: "),
+        ("a: {}\nb: {{ .Values.a.b }}\n", "chart/templates/more.yaml:2:14: "),
+        ("a: {}\nb: {{ fail `no` }}\n", "chart/templates/more.yaml:2:7: "),
+        ("a: [\n", "chart/templates/more.yaml: "),
+        ("{{ tpl `{{ if }}` . }}\n", "chart/templates/more.yaml:1:4: "),
+    ],
+)
+def test_what_fails_is_said_where_helm_says_that_it_stands(
+    helm: str, text: str, place: str
+) -> None:
+    put("chart/templates/more.yaml", text)
+    done = virt_render(helm, "check", "chart")
+    assert done.returncode == 3
+    assert done.stdout.startswith(f"{place}error VR127 helm-failed: helm template chart: ")
+
+
+def test_a_place_that_is_no_file_of_the_chart_is_none(helm: str) -> None:
+    """What it depends on may stand packed in charts/."""
+    put("sub/Chart.yaml", CHART.replace("shop", "sub"))
+    put("sub/templates/more.yaml", "a: [\n")
+    os.mkdir("chart/charts")
+    with tarfile.open("chart/charts/sub.tgz", "w:gz") as packed_chart:
+        packed_chart.add("sub")
+    done = virt_render(helm, "check", "chart")
+    assert done.stdout.startswith(
+        "chart: error VR127 helm-failed: helm template chart: Error: YAML parse"
+    )
+
+
+def test_a_chart_that_prints_no_yaml_by_its_own_values_is_a_warning(helm: str) -> None:
+    """At the template; it may only want for values, so that it stays counted among what is not looked at."""
+    put("chart/templates/vm.yaml", VM.replace("    spec:", "   spec:").replace("  temp", " temp"))
+    done = virt_render(helm, "check", ".")
+    assert done.returncode == 0
+    assert done.stdout.startswith(
+        "chart/templates/vm.yaml: warning VR127 helm-failed: helm template chart: Error: YAML parse error on "
+    )
+    assert "help: mend what the template prints (helm template --debug shows it" in done.stdout
+    assert "1 warning; not looked at: 1 Helm chart (-v)" in done.stderr
+    put("chart/templates/vm.yaml", VM + "{{ fail `YAML parse error on shop/templates/vm.yaml` }}\n")
+    assert virt_render(helm, "check", ".").stdout == ""
+
+
 def test_a_link_out_of_the_repository_makes_a_chart_an_error(helm: str, folder: Path) -> None:
     (folder / "chart/elsewhere").symlink_to("/etc/hostname")
     for named in (".", "chart"):

@@ -1334,6 +1334,36 @@ def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
     assert ("1 kustomization with missing resources" in done.stderr) != is_error
 
 
+@pytest.mark.parametrize(
+    ("listed", "is_error"),
+    [
+        ("../vms", True),
+        ("../../../vms", False),
+        ("../group/held", True),
+        ("../../gruop/held", True),
+        ("../../group2/held", False),
+        ("../made", False),
+        ("../plain", False),
+    ],
+)
+def test_what_lists_a_folder_of_vms_by_a_wrong_way_is_an_error(
+    listed: str,
+    is_error: bool,  # noqa: FBT001
+    overlays: Path,
+) -> None:
+    """Not where git ignores what is missing, so that others make it, nor outside, nor of a folder without VMs."""
+    for folder in ("vms", "group/held", "made"):
+        put(overlays / folder / "kustomization.yaml", "resources: [vm.yaml]\n")
+        put(overlays / folder / "vm.yaml", vm(name="web", memory="1Gi"))
+    put(overlays / "plain/kustomization.yaml", "namePrefix: x\n")
+    put(overlays / ".gitignore", "overlays/made\n")
+    put(overlays / "overlays/wrong/kustomization.yaml", f"resources: [{listed}]\n")
+    done = run(overlays, "check", ".")
+    assert (done.returncode == Exit.UNREADABLE) == is_error, done.stdout
+    assert ("kustomize build overlays/wrong: " in done.stdout) == is_error
+    assert ("1 kustomization with missing resources" in done.stderr) != is_error
+
+
 def test_what_lists_something_in_a_closed_folder_is_counted(overlays: Path) -> None:
     """Nobody knows what stands there; all else is read."""
     put(overlays / "more/kustomization.yaml", "resources: [../closed/bsae]\n")

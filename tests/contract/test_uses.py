@@ -935,6 +935,11 @@ def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
         1,
     )
     assert "no memory" in finding["message"]
+    (related,) = finding["related"]
+    assert (related["file"], related["message"]) == (
+        "charts/vm/templates/vm.yaml",
+        "the template that fails",
+    )
 
 
 def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:

@@ -60,6 +60,13 @@ _BROKEN = pattern(
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
 _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
+_VALUES = "name the values files with --values, or as values in .virt-render.yaml"
+_UNREADABLE = "Error: YAML parse error on "
+_NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d+))?(?::(\d+))?"
+#: The template that helm names, by the name of its chart; the column is of an expression, from 0.
+_PLACE = pattern(rf"(?:YAML parse error on |(?:parse|execution) error at \(|template: ){_NAMED}")
+#: Where an expression begins that has no end: helm names the end of the file first.
+_UNCLOSED = pattern(rf"parse error at \(\S+: unclosed action started at {_NAMED}")
 _SOURCE = pattern(rb"^# Source: (.+?)\r?$", re.MULTILINE)
 #: What clusters with KubeVirt serve, for charts that ask.
 _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -247,7 +254,18 @@ def _ended(
     reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
     names = layout.names_of_templates(folder, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
-    return _failure(folder, words or f"exit status {done.returncode}")
+    failure = _failure(folder, words or f"exit status {done.returncode}")
+    return failure._replace(location=_named_place(folder, failure.message))
+
+
+def _named_place(folder: str, words: str) -> Location:
+    """Where helm's *words* say that the chart in *folder* fails: in one of its templates; else *folder*."""
+    found = _UNCLOSED.search(words) or _PLACE.search(words)
+    file = os.path.normpath(discover.join(folder, found[1])) if found else ""
+    if not found or file not in map(os.path.normpath, layout.chart_files(folder)):
+        return Location(file=folder)
+    line, column = int(found[2] or 0), int(found[3] or 0)
+    return Location(file=file, line=line, column=column + 1 if line else 0)
 
 
 def _seen(folder: str) -> tuple[list[str], list[str]]:
@@ -371,7 +389,9 @@ def _failure(folder: str, message: str, cure: str = "") -> Diagnostic:
     if _NO_DEPENDENCY in message:
         cure = "commit what it depends on: helm dependency build puts it into charts/"
     elif any(words in message for words in ("nil pointer", "execution error", "values don't meet")):
-        cure = "name the values files with --values, or as values in .virt-render.yaml"
+        cure = _VALUES
+    elif _UNREADABLE in message:
+        cure = f"mend what the template prints (helm template --debug shows it, and counts its lines), or {_VALUES}"
     return codes.HELM_FAILED.at(
         Location(file=folder), f"helm template {folder}: {message}", help=cure
     )
@@ -380,6 +400,11 @@ def _failure(folder: str, message: str, cure: str = "") -> Diagnostic:
 def wants_dependency(diagnostic: Diagnostic) -> bool:
     """Whether helm's words in *diagnostic* say that what the chart depends on is not there."""
     return _NO_DEPENDENCY in diagnostic.message
+
+
+def is_unreadable(diagnostic: Diagnostic) -> bool:
+    """Whether helm's words in *diagnostic* say that a template prints no YAML; a value that is missing may do that."""
+    return _UNREADABLE in diagnostic.message
 
 
 def is_broken(diagnostic: Diagnostic) -> bool:

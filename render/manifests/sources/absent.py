@@ -30,7 +30,7 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     if not lacking:
         return []
     top = boundary(os.path.realpath(next(iter(reaches))))
-    meant = [*_meant(intake, top, [path for path in lacking if top and inside(path, (top,))])]
+    meant = [*unprovided(intake, top, [path for path in lacking if top and inside(path, (top,))])]
     every = (_warning(intake, path, lacking[path]) for path in meant)
     found = [*islice(filter(None, every), _MOST)]  # each costs as much as its kustomization is long
     rest = len(meant) - _MOST if len(found) == _MOST else 0
@@ -41,7 +41,7 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     return found
 
 
-def _meant(intake: SourceIntake, top: str, paths: Sequence[str]) -> Iterator[str]:
+def unprovided(intake: SourceIntake, top: str, paths: Sequence[str]) -> Iterator[str]:
     """Those of the resolved *paths* that nobody else puts into the repository *top*; none where git cannot say so."""
     from render.system import git
 

@@ -101,7 +101,7 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         return
     is_known = use.is_complete and not any(map(helm.wants_dependency, into.unbuilt))
     into.diagnostics = [
-        fault._replace(location=place, severity=Severity.WARNING)
+        fault._replace(location=place, severity=Severity.WARNING, related=_where(fault, use.folder))
         if is_known
         else codes.FILE_SKIPPED.at(place, f"{use.title}: {fault.message}")
         for fault in into.unbuilt
@@ -109,6 +109,13 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
     into.unbuilt = []
     places = use.folder, use.document.origin.file
     into.unseen.add(_UNFILLED, *places, which=use.title)
+
+
+def _where(fault: Diagnostic, chart: str) -> tuple[Related, ...]:
+    """The template of *chart* that helm names in *fault*, if it does."""
+    if fault.location.file == chart:
+        return fault.related
+    return (*fault.related, Related("the template that fails", fault.location))
 
 
 def _unreadable_values(
@@ -207,7 +214,12 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
             closed = [fault for fault in into.unbuilt if files.is_denied(fault)]
             if intake.demands_closed and closed:
                 return
-            into.diagnostics = [skipped(folder, fault.message) for fault in into.unbuilt]
+            into.diagnostics = [
+                fault._replace(severity=Severity.WARNING)
+                if helm.is_unreadable(fault)
+                else skipped(folder, fault.message)
+                for fault in into.unbuilt
+            ]
             into.unbuilt = []
         _pass_over_printed(intake, folder, into)
     if not into.documents and not into.unbuilt and _UNFILLED not in into.unseen.counts():

@@ -136,6 +136,61 @@ def is_beside_missing(intake: SourceIntake, top: str, missing: Iterable[str]) ->
     return False
 
 
+def is_misplaced(intake: SourceIntake, top: str, reach: Reach, missing: Iterable[str]) -> bool:
+    """Whether something *missing* of the *reach* of *top* means a folder of KubeVirt's objects by a wrong way.
+
+    Not where somebody else may put there what is missing: git ignores it, say.
+    """
+    from render.manifests.sources import absent
+
+    bounds = boundary(intake.kustomizations.resolve(top))
+    lacking = {os.path.realpath(path) for path in missing if not os.path.lexists(path)}
+    if not bounds or not lacking:
+        return False
+    meant = {
+        path: target
+        for file in reach.kustomizations
+        for path, target in _by_another_way(intake, file, lacking)
+        if intake.texts.reached(intake.reach(target, bounds))
+    }
+    own = [path for path in meant if inside(path, (bounds,))]
+    return any(absent.unprovided(intake, bounds, own))
+
+
+def _by_another_way(
+    intake: SourceIntake, file: str, lacking: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """What the kustomization *file* lists of what is *lacking*, resolved, each with the folder that it probably means.
+
+    That is one to which more or fewer ``..`` lead, or whose way has a slip: ``base2`` may be meant for who adds it.
+    """
+    from render.manifests.blame import missing
+
+    folder = os.path.dirname(file) or "."
+    loaded = intake.kustomizations.load(file, intake.limits)
+    references = [reference for named in loaded.references for reference in named]
+    listed = {reference.entry for reference in references}
+    for reference in references:
+        path = os.path.realpath(os.path.join(folder, reference.entry))
+        if not reference.is_resource or path not in lacking:
+            continue
+        near = missing.near(reference.entry, folder, listed, kustomization.find)
+        target = os.path.normpath(os.path.join(folder, near))
+        if near and os.path.isdir(target) and _is_same_way(reference.entry, near):
+            yield path, target
+
+
+def _is_same_way(entry: str, near: str) -> bool:
+    """Whether *entry* is *near* but for the number of its ``..`` or for slips."""
+    steps, others = (
+        [step for step in os.path.normpath(way).split(os.sep) if step != os.pardir]
+        for way in (entry, near)
+    )
+    return len(steps) == len(others) and all(
+        step == other or is_slip(step, other) for step, other in zip(steps, others, strict=True)
+    )
+
+
 def _listed(intake: SourceIntake, folder: str) -> set[str]:
     """The resolved names of what the kustomization of *folder* lists."""
     return kustomization.listed(

@@ -417,6 +417,7 @@ def _is_of_kubevirt(
         or (bool(missing) and _held_machines(intake, top, reach))
         or (bool(missing) and intended.is_unlisted_beside(intake, reach, missing, walked))
         or intended.is_beside_missing(intake, top, missing)
+        or intended.is_misplaced(intake, top, reach, missing)
     )
 
 

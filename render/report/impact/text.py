@@ -2,10 +2,10 @@
 
 import json
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
-from render.diff.impact import FieldChange, Impact, MachineImpact
+from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -92,8 +92,9 @@ def report(review: Review, style: ImpactStyle) -> str:
         output.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     output += map(printable, room.lines(review.parts))
     output += _asides(review)
+    told = {printable(finding.text) for finding, _ in errors(review.parts).groups}
     for part in review.parts:
-        details = list(_details(part, style))
+        details = [_without_reason(line, told) for line in _details(part, style)]
         if details and len(review.parts) > 1:
             output += [
                 "",
@@ -215,6 +216,12 @@ def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
     others = sum(len(group.machines) for group in stored[_STORED:])
     if others:
         yield from ("", f"none  {counted(others, 'other VM')} (--format json has all)")
+
+
+def _without_reason(line: str, told: Collection[str]) -> str:
+    """*line* without why a file cannot be read, if that is *told* above: kustomize's words are long."""
+    what, unread, why = line.partition(f"{UNREAD}: ")
+    return f"{what}{UNREAD}" if unread and why in told else line
 
 
 def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
