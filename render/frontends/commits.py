@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from render.system import git
 from render.system.checkout import EVERYTHING, CheckoutScope, Most, checkout
+from render.system.files import real_path
 from render.system.git import GitError
 from render.yaml.budget import Limits
 
@@ -29,7 +30,7 @@ def checked_out(
 
 def within(path: str, top: str) -> str:
     """*path* as it is called in the repository *top*, a real path."""
-    return os.path.relpath(os.path.realpath(path), top)
+    return os.path.relpath(real_path(path), top)
 
 
 @contextlib.contextmanager
@@ -38,9 +39,9 @@ def back_at(top: str, commit: str, limits: Limits) -> Iterator[str]:
 
     Raises GitError.
     """
-    here = within(".", os.path.realpath(top))
+    here = within(".", real_path(top))
     with checked_out(top, commit, limits, CheckoutScope(paths=[here])) as then:
         inside = os.path.join(then, here)
         exists = not here.startswith("..") and os.path.isdir(inside)
         with contextlib.chdir(inside if exists else then):
-            yield os.path.realpath(then)
+            yield real_path(then)

@@ -19,6 +19,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.resolve.find import near_name
 from render.system import files
+from render.system.files import real_path
 
 if TYPE_CHECKING:
     from render.manifests.repository.left_out import LeftOut
@@ -98,7 +99,7 @@ class DefinitionPlaces:
         """The files of the definitions in the repository around *part*, nothing where there is none."""
         files_read = () if part.loaded.is_one_root else part.loaded.data
         folder = next(map(os.path.dirname, files_read), part.loaded.folder)
-        top = files.repository(os.path.realpath(folder))
+        top = files.repository(real_path(folder))
         if not top:
             return _NOTHING
         if top not in self._known:

@@ -22,7 +22,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.report import summary, terminal
 from render.system import signals
-from render.system.files import reason, unreadable
+from render.system.files import real_path, reason, unreadable
 from render.system.streams import STDERR, STDOUT, emit, emit_all
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _is_named_pipe(path: str) -> bool:
     """Whether *path* is one: who opens it to write waits until somebody reads."""
     with contextlib.suppress(OSError):
         # One without a name, behind /dev/stdout, has its reader: its real path leads nowhere.
-        return stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode)
+        return stat.S_ISFIFO(os.stat(real_path(path)).st_mode)
     return False
 
 

@@ -26,6 +26,7 @@ from render.model.resource import (
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
+from render.system.files import real_path
 from render.yaml.reader import Document
 
 #: Kinds of objects that are VMs themselves.
@@ -93,8 +94,8 @@ def _named(parts: Sequence[FleetPart], paths: Sequence[str]) -> tuple[Sequence[s
     """The resolved *paths*, and which kustomizations and charts of *parts* stand in these."""
     if not paths:
         return (), ()
-    folders = [os.path.realpath(path) for path in paths]
-    roots = {os.path.realpath(part.loaded.folder) for part in parts if part.loaded.is_one_root}
+    folders = [real_path(path) for path in paths]
+    roots = {real_path(part.loaded.folder) for part in parts if part.loaded.is_one_root}
     return folders, [root for root in roots if discover.inside(root, folders)]
 
 
@@ -109,11 +110,11 @@ def _counted(
     names = {*loaded.data.own_files(), *loaded.passed}
     if not folders:
         return loaded.documents, names
-    names = {name for name in names if discover.inside(os.path.realpath(name), folders)}
+    names = {name for name in names if discover.inside(real_path(name), folders)}
     if loaded.is_one_root:
-        if built and os.path.realpath(loaded.folder) not in built:
-            names = {name for name in names if not discover.inside(os.path.realpath(name), built)}
-        chart = [os.path.realpath(loaded.folder)] if loaded.filled else []
+        if built and real_path(loaded.folder) not in built:
+            names = {name for name in names if not discover.inside(real_path(name), built)}
+        chart = [real_path(loaded.folder)] if loaded.filled else []
         is_of_chart = any(discover.inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
@@ -133,7 +134,7 @@ def _apart(loaded: Documents, paths: Collection[str]) -> str:
 
 def _is_asked_for(paths: Collection[str], place: str) -> bool:
     """Whether the file or folder *place* is in one of the resolved *paths*, or has one of them in it."""
-    real = os.path.realpath(place)
+    real = real_path(place)
     return discover.inside(real, paths) or any(discover.inside(path, (real,)) for path in paths)
 
 

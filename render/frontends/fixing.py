@@ -17,6 +17,7 @@ from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 
 _ROUNDS = 20
@@ -166,7 +167,7 @@ class _Fixing:
         key = tuple(sorted(texts.items()))
         if getattr(self, "_tried", (None,))[0] != key:
             new = {**self._texts, **texts}
-            contents = {os.path.realpath(file): text.encode() for file, text in new.items()}
+            contents = {real_path(file): text.encode() for file, text in new.items()}
             with files.overlaid(contents):
                 state = _Seen(self._look())
                 state.complete()
@@ -296,20 +297,18 @@ def files_of(
         folder,
         limits,
         allow_remote=True,
-        bounds=discover.boundary(os.path.realpath(folder)),
+        bounds=discover.boundary(real_path(folder)),
         known=known,
         components=components,
     )
-    return frozenset(
-        map(os.path.realpath, (*reach.kustomizations, *reach.resources, *reach.others))
-    )
+    return frozenset(map(real_path, (*reach.kustomizations, *reach.resources, *reach.others)))
 
 
 class Editable:
     """Which files may be edited: of the repositories of the paths of a request, and of one root each."""
 
     def __init__(self, request: Request) -> None:
-        self._paths = [os.path.realpath(path) for path in request.paths or (".",)]
+        self._paths = [real_path(path) for path in request.paths or (".",)]
         self._limits = request.reading.limits
         self._why: dict[str, str] = {}
 
@@ -320,7 +319,7 @@ class Editable:
         return self._why[file]
 
     def _reason(self, file: str) -> str:
-        real = os.path.realpath(file)
+        real = real_path(file)
         if real != os.path.abspath(file):
             return f"{file} is reached through a link"
         if real.endswith(".json"):
@@ -343,7 +342,7 @@ class Editable:
             near = path if os.path.isdir(path) else os.path.dirname(path)
             top = files.repository(near) or near
             for folder in discover.walk(top, (top,), plain=False).kustomizations:
-                folders.setdefault(os.path.realpath(folder), os.path.relpath(folder))
+                folders.setdefault(real_path(folder), os.path.relpath(folder))
         known = kustomization.KnownKustomizations()
         users: dict[str, list[str]] = {}
         for folder in kustomization.survey([*folders.values()], self._limits, known).tops:

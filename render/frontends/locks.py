@@ -14,7 +14,7 @@ from render.manifests.kustomization import LOCK
 from render.model.resource import LOCK_KIND, OWN, from_body, text_at
 from render.pipeline.stages import pins
 from render.system import files
-from render.system.files import repository
+from render.system.files import real_path, repository
 from render.yaml.reader import read
 
 _INDEX = 1 << 26
@@ -66,7 +66,7 @@ def removed(folders: Iterable[str]) -> list[str]:
     """
     missing: dict[str, dict[bytes, str]] = {}
     for folder in folders:
-        file = os.path.join(os.path.realpath(folder), LOCK)
+        file = os.path.join(real_path(folder), LOCK)
         if not os.path.lexists(file) and (top := repository(os.path.dirname(file))):
             missing.setdefault(top, {})[os.fsencode(os.path.relpath(file, top))] = folder
     found = []
@@ -128,7 +128,7 @@ def ignored(names: Iterable[str]) -> dict[str, Diagnostic]:
 
     by_folder: dict[str, dict[str, str]] = {}
     for name in names:
-        file = os.path.realpath(name)
+        file = real_path(name)
         if top := repository(os.path.dirname(file)):
             by_folder.setdefault(top, {})[file] = name
     found = {}
@@ -270,7 +270,7 @@ def _unused_lock(file: str, vm: str, folder: str, *, written: bool) -> Diagnosti
 
 def _elsewhere(loaded: Documents) -> Iterator[str]:
     """The locks in folders above that of *loaded*, up to its repository, and in those that it was built from."""
-    here = os.path.realpath(loaded.folder)
+    here = real_path(loaded.folder)
     top = repository(here)
     folder = here
     while top and folder != top:
@@ -278,7 +278,7 @@ def _elsewhere(loaded: Documents) -> Iterator[str]:
         yield from _lock_in(folder)
     for below in sorted(loaded.bases):
         for file in _lock_in(below):
-            if os.path.realpath(below) != here:
+            if real_path(below) != here:
                 yield file
 
 

@@ -10,6 +10,7 @@ from render.frontends.request.request import Request
 from render.report import page_origin
 from render.report.page_origin import PageOrigin
 from render.system import git
+from render.system.files import real_path
 from render.system.git import GitError
 
 
@@ -23,12 +24,12 @@ def origin_of(request: Request, revision: str = "HEAD") -> PageOrigin:
     if fault:
         raise refused(codes.USAGE.at(Location(), f"--link-template: {fault}"))
     path = next(iter(request.paths), ".")
-    here = os.path.realpath(path if os.path.isdir(path) else ".")
+    here = real_path(path if os.path.isdir(path) else ".")
     try:
         top = git.root(here)
         commit = git.commit_id(top, revision)
         is_edited = git.is_edited(top)
     except GitError:
         return PageOrigin(link=link, version=render.__version__)
-    folder = os.path.relpath(os.path.realpath("."), top)
+    folder = os.path.relpath(real_path("."), top)
     return PageOrigin(os.path.basename(top), commit, is_edited, link, folder, render.__version__)

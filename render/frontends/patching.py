@@ -8,6 +8,7 @@ from render.manifests import discover
 from render.model.named_tuple import NamedTuple
 from render.report import terminal
 from render.system import files
+from render.system.files import real_path
 from render.system.streams import STDOUT
 from render.yaml.excerpts.lines import Excerpts
 
@@ -27,7 +28,7 @@ def painted(changes: Sequence[FileChange]) -> str:
 
 def diff(changes: Sequence[FileChange]) -> str:
     """The *changes* as a patch, with the names that git and patch take: below a folder, through no link."""
-    real = [os.path.realpath(change.file) for change in changes]
+    real = [real_path(change.file) for change in changes]
     folder = _folder(real)
     return "".join(
         _patch(change, os.path.relpath(file, folder))

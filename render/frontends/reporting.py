@@ -18,7 +18,7 @@ from render.report.findings import Finding, find, identified, merge
 from render.report.places import Place, Sources
 from render.report.style import Style
 from render.report.summary import Tally
-from render.system.files import repository
+from render.system.files import real_path, repository
 from render.system.streams import STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 
@@ -48,7 +48,7 @@ def findings_of(
             else finding
             for finding in findings
         ]
-    foreign = [os.path.realpath(path) for path in request.beside.files if not config.is_ours(path)]
+    foreign = [real_path(path) for path in request.beside.files if not config.is_ours(path)]
     return [_without_lines(finding, foreign) for finding in findings] if foreign else findings
 
 
@@ -86,7 +86,7 @@ def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
     """*finding* with no text of the *foreign* files: who let settings name them need not be allowed to read them."""
 
     def hidden(place: Place) -> Place:
-        foreigner = place.source and inside(os.path.realpath(place.file), foreign)
+        foreigner = place.source and inside(real_path(place.file), foreign)
         return place._replace(source="", caret=0) if foreigner else place
 
     return finding._replace(
@@ -96,10 +96,10 @@ def _without_lines(finding: Finding, foreign: Sequence[str]) -> Finding:
 
 def refused_reports(inputs: Iterable[Documents], request: Request) -> list[Diagnostic]:
     """That a report file would replace a manifest of the *inputs*."""
-    targets = {os.path.realpath(to): (name, to) for name, to in request.reporting.files}
+    targets = {real_path(to): (name, to) for name, to in request.reporting.files}
     if not targets:
         return []
-    read = {os.path.realpath(file) for loaded in inputs for file in _manifests(loaded)}
+    read = {real_path(file) for loaded in inputs for file in _manifests(loaded)}
     return [
         codes.USAGE.at(
             Location(),
@@ -177,11 +177,11 @@ def with_fingerprints(findings: Sequence[Finding]) -> list[Finding]:
 
 def in_repository() -> Callable[[str], str]:
     """What tells how a file is called as seen from the top of its git repository, or from the working directory."""
-    top = repository(os.path.realpath(".")) or os.path.realpath(".")
+    top = repository(real_path(".")) or real_path(".")
 
     @cache
     def name(file: str) -> str:
-        real = os.path.realpath(file)
+        real = real_path(file)
         return os.path.relpath(real, top) if file and os.path.lexists(real) else file
 
     return name

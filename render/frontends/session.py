@@ -41,6 +41,7 @@ from render.pipeline import Rendered, run
 from render.revisions import stamps
 from render.settings import Settings
 from render.system import files, signals
+from render.system.files import real_path
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -86,14 +87,14 @@ def fleet(
 
 def around(request: Request, work: Work) -> list[Documents]:
     """What stands in the repository around the first path of *request*, as far as it stands beside that."""
-    path = os.path.realpath(request.paths[0] if request.paths else ".")
+    path = real_path(request.paths[0] if request.paths else ".")
     top = files.repository(path)
     if not top or top == path or "-" in request.paths:
         return []
     known = len(work.inputs)
     found = read_roots([os.path.relpath(top)], request, work)
     del work.inputs[known:]
-    return [loaded for loaded in found if not inside(os.path.realpath(loaded.folder), [path])]
+    return [loaded for loaded in found if not inside(real_path(loaded.folder), [path])]
 
 
 def parts(request: Request, work: Work) -> list[FleetPart]:

@@ -13,6 +13,7 @@ from render.manifests.kustomization import Reach
 from render.model.hints import TYPE_CHECKING, Final
 from render.model.named_tuple import NamedTuple
 from render.system import files
+from render.system.files import real_path
 from render.system.programs.box import Boxes, MissingWallError
 from render.yaml.budget import Limits
 
@@ -138,7 +139,7 @@ def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[
 def words(output: str) -> str:
     """The *output* of a program with names of files as we show them, without values, and without stacks of Go."""
     told = output.partition("\nruntime stack:")[0].partition("\n\ngoroutine ")[0]
-    return secrets.without_values(told.replace(os.path.realpath(".") + "/", "")).strip()
+    return secrets.without_values(told.replace(real_path(".") + "/", "")).strip()
 
 
 def concealed(text: str, reach: Reach, limits: Limits, names: Collection[str] = ()) -> str:

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.system import files
+from render.system.files import real_path
 
 
 class Buffers:
@@ -18,8 +19,7 @@ class Buffers:
 
     def __init__(self, texts: Mapping[str, str] = MappingProxyType({})) -> None:
         self._texts = {
-            os.path.realpath(path): text.encode("utf-8", "surrogatepass")
-            for path, text in texts.items()
+            real_path(path): text.encode("utf-8", "surrogatepass") for path, text in texts.items()
         }
         self._folders: dict[str, list[str]] = {}
         for real in self._texts:
@@ -27,7 +27,7 @@ class Buffers:
             self._folders.setdefault(folder, []).append(name)
 
     def __contains__(self, file: str) -> bool:
-        return bool(self._texts) and os.path.realpath(file) in self._texts
+        return bool(self._texts) and real_path(file) in self._texts
 
     def names(self, folder: str) -> list[str]:
         """What the resolved *folder* has, beside what the disk says, sorted."""
@@ -35,7 +35,7 @@ class Buffers:
 
     def read(self, file: str, limit: int) -> bytes | Diagnostic:
         """What *file* says, from a buffer or the disk, or why it cannot be read: see `files.read`."""
-        text = self._texts.get(os.path.realpath(file)) if self._texts else None
+        text = self._texts.get(real_path(file)) if self._texts else None
         if text is None:
             return files.read(file, file, limit)
         return text if len(text) <= limit else files.too_large(file, limit)

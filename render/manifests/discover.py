@@ -13,7 +13,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version
 from render.model.resource import Origin
 from render.system import files
-from render.system.files import repository
+from render.system.files import real_path, repository
 
 #: How the names of files end that may hold manifests.
 YAML = (".yaml", ".yml", ".json")
@@ -188,8 +188,8 @@ def boundary(folder: str) -> str:
 
 def leads_out(file: str) -> bool:
     """Whether *file*, which a repository brought along, is a link to the outside of it (without one: of its folder)."""
-    folder = os.path.realpath(os.path.dirname(file))
-    return not inside(os.path.realpath(file), (boundary(folder) or folder,))
+    folder = real_path(os.path.dirname(file))
+    return not inside(real_path(file), (boundary(folder) or folder,))
 
 
 def is_led_out(path: str) -> bool:
@@ -197,11 +197,11 @@ def is_led_out(path: str) -> bool:
 
     Who changes a repository may put a link where a folder was that others name.
     """
-    current = os.path.realpath("/" if os.path.isabs(path) else ".")
+    current = real_path("/" if os.path.isabs(path) else ".")
     for step in path.split(os.sep):
         beyond = os.path.normpath(os.path.join(current, step))
         if os.path.islink(beyond):
-            around, beyond = boundary(current), os.path.realpath(beyond)
+            around, beyond = boundary(current), real_path(beyond)
             if around and not inside(beyond, (around,)):
                 return True
         current = beyond
@@ -229,7 +229,7 @@ def walk(
     whatever links lead to it, so loops end. *omitted* says what else is left out; *buffers* may be new files.
     """
     walk = _FolderWalk(allowed, plain, omitted, buffers)
-    walk.pending.append(_Folder(top, os.path.realpath(top), owned=False))
+    walk.pending.append(_Folder(top, real_path(top), owned=False))
     while walk.pending or walk.links:
         if walk.pending:
             walk.look(walk.pending.pop())
@@ -402,6 +402,7 @@ class _FolderWalk:
         """Go where a symbolic link leads, if that is inside."""
         may_be_manifest = link.display_name.endswith(YAML)
         try:
+            os.stat(link.display_name)  # Python calls itself for each link of a chain, the kernel counts
             real = os.path.realpath(link.display_name, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:

@@ -14,6 +14,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, Origin, text_at
 from render.model.tree import Tree
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 from render.yaml.stream import as_utf8
@@ -277,7 +278,7 @@ class KnownKustomizations:
     def resolve(self, path: str) -> str:
         """*path* with all links followed."""
         if path not in self._resolved:
-            self._resolved[path] = os.path.realpath(path)
+            self._resolved[path] = real_path(path)
         return self._resolved[path]
 
     def target(self, folder: str, entry: str) -> str:
@@ -649,7 +650,7 @@ class _KustomizationWalk:
 
     def _look_at_plugin(self, here: "_Here", path: FieldPath, target: str, seen: set[str]) -> None:
         """The same for the file or folder *target*, to which the entry at *path* leads."""
-        real = os.path.realpath(target)
+        real = real_path(target)
         if real in seen or not os.path.lexists(target) or not self._is_inside(target):
             return
         seen.add(real)
@@ -771,7 +772,7 @@ def outside(display_name: str) -> Diagnostic:
 
 def is_of_git(path: str) -> bool:
     """Whether *path* stands, or leads, where git keeps what is its own."""
-    return files.GIT in os.path.realpath(path).lower().split("/")
+    return files.GIT in real_path(path).lower().split("/")
 
 
 def _add_affixes(reach: Reach, body: Tree) -> None:

@@ -15,6 +15,7 @@ from render.manifests.kustomization import LOCK, Reach
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
+from render.system.files import real_path
 from render.system.programs import processes
 from render.system.programs.box import Allowance
 from render.system.programs.processes import Task
@@ -76,7 +77,7 @@ def building(build: KustomizeBuild) -> "Steps[bytes | Diagnostic]":
     if closed := boxed.shut_out((build.folder, *every)):
         return closed
     words = _without_warnings(done.stderr.decode("utf-8", "replace"))
-    words = boxed.words(words.replace(os.path.realpath(place), build.folder))
+    words = boxed.words(words.replace(real_path(place), build.folder))
     position = _operation(words, build)
     entry = _entry_at_fault(words, build)
     folder, words = _at_fault(words, build)
@@ -104,7 +105,7 @@ def _bases(words: str, build: KustomizeBuild) -> Iterator[tuple[str, str]]:
     """The kustomizations on the way to what *words* say, the outermost first, each with what is said of it."""
     known = _kustomizations(build)
     for match in re.finditer(_OF_BASE, words):
-        file = known.get(os.path.realpath(match[1]))
+        file = known.get(real_path(match[1]))
         if file is None:
             return
         yield file, words[match.end() :]
@@ -112,10 +113,7 @@ def _bases(words: str, build: KustomizeBuild) -> Iterator[tuple[str, str]]:
 
 def _kustomizations(build: KustomizeBuild) -> dict[str, str]:
     """The kustomizations of *build* by their resolved folders."""
-    return {
-        os.path.realpath(os.path.dirname(file)): file
-        for file in reversed(build.reach.kustomizations)
-    }
+    return {real_path(os.path.dirname(file)): file for file in reversed(build.reach.kustomizations)}
 
 
 def _entry_at_fault(words: str, build: KustomizeBuild) -> "failures.BuildFault":
@@ -124,7 +122,7 @@ def _entry_at_fault(words: str, build: KustomizeBuild) -> "failures.BuildFault":
 
     inner = [*_bases(words, build)]
     file, rest = (
-        inner[-1] if inner else (_kustomizations(build).get(os.path.realpath(build.folder)), words)
+        inner[-1] if inner else (_kustomizations(build).get(real_path(build.folder)), words)
     )
     limits = build.bounds.limits
     return failures.blame(rest, file, build.reach, limits) if file else failures.BuildFault()
@@ -170,7 +168,7 @@ def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":
             done = yield from boxed.run(
                 inside,
                 Task(  # nothing of the repository in the arguments
-                    [os.path.realpath(build.program), "build", "."],
+                    [real_path(build.program), "build", "."],
                     folder=place,
                     environ=environment(os.environ, inside.home, allow_remote=is_open),
                     seconds=build.seconds,
@@ -187,7 +185,7 @@ def _overlaid(build: KustomizeBuild) -> Iterator[str]:
     folder, reach, changed = build.folder, build.reach, build.changed
     other = {*files.overlay(), *changed}
     names = {
-        os.path.abspath(name): os.path.realpath(name)
+        os.path.abspath(name): real_path(name)
         for name in (*reach.kustomizations, *reach.resources, *reach.others)
         if other
     }
@@ -211,7 +209,7 @@ def _overlaid(build: KustomizeBuild) -> Iterator[str]:
 
 def _seen(folder: str, reach: Reach) -> tuple[list[str], list[str]]:
     """What a build of *folder* is to see: the repository but for git's own, or without one the files of the *reach*."""
-    top = discover.boundary(os.path.realpath(folder))
+    top = discover.boundary(real_path(folder))
     if top:
         return [top], [os.path.join(top, ".git")]
     used = (*reach.kustomizations, *reach.resources, *reach.others)

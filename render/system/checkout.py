@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import git
-from render.system.files import LISTING, MOST_AROUND, is_checkout, repository
+from render.system.files import LISTING, MOST_AROUND, is_checkout, real_path, repository
 from render.system.git import GitError
 from render.system.programs import processes
 
@@ -94,7 +94,7 @@ def checkout(
         with open(os.path.join(folder, LISTING), "xb") as listing:
             listing.write(listed)
         with open(os.path.join(folder, _ORIGIN), "xb") as origin:
-            origin.write(os.fsencode(os.path.realpath(top)))
+            origin.write(os.fsencode(real_path(top)))
         named = [os.fsencode(os.path.normpath(path)) for path in scope.paths]
         entries, missing = _but_for_missing(entries, named, top, scope.beside)
         with open(os.path.join(folder, _ABSENT), "xb") as names:

@@ -42,7 +42,7 @@ def read(path: str, display_name: str, limit: int) -> bytes | Diagnostic:
     wait, so that a pipe without a writer is refused like any other special file.
     """
     if contents := _OVERLAY.get():
-        other = contents.get(os.path.realpath(path))
+        other = contents.get(real_path(path))
         if other is not None:
             return other if len(other) <= limit else too_large(display_name, limit)
     try:
@@ -135,7 +135,7 @@ def strays(path: str) -> bool:
     Who names a file knows where that is, but not which links a change to the repository brings along.
     """
     top = repository(os.path.dirname(os.path.abspath(path)))
-    return bool(top) and not is_below(os.path.realpath(path), os.path.realpath(top))
+    return bool(top) and not is_below(real_path(path), real_path(top))
 
 
 def is_checkout(top: str) -> bool:
@@ -145,6 +145,17 @@ def is_checkout(top: str) -> bool:
     except OSError:
         return False
     return is_empty and os.path.isfile(os.path.join(os.path.dirname(top), LISTING))
+
+
+def real_path(path: str) -> str:
+    """*path* with all links resolved; what is behind more links than the kernel follows stands for itself.
+
+    Nobody can open that, and Python calls itself for each link.
+    """
+    try:
+        return os.path.realpath(path)
+    except RecursionError:
+        return os.path.abspath(path)
 
 
 def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], list[str]]]:

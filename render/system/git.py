@@ -15,6 +15,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.nearest import nearest
 from render.model.regex import pattern
 from render.system import files
+from render.system.files import real_path
 from render.system.programs import processes
 from render.system.programs.box import fence
 
@@ -163,7 +164,7 @@ def _around(folder: str, without: Collection[str] = ()) -> dict[str, str]:
 
 def _repository(folder: str) -> dict[str, str]:
     """The variables by which git knows the repository around *folder*. Raises GitError."""
-    top = files.repository(os.path.realpath(folder))
+    top = files.repository(real_path(folder))
     return _repository_at(top) if top else {}
 
 
@@ -268,7 +269,7 @@ def committed_sides(file: str) -> tuple[bytes, bytes, bytes] | None:
 
     What git merges line by line without a conflict may be no whole file for all that.
     """
-    folder, name = os.path.split(os.path.realpath(file))
+    folder, name = os.path.split(real_path(file))
     try:
         path = os.path.relpath(os.path.join(folder, name), root(folder))
         last = next(iter(commits(folder, name)), None)

@@ -12,7 +12,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.hints import TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.system.files import read, reason, strays
+from render.system.files import read, real_path, reason, strays
 from render.system.signals import deferred, lift_deadline
 
 _PERMISSIONS = 0o777
@@ -162,7 +162,7 @@ def _stage(path: str, text: str, temporary: _Temporary, *, sync: bool) -> _Stage
             # By that name: that of a pipe behind /dev/stdout leads nowhere once it is resolved.
             _write(os.open(path, os.O_WRONLY | os.O_CLOEXEC), text, sync=False)
             return None
-        target = os.path.realpath(path)
+        target = real_path(path)
         # Never wider than it will be: the text may be secret.
         mode = was.st_mode & _PERMISSIONS if was else 0o666
         name, descriptor = temporary.make(target, lambda name: os.open(name, _CREATE, mode))

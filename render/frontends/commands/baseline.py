@@ -16,7 +16,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
 from render.report.findings import Finding, about
 from render.system import files
-from render.system.files import repository
+from render.system.files import real_path, repository
 
 
 class KnownFinding(NamedTuple):
@@ -165,16 +165,16 @@ class _Gone:
 
     def __init__(self, parts: Iterable[FleetPart]) -> None:
         inputs = [part.loaded for part in parts]
-        self._top = repository(os.path.realpath(".")) or os.path.realpath(".")
-        self._read = {os.path.realpath(file) for loaded in inputs for file in loaded.files}
+        self._top = repository(real_path(".")) or real_path(".")
+        self._read = {real_path(file) for loaded in inputs for file in loaded.files}
         self._objects = {
-            (from_body(document.body, 0).ref, os.path.realpath(document.origin.file))
+            (from_body(document.body, 0).ref, real_path(document.origin.file))
             for loaded in inputs
             for document in loaded.documents
         }
 
     def __call__(self, finding: KnownFinding) -> bool:
-        real = os.path.realpath(os.path.join(self._top, finding.file))
+        real = real_path(os.path.join(self._top, finding.file))
         if not finding.file or not os.path.lexists(real):
             return True
         is_there = finding.resource is None or (finding.resource, real) in self._objects

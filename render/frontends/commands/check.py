@@ -34,7 +34,7 @@ from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.system import git
-from render.system.files import repository
+from render.system.files import real_path, repository
 
 if TYPE_CHECKING:
     from render.frontends import fixing
@@ -179,8 +179,8 @@ def _around(folders: Sequence[str], named: str) -> dict[str, list[str]]:
     """*folders* by the root where what they miss may stand: *named*, or the git root of each; ``""`` for none."""
     grouped: dict[str, list[str]] = {}
     for folder in folders if "-" not in folders else ():
-        real = os.path.realpath(folder)
-        root = os.path.realpath(named) if named else repository(real)
+        real = real_path(folder)
+        root = real_path(named) if named else repository(real)
         grouped.setdefault("" if root == real else root, []).append(folder)
     return grouped
 
@@ -269,9 +269,9 @@ class _Known:
 
 def _at(revision: str, request: Request, work: Work) -> Before:
     """What is found where the work tree left *revision*."""
-    here = os.path.realpath(".")
-    paths = [os.path.relpath(os.path.realpath(path), here) for path in request.paths]
-    top = os.path.realpath(git.root(here))
+    here = real_path(".")
+    paths = [os.path.relpath(real_path(path), here) for path in request.paths]
+    top = real_path(git.root(here))
     base = git.merge_base(top, revision)
     moved = [*_moved_into(paths, top, base)]
     with back_at(top, base, request.reading.limits) as tree:
@@ -292,7 +292,7 @@ def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:
     """
     moved = git.moved_since(top, commit) if paths else ()
     for path in paths:
-        below = [os.path.realpath(path)]
+        below = [real_path(path)]
         olds = [
             old
             for old, new in moved
@@ -328,18 +328,18 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
     if "-" in paths:
         return {"": list(paths)}
     files = [path for path in paths if not os.path.isdir(path)]
-    root_of = {path: os.path.realpath(named) if named else _root(path) for path in files}
+    root_of = {path: real_path(named) if named else _root(path) for path in files}
     known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
     grouped: dict[str, list[str]] = {}
     for path in paths:
-        real = os.path.realpath(path)
+        real = real_path(path)
         root = root_of.get(path, next((root for root in known if inside(real, [root])), ""))
         grouped.setdefault(root, []).append(path)
     return grouped
 
 
 def _root(file: str) -> str:
-    return repository(os.path.dirname(os.path.realpath(file)))
+    return repository(os.path.dirname(real_path(file)))
 
 
 def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:
@@ -352,14 +352,14 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
-    read = {os.path.realpath(file) for file in loaded.files} if loaded.unbuilt else set()
-    folders = [os.path.realpath(path) for path in paths if path not in files.values()]
+    read = {real_path(file) for file in loaded.files} if loaded.unbuilt else set()
+    folders = [real_path(path) for path in paths if path not in files.values()]
     own = kustomization.find(loaded.folder) if loaded.is_built else None
-    is_named = bool(own) and os.path.realpath(own or "") in files
-    is_named |= loaded.is_one_root and inside(os.path.realpath(loaded.folder), folders)
+    is_named = bool(own) and real_path(own or "") in files
+    is_named |= loaded.is_one_root and inside(real_path(loaded.folder), folders)
     unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
     for finding in findings:
-        real = os.path.realpath(finding.place.file)
+        real = real_path(finding.place.file)
         is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
@@ -369,15 +369,15 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
 
 def _unreported(part: FleetPart, paths: Sequence[str]) -> frozenset[str]:
     """The files of *part* that cannot be read, and of which nothing is said, since they are in none of *paths*."""
-    named = [os.path.realpath(path) for path in (*paths, *part.request.beside.files)]
+    named = [real_path(path) for path in (*paths, *part.request.beside.files)]
     return frozenset(
-        file for file in part.loaded.unread_files if not inside(os.path.realpath(file), named)
+        file for file in part.loaded.unread_files if not inside(real_path(file), named)
     )
 
 
 def _files(paths: Sequence[str]) -> dict[str, str]:
     """The files among *paths*, by resolved name."""
-    return {os.path.realpath(path): path for path in paths if not os.path.isdir(path)}
+    return {real_path(path): path for path in paths if not os.path.isdir(path)}
 
 
 def _load_around(request: Request, root: str, paths: Sequence[str], work: Work) -> list[Documents]:
@@ -391,7 +391,7 @@ def _load_around(request: Request, root: str, paths: Sequence[str], work: Work) 
     wanted = [os.path.relpath(root), *(path for path in paths if os.path.isdir(path))]
     known = len(work.inputs)
     inputs = read_roots(wanted, request, work)
-    read = {os.path.realpath(file) for loaded in inputs for file in (*loaded.files, *loaded.passed)}
+    read = {real_path(file) for loaded in inputs for file in (*loaded.files, *loaded.passed)}
     templates = _templates(inputs)
     missed = [
         path for real, path in named.items() if real not in read and not inside(real, templates)
@@ -406,4 +406,4 @@ def _templates(inputs: Iterable[Documents]) -> list[str]:
     """The folders with templates of Helm charts that were passed over."""
     notes = (note for loaded in inputs for note in loaded.diagnostics)
     skipped = {note.location.file for note in notes if note.code == codes.FILE_SKIPPED.number}
-    return [os.path.realpath(name) for name in skipped if os.path.basename(name) == "templates"]
+    return [real_path(name) for name in skipped if os.path.basename(name) == "templates"]

@@ -37,6 +37,7 @@ from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, Tol
 from render.report.places import Sources
 from render.revisions.hashes import rendered_hash
 from render.system import files, git
+from render.system.files import real_path
 from render.system.git import Commit, GitError
 from render.system.streams import STDOUT
 from render.yaml import writer
@@ -363,12 +364,12 @@ def _place(path: str, request: Request) -> RepositoryPath:
     present = folder or os.curdir
     while not os.path.lexists(present):
         present = os.path.dirname(present) or os.curdir
-    top = os.path.realpath(git.root(present))
+    top = real_path(git.root(present))
     lock = request.reading.lock or os.path.join(folder, LOCK)
     return RepositoryPath(
         top,
         within(path, top),
-        os.path.relpath(os.path.join(os.path.realpath(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
+        os.path.relpath(os.path.join(real_path(os.path.dirname(lock) or "."), os.path.basename(lock)), top),
     )  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -26,6 +25,7 @@ from render.pipeline import Rendered
 from render.pipeline.input import definitions
 from render.report.findings import merge
 from render.settings import Settings
+from render.system.files import real_path
 
 _BESIDE = ("KubeVirt", "PersistentVolumeClaim", "DataVolume")
 
@@ -102,7 +102,7 @@ def elsewhere_too(command: str, vm: str, found: Sequence[FleetPart]) -> tuple[st
 
 def _is_in(part: FleetPart, folder: str) -> bool:
     """Whether *part* is what stands in *folder* itself."""
-    return os.path.realpath(part.loaded.folder) == os.path.realpath(folder)
+    return real_path(part.loaded.folder) == real_path(folder)
 
 
 class _PartSnapshot:

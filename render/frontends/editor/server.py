@@ -21,6 +21,7 @@ from render.frontends.editor.workspace import Workspace
 from render.frontends.request.commands import Call
 from render.model.hints import Any, Protocol, TypeVar
 from render.system import signals
+from render.system.files import real_path
 
 _SOURCE = "virt-render"
 _PAUSE, _PAUSE_OF_FILES = 0.03, 0.2
@@ -153,7 +154,7 @@ class EditorServer(LanguageServer):
         if place is None:
             return
         workspace, file = place
-        real = os.path.realpath(os.path.join(workspace.folder, file))
+        real = real_path(os.path.join(workspace.folder, file))
         before = workspace.text(file)
         self._uris[real] = uri
         workspace.buffers[real] = text
@@ -166,7 +167,7 @@ class EditorServer(LanguageServer):
         if place is None:
             return
         workspace, file = place
-        real = os.path.realpath(os.path.join(workspace.folder, file))
+        real = real_path(os.path.join(workspace.folder, file))
         self._uris.pop(real, None)
         before = workspace.buffers.pop(real, None)
         if before is not None and before != workspace.text(file):
@@ -270,7 +271,7 @@ class EditorServer(LanguageServer):
 
     def uri(self, workspace: Workspace, file: str) -> str:
         """How the editor calls *file*."""
-        real = os.path.realpath(os.path.join(workspace.folder, file))
+        real = real_path(os.path.join(workspace.folder, file))
         return self._uris.get(real) or uris.from_fs_path(real) or ""
 
     def _diagnostic(

@@ -27,6 +27,7 @@ from render.model.counting import counted
 from render.report.findings import Finding, find, merge
 from render.system import signals
 from render.system.files import read as read_file
+from render.system.files import real_path
 
 
 class Workspace:
@@ -38,7 +39,7 @@ class Workspace:
     def __init__(
         self, folder: str, call: Call, environ: Mapping[str, str], *, trusted: bool
     ) -> None:
-        self.folder = os.path.realpath(folder)
+        self.folder = real_path(folder)
         self.trusted = trusted
         self.buffers: dict[str, str] = {}
         self.findings: Sequence[Finding] = ()
@@ -68,12 +69,12 @@ class Workspace:
 
     def path_of(self, real: str) -> str | None:
         """How the file *real* is called as seen from the folder; None outside of it, wherever links lead."""
-        real = os.path.realpath(real)
+        real = real_path(real)
         return os.path.relpath(real, self.folder) if inside(real, [self.folder]) else None
 
     def text(self, file: str) -> str | None:
         """What *file* says to whoever edits it, else on the disk; None where it cannot be read."""
-        real = os.path.realpath(os.path.join(self.folder, file))
+        real = real_path(os.path.join(self.folder, file))
         if real in self.buffers:
             return self.buffers[real]
         data = read_file(real, file, self.request.reading.limits.file_bytes)
@@ -179,7 +180,7 @@ class Workspace:
     def place_of(self, finding: Finding) -> tuple[str, int, int]:
         """File, line and column to show *finding* at: what a program printed has the place of what it made that of."""
         file, line, column = finding.place[:3]
-        if file and not os.path.isfile(file) and os.path.realpath(file) not in self.buffers:
+        if file and not os.path.isfile(file) and real_path(file) not in self.buffers:
             folder = file.partition(" (")[0]
             built = kustomization.find(folder) if os.path.isdir(folder) else None
             return built or os.path.join(folder, CHART_FILE), 1, 1

@@ -27,6 +27,7 @@ from render.pipeline.factor.answers import (
 )
 from render.presets import APPLIED
 from render.system import files
+from render.system.files import real_path
 from render.yaml import reader, rewrite, writer
 from render.yaml.reader import Document
 from render.yaml.rewrite import Unwritten
@@ -203,7 +204,7 @@ class _PartWriting:
 
     def _why_not(self, file: str) -> str:
         """Why *file* stays as it is, ``""`` if it need not."""
-        name = self._rewritten_with.get(os.path.realpath(file))
+        name = self._rewritten_with.get(real_path(file))
         return f"{file} is rewritten with {name}" if name else self._writability.why_not(file)
 
     def _as_built(self, edit: Operation) -> Operation:
@@ -379,7 +380,7 @@ class _PartWriting:
             (kind, name): built
             for document in loaded.documents
             if document.before is not None
-            and os.path.realpath(document.origin.file) == os.path.realpath(self._file)
+            and real_path(document.origin.file) == real_path(self._file)
             for kind, name, built in [_names(document)]
             if name != built
         }
@@ -500,7 +501,7 @@ def _names(document: Document) -> tuple[str, str, str]:
 
 def _contents(texts: Mapping[str, str]) -> dict[str, bytes]:
     """What *texts* say, by the resolved names of their files."""
-    return {os.path.realpath(file): text.encode() for file, text in texts.items()}
+    return {real_path(file): text.encode() for file, text in texts.items()}
 
 
 def _fault(loaded: Documents) -> str:
@@ -520,7 +521,7 @@ def _resources(loaded: Documents) -> list[Resource]:
 def _place(document: Document) -> tuple[str, int, object]:
     """Where *document* was written."""
     origin = document.origin
-    return os.path.realpath(origin.file), origin.document, origin.item
+    return real_path(origin.file), origin.document, origin.item
 
 
 def _with_stand_ins(objects: Iterable[Tree]) -> list[Tree]:

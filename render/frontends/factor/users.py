@@ -14,6 +14,7 @@ from render.manifests.sources.passed_over import Unread
 from render.manifests.uses.use import FolderUse
 from render.model.named_tuple import NamedTuple
 from render.system import files
+from render.system.files import real_path
 
 
 class AppliedInput(NamedTuple):
@@ -33,7 +34,7 @@ class AppliedInput(NamedTuple):
 
     def has(self, file: str) -> bool:
         """Whether it applies *file*."""
-        real = os.path.realpath(file)
+        real = real_path(file)
         if self.reads is not None:
             return real in self.reads
         return self.use is not None and self.use.applying()(real)
@@ -54,10 +55,10 @@ class InputUsers:
 
     def own(self, loaded: Documents) -> AppliedInput:
         """The input that *loaded* was read of, which kustomize builds."""
-        real = os.path.realpath(loaded.folder)
+        real = real_path(loaded.folder)
         for known in self._inputs:
             title = known.use.title if known.use is not None else ""
-            is_same = os.path.realpath(known.folder) == real and title == loaded.user
+            is_same = real_path(known.folder) == real and title == loaded.user
             if is_same and known.reads is not None:
                 return known
         return self._kustomized(loaded.folder)
@@ -71,7 +72,7 @@ class InputUsers:
         """All that apply one of the files *names*, each once."""
         users: dict[str, AppliedInput] = {}
         for file in names:
-            real = os.path.realpath(file)
+            real = real_path(file)
             users |= {user.name: user for user in self._readers.get(real, ())}
             users |= {user.name: user for user in self._directories if user.has(file)}
         return [*users.values()]
@@ -132,5 +133,5 @@ class InputUsers:
 def _top(path: str) -> str:
     """The first folder of the repository around *path*, or without one the folder that it is or stands in."""
     near = path if os.path.isdir(path) else os.path.dirname(path) or "."
-    top = files.repository(os.path.realpath(near))
+    top = files.repository(real_path(near))
     return os.path.relpath(top or near)

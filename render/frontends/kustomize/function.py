@@ -39,6 +39,7 @@ from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
 from render.settings import OPTIONS, Layer, Source, is_file_name
 from render.system import signals
+from render.system.files import real_path
 from render.system.streams import STDOUT, emit, standard_input
 
 _RESOURCES = "resources"
@@ -198,8 +199,8 @@ def _typed(key: str, value: Any) -> Any:
 
 def _outside(paths: Sequence[str]) -> list[Diagnostic]:
     """Which of *paths*, that the repository names, lead out of it."""
-    bounds = discover.boundary(os.path.realpath("."))
-    strays = (path for path in paths if not discover.inside(os.path.realpath(path), [bounds]))
+    bounds = discover.boundary(real_path("."))
+    strays = (path for path in paths if not discover.inside(real_path(path), [bounds]))
     return [kustomization.outside(path) for path in strays] if bounds else []
 
 
@@ -231,7 +232,7 @@ def _findings(
     reported = diagnostics if request.reporting.verbose else worth_saying(diagnostics)
     if not reported:
         return []
-    bounds = discover.boundary(os.path.realpath("."))
+    bounds = discover.boundary(real_path("."))
     reach = kustomization.reach(".", request.reading.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
         loaded.data.add_file(file, request.reading.limits.file_bytes)
@@ -241,7 +242,7 @@ def _findings(
         for document in (*traced, *loaded.documents[sent:], *request.beside.catalog)
     ]
     findings = merge(find(reported, Sources(places, loaded.data)))
-    start = os.path.realpath(environ.get("PWD", "."))
+    start = real_path(environ.get("PWD", "."))
     below = os.path.relpath(os.getcwd(), start)
     if below == "." or below.startswith(".."):
         return findings

@@ -15,6 +15,7 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.migration import trial
 from render.system import files
+from render.system.files import real_path
 from render.system.programs import processes
 from render.yaml import reader
 
@@ -68,11 +69,11 @@ def _folders(paths: Sequence[str]) -> Iterator[str]:
     """The folders with a kustomization that may reach what is below *paths*, each once."""
     seen: set[str] = set()
     for path in paths:
-        real = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+        real = real_path(path if os.path.isdir(path) else os.path.dirname(path) or ".")
         top = files.repository(real)
         kustomizations = discover.walk(top or real, (top or real,), plain=False).kustomizations
         for folder in (*kustomizations, *_above(real)):
-            resolved = os.path.realpath(folder)
+            resolved = real_path(folder)
             if resolved not in seen:
                 seen.add(resolved)
                 yield os.path.relpath(resolved)
@@ -101,10 +102,10 @@ class _Root:
             folder,
             request.reading.limits,
             allow_remote=request.reading.allow_remote,
-            bounds=discover.boundary(os.path.realpath(folder)),
+            bounds=discover.boundary(real_path(folder)),
         )
         names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
-        self.reads = frozenset(map(os.path.realpath, names))
+        self.reads = frozenset(map(real_path, names))
         own = kustomization.find(folder)
         documents = kustomization.load(own, request.reading.limits).documents if own else []
         self.is_component = any(kustomization.is_component(document.body) for document in documents)

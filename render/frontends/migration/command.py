@@ -1,6 +1,5 @@
 """``virt-render migrate``: files that say the same in today's words, written only if no VM becomes another."""
 
-import os
 from collections.abc import Mapping, Sequence
 
 from render.diagnostics.codes import status
@@ -26,6 +25,7 @@ from render.pipeline.migration.migrate import Migration
 from render.pipeline.migration.plan import Unit
 from render.report.text import printable
 from render.system import files
+from render.system.files import real_path
 from render.yaml import rewrite
 
 
@@ -78,8 +78,8 @@ def _plan(
             return rewritten
         edited = {index for unit in units if not unit.safe for index in unit.edits}
         unsafe = {loaded.documents[index].origin.file for index in edited}
-        real = {os.path.realpath(file): text for file, text in rewritten.items()}
-        return builds.objection(real, frozenset(map(os.path.realpath, unsafe)))
+        real = {real_path(file): text for file, text in rewritten.items()}
+        return builds.objection(real, frozenset(map(real_path, unsafe)))
 
     plan = migration.migrate(resources, request.settings, fixed, _patches(request), objection)
     rewritten = texts.after(_by_file(plan.edits, loaded))

@@ -17,7 +17,7 @@ from render.model.resource import Origin
 from render.model.tree import Tree
 from render.settings import OPTIONS, Layer, Option, Source, is_file_name
 from render.system import files
-from render.system.files import repository
+from render.system.files import real_path, repository
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
@@ -113,7 +113,7 @@ def _misnamed(path: str) -> Diagnostic:
 
 def _link_out(path: str) -> Diagnostic | None:
     """That the configuration *path*, which nobody named, is a link out of what it belongs to."""
-    if inside(os.path.realpath(path), [bounds(path)]):
+    if inside(real_path(path), [bounds(path)]):
         return None
     message = f"{path} is a symbolic link that leads out of its repository"
     return codes.INVALID_SETTING.at(Location(file=path), message, help=_NAME_IT)
@@ -140,7 +140,7 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
         return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault, help=_SHAPE),))
     values = rebased(body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
-    layout, misfits = _layout(layer, os.path.realpath(os.path.dirname(path)))
+    layout, misfits = _layout(layer, real_path(os.path.dirname(path)))
     faults = (*misfits, *_escapes(layer, path, bounds, trusted))
     known = {
         key: value
@@ -154,7 +154,7 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
 def of_repository(paths: Sequence[str], limits: Limits) -> ConfigFile:
     """The file at the root of the git repository that holds the first of *paths*, or the working directory."""
     first = next((path for path in paths if path != "-"), ".")
-    top = repository(os.path.realpath(first if os.path.isdir(first) else os.path.dirname(first)))
+    top = repository(real_path(first if os.path.isdir(first) else os.path.dirname(first)))
     path = os.path.relpath(os.path.join(top, NAME)) if top else ""
     if not path or not os.path.lexists(path):
         return ConfigFile()
@@ -222,7 +222,7 @@ def bounds(path: str) -> str:
 
     That is its git repository; without one the working directory, or its own folder where that is not below it.
     """
-    folder, here = os.path.realpath(os.path.dirname(path)), os.path.realpath(".")
+    folder, here = real_path(os.path.dirname(path)), real_path(".")
     return boundary(folder) or (here if inside(folder, [here]) else folder)
 
 
@@ -231,7 +231,7 @@ def is_ours(file: str) -> bool:
 
     Settings may name any file, and whoever may set them (in an Application) need not be allowed to read it.
     """
-    return inside(os.path.realpath(file), [bounds("")])
+    return inside(real_path(file), [bounds("")])
 
 
 def strays(layer: Layer, trusted: Sequence[str], path: str = "") -> Iterator[Diagnostic]:
@@ -244,11 +244,11 @@ def strays(layer: Layer, trusted: Sequence[str], path: str = "") -> Iterator[Dia
 
 def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> Iterator[Diagnostic]:
     """The paths in *layer*, the file *path*, that lead out of *bounds* (``""``: they may) and of *trusted* folders."""
-    allowed = [bounds, *(os.path.realpath(folder) for folder in trusted if folder)]
+    allowed = [bounds, *(real_path(folder) for folder in trusted if folder)]
     for option in OPTIONS if bounds else ():
         key = option.spelled(layer.source)
         for value in _as_list(layer.values.get(key)):
-            if not _is_path(option, value) or inside(os.path.realpath(value), allowed):
+            if not _is_path(option, value) or inside(real_path(value), allowed):
                 continue
             of = f" of {path}" if path else ""
             cure = f"keep a copy in the repository, or name it with --{option.name}"

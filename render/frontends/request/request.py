@@ -40,6 +40,7 @@ from render.model.tree import Tree
 from render.report.formats import FORMATS
 from render.report.waivers import Waiver
 from render.settings import OPTIONS, Chosen, Layer, Option, Settings, Source
+from render.system.files import real_path
 from render.system.streams import STDERR
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -392,8 +393,8 @@ def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
         fault = "not a folder" if os.path.lexists(root) else "no such folder"
         yield UNREADABLE.at(Location(file=root), f"cannot read {root}: {fault}")
         return
-    whole = os.path.realpath(root)
-    if "-" in paths or all(os.path.realpath(path) == whole for path in paths or (".",)):
+    whole = real_path(root)
+    if "-" in paths or all(real_path(path) == whole for path in paths or (".",)):
         message = (
             "--root says where the objects are that files and folders refer to, and none is named"
         )
@@ -402,7 +403,7 @@ def _unfit_paths(paths: Sequence[str], root: str) -> Iterator[Diagnostic]:
 
 def _misdirected(reports: Iterable[tuple[str, str]], output: str) -> Iterator[Diagnostic]:
     """Reports that would overwrite each other or the *output*, or stand between what standard output has already."""
-    taken = {os.path.realpath(output): "--output"} if output else {}
+    taken = {real_path(output): "--output"} if output else {}
     for name, to in reports:
         flag = f"--{name}-file"
         if to == "-" and not output:
@@ -411,7 +412,7 @@ def _misdirected(reports: Iterable[tuple[str, str]], output: str) -> Iterator[Di
                 Location(), message, help=f"name a file, or let --format {name} print it"
             )
             continue
-        real = to if to == "-" else os.path.realpath(to)
+        real = to if to == "-" else real_path(to)
         if real in taken and to != os.devnull:
             yield USAGE.at(Location(), f"{taken[real]} and {flag} both name {to}")
         taken.setdefault(real, flag)

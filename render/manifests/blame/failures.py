@@ -21,6 +21,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.resource import text_at
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
@@ -135,12 +136,12 @@ def _missing(broken: _Broken, match: re.Match[str]) -> BuildFault:
 
 
 def _absent(broken: _Broken, path: str) -> BuildFault:
-    wanted = os.path.realpath(path)
+    wanted = real_path(path)
     folder = os.path.dirname(broken.file) or "."
     named = [
         reference
         for reference in broken.references
-        if os.path.realpath(os.path.join(folder, reference.entry)) == wanted
+        if real_path(os.path.join(folder, reference.entry)) == wanted
     ]
     if not named:
         return BuildFault()
@@ -333,8 +334,7 @@ def _component(broken: _Broken, match: re.Match[str]) -> BuildFault:
     reference = _single(
         each
         for each in broken.references
-        if each.is_resource
-        and os.path.realpath(os.path.join(folder, each.entry)) == os.path.realpath(match[1])
+        if each.is_resource and real_path(os.path.join(folder, each.entry)) == real_path(match[1])
     )
     if reference is None:
         return BuildFault()

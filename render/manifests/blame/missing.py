@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from render.manifests.discover import boundary, inside
 from render.model.nearest import nearest
+from render.system.files import real_path
 
 _MOST = 1_000
 """Names of a folder that are looked at."""
@@ -19,12 +20,12 @@ def near(
     What is *listed* already is not meant, nor what stands outside of the repository. A folder is meant where *find*
     has a kustomization in it; none is without.
     """
-    real = os.path.realpath(folder)
+    real = real_path(folder)
     bounds = (boundary(real) or real,)
-    known = {os.path.realpath(os.path.join(folder, other)) for other in listed}
+    known = {real_path(os.path.join(folder, other)) for other in listed}
 
     def is_meant(path: str) -> bool:
-        target = os.path.realpath(os.path.join(folder, path))
+        target = real_path(os.path.join(folder, path))
         if target in known or not inside(target, bounds):
             return False
         if os.path.isdir(target):
@@ -88,7 +89,7 @@ def _moved(entry: str, real: str, bounds: Collection[str]) -> Iterator[str]:
 
 def _names(folder: str, bounds: Collection[str]) -> list[str]:
     """What stands in *folder*, if that is within *bounds*."""
-    if not inside(os.path.realpath(folder), bounds):
+    if not inside(real_path(folder), bounds):
         return []
     with suppress(OSError):  # it is not there, or closed
         return sorted(name for name in os.listdir(folder)[:_MOST] if not name.startswith("."))

@@ -17,6 +17,7 @@ from render.model.regex import pattern
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
@@ -238,9 +239,7 @@ _MOST_WAYS = 1_000
 
 def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
     """What becomes of the names of the objects of each kustomization of *reach*, one for each way that leads there."""
-    files_of = {
-        os.path.realpath(os.path.dirname(file) or "."): file for file in reach.kustomizations
-    }
+    files_of = {real_path(os.path.dirname(file) or "."): file for file in reach.kustomizations}
     ways: dict[str, set[_Renaming]] = {file: set() for file in reach.kustomizations}
     pending = [(file, _Renaming()) for file in reach.kustomizations[:1]]
     while pending:
@@ -252,9 +251,9 @@ def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
             if here in ways[file] or len(ways[file]) >= _MOST_WAYS:
                 continue
             ways[file].add(here)
-            folder = os.path.realpath(os.path.dirname(file) or ".")
+            folder = real_path(os.path.dirname(file) or ".")
             for reference in named:
-                target = os.path.realpath(os.path.join(folder, reference.entry))
+                target = real_path(os.path.join(folder, reference.entry))
                 if reference.is_resource and target in files_of:
                     pending.append((files_of[target], here))
     return {file: frozenset(known) for file, known in ways.items()}

@@ -20,6 +20,7 @@ from render.model.regex import pattern
 from render.model.release import row, served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.system import files
+from render.system.files import real_path
 from render.system.signals import signal
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -123,12 +124,12 @@ def _unfit(
     folder: str, every: Iterable[str], release: HelmRelease, limits: Limits
 ) -> Iterator[Diagnostic]:
     """Which of the files are missing, lie or lead outside of the repository, or are too large, each or together."""
-    real = os.path.realpath(folder)
+    real = real_path(folder)
     allowed = (discover.boundary(real) or real,)
     total = sum(len(values.text) for values in release.texts)
     for file in every:
         name = discover.printable(file)
-        if os.path.exists(file) and not discover.inside(os.path.realpath(file), allowed):
+        if os.path.exists(file) and not discover.inside(real_path(file), allowed):
             message = f"{name} is not in the repository of the chart {folder}"
             yield _refused(name, message, "put a copy into the repository")
             continue
@@ -199,7 +200,7 @@ def template(
             chart = _laid_out(folder, release, wanted, inside.home)
             folders = (folder, *(dependency.folder for dependency in wanted))
             every = [file for each in folders for file in layout.chart_files(each)]
-            words = [os.path.realpath(program), *_words(every, chart, release, handed)]
+            words = [real_path(program), *_words(every, chart, release, handed)]
             done = yield from boxed.run(
                 inside, _task(words, folder, inside.home, bounds), bounds.limits
             )
@@ -270,7 +271,7 @@ def _named_place(folder: str, words: str) -> Location:
 
 def _seen(folder: str) -> tuple[list[str], list[str]]:
     """What helm sees for the chart in *folder*, and what of that is empty to it."""
-    top = discover.boundary(os.path.realpath(folder)) or folder
+    top = discover.boundary(real_path(folder)) or folder
     return [top], [os.path.join(top, ".git")]
 
 

@@ -10,6 +10,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
+from render.system.files import real_path
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -40,7 +41,7 @@ def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dep
     It is named by its folder, or is one of *charts* with the name and the version that are asked for. What is neither
     is among them where values may switch it off: helm asks for it even then.
     """
-    real = os.path.realpath(folder)
+    real = real_path(folder)
     return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
 
 
@@ -75,7 +76,7 @@ def _wanted(  # noqa: PLR0913, PLR0917 - a way down
             else _called(name, text_at(entry, "version"), charts, limits)
         )
         place = os.path.join(below, "charts", name)
-        if not found or not is_chart(found) or not inside(os.path.realpath(found), allowed):
+        if not found or not is_chart(found) or not inside(real_path(found), allowed):
             if text_at(entry, "condition") or get(entry, "tags"):
                 yield Dependency(name, "", place, text_at(entry, "version"))
             continue
@@ -171,7 +172,7 @@ def folders_and_files(folder: str) -> Iterator[str]:
 
 
 def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
-    real = os.path.realpath(folder)
+    real = real_path(folder)
     seen, bounds = {real}, (boundary(real) or real,)
     reals = {folder: real}  # resolving each anew costs the square of the depth
     for above, folders, names in files.walk(folder, follows=True):
@@ -181,7 +182,7 @@ def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
         for name in sorted(folders):
             path = os.path.join(above, name)
             is_link = os.path.islink(path)
-            real = os.path.realpath(path) if is_link else os.path.join(around, name)
+            real = real_path(path) if is_link else os.path.join(around, name)
             if is_link and not inside(real, bounds):
                 out.append(name)
             elif real not in seen and name != files.GIT:

@@ -8,6 +8,7 @@ from render.manifests.documents import UnreadHolder
 from render.model.hints import Any
 from render.model.resource import from_body
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -25,7 +26,7 @@ class LeftOut:
 
     def holder(self, folder: str, name: str, limits: Limits) -> UnreadHolder:
         """The file that may hold the object *name* and is not in the repository around *folder*; none if none may."""
-        top = files.repository(os.path.realpath(folder))
+        top = files.repository(real_path(folder))
         if not top:
             return UnreadHolder()
         if top not in self._known:

@@ -1,6 +1,5 @@
 """What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -29,6 +28,7 @@ from render.model.resource import (
 )
 from render.model.tree import Tree, get
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -136,7 +136,7 @@ class Neighbours:
 
     def _is_allowed(self, document: Document) -> bool:
         return not self._allowed.patterns or bool(
-            self._allowed.match(os.path.realpath(document.origin.file))
+            self._allowed.match(real_path(document.origin.file))
         )
 
     def of(self, loaded: Documents, namespace: str) -> tuple[list[Shared], list[Diagnostic]]:

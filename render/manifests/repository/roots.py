@@ -10,6 +10,7 @@ from render.manifests.uses.destinations import namespace_of
 from render.model.globs import Globs
 from render.model.named_tuple import NamedTuple
 from render.model.resource import CLUSTER_SCOPED, OWN, VM, ResourceRef, from_body, text_at
+from render.system.files import real_path
 from render.yaml.reader import Document
 
 _Identity = tuple[str, ResourceRef]
@@ -121,7 +122,7 @@ def _named(file: str, named: Globs) -> str:
     """The innermost folder around *file* that a pattern of *named* matches, ``""`` without one."""
     folder = os.path.dirname(file)
     while folder not in ("", "/"):
-        if named.match_whole(os.path.realpath(folder)):
+        if named.match_whole(real_path(folder)):
             return folder
         folder = os.path.dirname(folder)
     return ""

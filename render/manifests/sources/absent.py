@@ -11,6 +11,7 @@ from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.model.counting import counted
 from render.system import files
+from render.system.files import real_path
 
 _MOST = 5
 """Files and folders that are named one by one."""
@@ -26,10 +27,10 @@ def warnings(intake: SourceIntake, reaches: Mapping[str, Reach]) -> list[Diagnos
     for top, reach in reaches.items():
         for path in reach.resources:
             if not os.path.lexists(path):
-                lacking.setdefault(os.path.realpath(path), {})[top] = reach
+                lacking.setdefault(real_path(path), {})[top] = reach
     if not lacking:
         return []
-    top = boundary(os.path.realpath(next(iter(reaches))))
+    top = boundary(real_path(next(iter(reaches))))
     meant = [*unprovided(intake, top, [path for path in lacking if top and inside(path, (top,))])]
     every = (_warning(intake, path, lacking[path]) for path in meant)
     found = [*islice(filter(None, every), _MOST)]  # each costs as much as its kustomization is long

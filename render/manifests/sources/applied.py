@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from render.manifests import kustomization
 from render.manifests.uses.use import FolderUse
+from render.system.files import real_path
 
 #: In so many ways objects may apply a folder before nobody tries each of them for each of its files.
 _MOST_ALIKE = 64
@@ -17,7 +18,7 @@ class AppliedFolders:
         self._applying: dict[str, dict[object, Callable[[str], bool]]] = {}
         for use in uses:
             if kustomization.find(use.folder) is None:
-                alike = self._applying.setdefault(os.path.realpath(use.folder), {})
+                alike = self._applying.setdefault(real_path(use.folder), {})
                 if len(alike) < _MOST_ALIKE:
                     alike.setdefault((use.is_deep, use.patterns), use.applying())
                 else:  # whoever applies a folder in so many ways may well apply all of it

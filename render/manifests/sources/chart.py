@@ -17,6 +17,7 @@ from render.manifests.uses.use import FolderUse
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
+from render.system.files import real_path
 from render.yaml import reader
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def is_filled(intake: SourceIntake, chart: str) -> bool:
 
 def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
     """Run helm on the chart in *folder*; the answer reads what it printed into *into*."""
-    if intake.is_repeated(os.path.realpath(folder)):
+    if intake.is_repeated(real_path(folder)):
         return read_nothing
     filled = yield from _filling(intake, _Installation(folder, intake.reading.chart), into)
     return lambda: _read_named(filled, into)
@@ -51,7 +52,7 @@ def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadO
 
 def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOutput]":
     """Render a discovered chart; skip it if rendering fails for missing values."""
-    if not intake.texts.in_chart(folder) or intake.is_repeated(os.path.realpath(folder)):
+    if not intake.texts.in_chart(folder) or intake.is_repeated(real_path(folder)):
         return read_nothing
     filled: ReadOutput = read_nothing
     if intake.reading.helm != "never":

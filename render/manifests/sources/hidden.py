@@ -10,6 +10,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.system import files
+from render.system.files import real_path
 
 
 def look(
@@ -25,13 +26,13 @@ def look(
 
     def is_taken(file: str) -> bool:
         is_named = file.endswith((*discover.YAML, *discover.JSONNET))
-        return is_named and discover.inside(os.path.realpath(file), allowed)
+        return is_named and discover.inside(real_path(file), allowed)
 
     for path in paths:
         if is_taken(path) and os.path.isfile(path):
             found.append(path)
         for at, below, names in files.walk(path):
-            real = os.path.realpath(at)
+            real = real_path(at)
             below[:] = [
                 name
                 for name in sorted(below)
@@ -89,4 +90,4 @@ def name_kustomizations(
 
 def files_of(reach: Reach) -> Iterator[str]:
     """The resolved files that a kustomization with *reach* reads."""
-    return map(os.path.realpath, chain(reach.resources, reach.others))
+    return map(real_path, chain(reach.resources, reach.others))

@@ -15,6 +15,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING, BinaryIO, cast
 from render.model.tree import Tree
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, Read, read
 
@@ -231,7 +232,7 @@ class SourceIntake:
             if leads_out(lock):
                 into.diagnostics.append(outside(lock))
             else:
-                self.seen.discard(os.path.realpath(lock))  # others may fill in the same folder
+                self.seen.discard(real_path(lock))  # others may fill in the same folder
                 self.file(lock, into, named=True)
 
     def printed(self, display_name: str, output: bytes, into: Documents) -> list[Document]:

@@ -10,6 +10,7 @@ from render.manifests.discover import Discovery, boundary, inside
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.model.nearest import is_slip
+from render.system.files import real_path
 
 _COMMENT = r"(?m)(?:^|\s)#.*"
 #: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
@@ -84,7 +85,7 @@ def _named(intake: SourceIntake, file: str, real: str, bounds: str) -> Iterator[
         target = os.path.normpath(os.path.join(folder, name))
         if not name or os.path.isabs(name) or not os.path.exists(target):
             continue
-        beyond = os.path.realpath(target)
+        beyond = real_path(target)
         if inside(beyond, (bounds,)) and not inside(real, (beyond,)):
             yield target
 
@@ -121,17 +122,13 @@ def is_beside_missing(intake: SourceIntake, top: str, missing: Iterable[str]) ->
     for path in missing:
         folder, name = os.path.split(path)
         names: list[str] = []
-        if inside(os.path.realpath(folder), bounds):
+        if inside(real_path(folder), bounds):
             with suppress(OSError):  # it is not there either, or closed
                 names = os.listdir(folder or ".")
         for other in sorted(names):
             target = os.path.join(folder, other)
             is_near = os.path.isdir(target) and is_slip(name, other)
-            if (
-                is_near
-                and inside(os.path.realpath(target), bounds)
-                and intake.texts.anywhere(target)
-            ):
+            if is_near and inside(real_path(target), bounds) and intake.texts.anywhere(target):
                 return True
     return False
 
@@ -144,7 +141,7 @@ def is_misplaced(intake: SourceIntake, top: str, reach: Reach, missing: Iterable
     from render.manifests.sources import absent
 
     bounds = boundary(intake.kustomizations.resolve(top))
-    lacking = {os.path.realpath(path) for path in missing if not os.path.lexists(path)}
+    lacking = {real_path(path) for path in missing if not os.path.lexists(path)}
     if not bounds or not lacking:
         return False
     meant = {
@@ -171,7 +168,7 @@ def _by_another_way(
     references = [reference for named in loaded.references for reference in named]
     listed = {reference.entry for reference in references}
     for reference in references:
-        path = os.path.realpath(os.path.join(folder, reference.entry))
+        path = real_path(os.path.join(folder, reference.entry))
         if not reference.is_resource or path not in lacking:
             continue
         near = missing.near(reference.entry, folder, listed, kustomization.find)

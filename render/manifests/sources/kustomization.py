@@ -22,6 +22,7 @@ from render.model.hints import TYPE_CHECKING
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files
+from render.system.files import real_path
 from render.system.programs import processes
 from render.yaml import writer
 from render.yaml.budget import Limits
@@ -48,7 +49,7 @@ _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
 def building(intake: SourceIntake, top: str, into: Documents) -> "Steps[ReadOutput]":
     """Run kustomize on the folder *top*; the answer reads what it printed into *into*."""
-    if intake.is_repeated(os.path.realpath(top)):
+    if intake.is_repeated(real_path(top)):
         return read_nothing
     if not into.documents:
         into.folder, into.is_built = top, True
@@ -102,7 +103,7 @@ def _edited(
             )
             for path, entry in mappings(edit.options, "patches")
         )
-    return {os.path.realpath(file): writer.dump(body).encode()}
+    return {real_path(file): writer.dump(body).encode()}
 
 
 def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
@@ -127,7 +128,7 @@ def _reach(intake: SourceIntake, top: str, components: Sequence[str] = ()) -> Re
         top,
         intake.limits,
         allow_remote=intake.reading.allow_remote,
-        bounds=boundary(os.path.realpath(top)),
+        bounds=boundary(real_path(top)),
         known=intake.kustomizations,
         components=components,
         meant=_meant,

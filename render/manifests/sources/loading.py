@@ -15,6 +15,7 @@ from render.manifests.sources.intake import ReadOutput, SourceIntake
 from render.manifests.sources.passed_over import Unread
 from render.manifests.sources.reading import BUILDERS, Reading
 from render.model.hints import TYPE_CHECKING, Literal
+from render.system.files import real_path
 
 if TYPE_CHECKING:
     from render.manifests.uses.use import FolderUse
@@ -173,8 +174,8 @@ def _name_appliers(into: Documents, unread: Unread) -> None:
         return
     from render.manifests.uses.destinations import agreed_namespace
 
-    real = os.path.realpath(into.folder)
-    uses = [use for use in unread.plain if os.path.realpath(use.folder) == real]
+    real = real_path(into.folder)
+    uses = [use for use in unread.plain if real_path(use.folder) == real]
     into.appliers = frozenset(use.title for use in uses)
     into.namespace = agreed_namespace(uses)
 
@@ -328,7 +329,7 @@ def _within(paths: Sequence[str], into: Documents) -> list[str]:
 
 def _allowed(paths: Sequence[str]) -> list[str]:
     """What links may lead to: anything in *paths*."""
-    return [os.path.realpath(path) for path in paths if path != "-"]
+    return [real_path(path) for path in paths if path != "-"]
 
 
 def _is_root(path: str, reading: Reading) -> bool:

@@ -24,6 +24,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
+from render.system.files import real_path
 
 if TYPE_CHECKING:
     from render.manifests.uses.repository import Home
@@ -335,7 +336,7 @@ def _name_unasked(sifted: Sifted, _: Unread, into: Documents) -> None:
         known = discovered.kustomizations, intake.limits, intake.kustomizations
         listed = kustomization.listed(*known).union(sifted.walked.allowed)
         for file in users:
-            is_listed = os.path.realpath(file) in listed
+            is_listed = real_path(file) in listed
             if is_listed or not fills_in_machines(file, sifted.home, intake.limits):
                 continue
             into.unseen.add(what, file)
@@ -360,9 +361,9 @@ def _name_misnamed_of_charts(sifted: Sifted, unread: Unread, into: Documents) ->
     used = {*intake.reading.chart.values}.union(
         *(use.release.values for use in unread.uses if use.release)
     )
-    named = {*map(os.path.realpath, used)}
+    named = {*map(real_path, used)}
     for file, right in sifted.walked.discovered.misnamed_of_charts:
-        is_used = os.path.realpath(file) in named
+        is_used = real_path(file) in named
         if not is_used and intake.texts.in_chart(os.path.dirname(file) or "."):
             into.unseen.add("file of a chart with another name than helm reads", file)
             into.diagnostics.append(skipped(file, f"helm reads {right}: call it that"))
@@ -435,9 +436,7 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
         sifted.walked.allowed,
     )
     tests = [
-        file
-        for file, _ in discovered.expectations
-        if discover.inside(os.path.realpath(file), allowed)
+        file for file, _ in discovered.expectations if discover.inside(real_path(file), allowed)
     ]
     read = _read_of_hidden(sifted, unread, into).union(intake.seen)
     for what, found in (
@@ -447,7 +446,7 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
         ("VM file whose name ends in capitals", discovered.shouted),
         ("VM file of a chart that is applied as it is", _applied_templates(discovered, unread)),
     ):
-        suspects = {os.path.realpath(file) for file in found if intake.texts.is_of_machines(file)}
+        suspects = {real_path(file) for file in found if intake.texts.is_of_machines(file)}
         if suspects:
             listed = kustomization.listed(
                 discovered.kustomizations, intake.limits, intake.kustomizations
@@ -476,7 +475,7 @@ def _applied_as_they_are(paths: Iterable[str], unread: Unread) -> list[str]:
     found: list[str] = []
     for file in paths:  # each by its own name, whatever it is a link to
         folder, name = os.path.split(file)
-        if applied.has(os.path.join(os.path.realpath(folder), name)):
+        if applied.has(os.path.join(real_path(folder), name)):
             found.append(file)
     return found
 
@@ -488,7 +487,7 @@ def _read_of_hidden(sifted: Sifted, unread: Unread, into: Documents) -> set[str]
         return read
     from render.manifests.sources import hidden
 
-    used = {*map(os.path.realpath, (*unread.kustomizations, *(use.folder for use in unread.uses)))}
+    used = {*map(real_path, (*unread.kustomizations, *(use.folder for use in unread.uses)))}
     others = sifted.walked.discovered.kustomizations
     read.update(hidden.name_kustomizations(intake, sifted.hidden, others, used, into))
     return read.union(*map(hidden.files_of, sifted.reaches.values()))
@@ -499,13 +498,13 @@ def _read_with_charts(sifted: Sifted, unread: Unread) -> Iterator[str]:
     if sifted.walked.intake.reading.helm == "never":
         return
     filled = [(use.folder, use.release.values) for use in unread.uses if use.release is not None]
-    charts = {os.path.realpath(folder) for folder, _ in filled}
-    for file in map(os.path.realpath, sifted.hidden.files if charts else ()):
+    charts = {real_path(folder) for folder, _ in filled}
+    for file in map(real_path, sifted.hidden.files if charts else ()):
         for chart in filter(partial(files.is_below, file), charts):
             *folders, name = os.path.relpath(file, chart).split(os.sep)
             if "templates" in folders or name == discover.VALUES_FILE:
                 yield file
-    yield from map(os.path.realpath, chain.from_iterable(values for _, values in filled))
+    yield from map(real_path, chain.from_iterable(values for _, values in filled))
 
 
 _OF_READING: tuple[Callable[[Sifted, Unread, Documents], None], ...] = (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from render.manifests import kustomization, relevance
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 
 _ANY_VERSION = rb"apiVersion[\"']?\s*:[^\n]{0,200}\{\{"
@@ -75,7 +76,7 @@ class Texts:
         """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods; its veil."""
         known = self._known.get(path)
         if known is None:
-            real = os.path.realpath(path)
+            real = real_path(path)
             known = self._known.get(real)
             if known is None:
                 data = self._read(real)

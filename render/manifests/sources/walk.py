@@ -18,6 +18,7 @@ from render.manifests.sources.reading import PROGRAMS
 from render.model.hints import TYPE_CHECKING
 from render.model.resource import Origin
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -50,14 +51,14 @@ def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Docum
 
 def patch_files(path: str, limits: Limits) -> list[str]:
     """The kustomizations at and below *path*, and the files that they use beside their resources; sorted."""
-    folders = discover.walk(tidy(path), (os.path.realpath(path),), plain=False).kustomizations
+    folders = discover.walk(tidy(path), (real_path(path),), plain=False).kustomizations
     used = (os.path.relpath(real) for real in kustomization.survey(folders, limits).patches)
     return sorted({*filter(None, map(kustomization.find, folders)), *used})
 
 
 def locks(path: str) -> list[str]:
     """The locks in and below the folder *path*, sorted."""
-    discovered = discover.walk(path, (os.path.realpath(path),), plain=True)
+    discovered = discover.walk(path, (real_path(path),), plain=True)
     return [file for file, _ in discovered.files if os.path.basename(file) == LOCK]
 
 
@@ -72,7 +73,7 @@ def torn_locks(path: str, limits: Limits) -> list[str]:
 
 def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
     plain = intake.reading.kustomize == "never"
-    omitted = Omitted(intake, os.path.realpath(folder), intake.scope) if intake.scope else None
+    omitted = Omitted(intake, real_path(folder), intake.scope) if intake.scope else None
     discovered = discover.walk(
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
@@ -231,19 +232,17 @@ def _divided(
     """*unread* with *uses*, of which *parts* are otherwise read with others alone."""
     intake = sifted.walked.intake
     into.diagnostics += (_note_of(use) for use in uses if not use.is_plain)
-    users = {os.path.realpath(use.folder) for use in uses if not use.is_plain}
-    plain = {os.path.realpath(use.folder) for use in uses if use.is_plain}
+    users = {real_path(use.folder) for use in uses if not use.is_plain}
+    plain = {real_path(use.folder) for use in uses if use.is_plain}
     has_values = bool(intake.reading.chart.values or intake.reading.chart.file_parameters)
-    charts = [
-        chart for chart in unread.charts if has_values or os.path.realpath(chart) not in users
-    ]
+    charts = [chart for chart in unread.charts if has_values or real_path(chart) not in users]
     otherwise = users | _drawn_in(intake, sifted.hidden, users | plain)
     tops = [
         top
         for top in unread.kustomizations
-        if (real := os.path.realpath(top)) not in otherwise or real in plain
+        if (real := real_path(top)) not in otherwise or real in plain
     ]
-    as_parts = {os.path.realpath(use.folder): use for use in reversed(parts)}.values()
+    as_parts = {real_path(use.folder): use for use in reversed(parts)}.values()
     into.diagnostics += map(_note_of, as_parts)
     tops += (use.folder for use in as_parts if kustomization.find(use.folder) is not None)
     directories = _applied(sifted, as_parts) if as_parts else {}
@@ -269,9 +268,9 @@ def _applied(sifted: Sifted, uses: Collection["FolderUse"]) -> dict[str, Sequenc
 
     applied, texts = AppliedFolders(uses), sifted.walked.intake.texts
     found: dict[str, list[str]] = {
-        os.path.realpath(use.folder): [] for use in uses if kustomization.find(use.folder) is None
+        real_path(use.folder): [] for use in uses if kustomization.find(use.folder) is None
     }
-    resolved = ((file, os.path.realpath(file)) for file in sifted.hidden.files)
+    resolved = ((file, real_path(file)) for file in sifted.hidden.files)
     for file, real in (*sifted.walked.discovered.owned, *resolved):
         if not file.endswith(discover.YAML):
             continue
@@ -279,7 +278,7 @@ def _applied(sifted: Sifted, uses: Collection["FolderUse"]) -> dict[str, Sequenc
         if folders and (real not in sifted.patches or texts.is_whole_machine(file)):
             for folder in folders:
                 found[folder].append(file)
-    names = {os.path.realpath(use.folder): use.folder for use in uses}
+    names = {real_path(use.folder): use.folder for use in uses}
     return {names[folder]: each for folder, each in found.items()}
 
 
@@ -462,7 +461,7 @@ def _is_refused(intake: SourceIntake, top: str) -> bool:
 
 def _is_shared(intake: SourceIntake, path: str) -> bool:
     """Whether what *path* says about room for pods is meant for the VMs of other inputs."""
-    return intake.scope is not None and bool(intake.scope.shared.match(os.path.realpath(path)))
+    return intake.scope is not None and bool(intake.scope.shared.match(real_path(path)))
 
 
 def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> list[str]:
@@ -511,7 +510,7 @@ def _is_of_chart(file: str, data: bytes) -> bool:
 
 
 def _named(intake: SourceIntake, file: str, into: Documents) -> None:
-    real = os.path.realpath(file)
+    real = real_path(file)
     if intake.scope and (pattern := intake.scope.exclude.match(real)):
         into.passed.append(file)
         into.diagnostics.append(skipped(file, f"excluded by {pattern}"))
@@ -543,7 +542,7 @@ def _not_there(file: str) -> Diagnostic:
 
 def _demand(file: str, real: str, into: Documents) -> None:
     """Make it an error in *into* that *file*, resolved *real*, cannot be opened: it was met before, and is named."""
-    met = [name for name in into.unopened if os.path.realpath(name) == real]
+    met = [name for name in into.unopened if real_path(name) == real]
     for name in met:
         fault = into.unopened.pop(name)
         into.diagnostics.append(fault._replace(location=Location(file=file)))

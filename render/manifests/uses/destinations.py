@@ -1,6 +1,5 @@
 """In which namespace objects that name none are applied, as the objects say that apply their folders."""
 
-import os
 from collections.abc import Iterable, Mapping
 
 from render.manifests.uses.use import FolderUse
@@ -14,6 +13,7 @@ from render.model.resource import (
     from_body,
 )
 from render.model.tree import Tree
+from render.system.files import real_path
 from render.yaml.reader import Document
 
 
@@ -35,7 +35,7 @@ def destinations(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, D
     known = [(use, use.applying()) for use in uses]
     found: dict[str, Destination] = {}
     for file in names:
-        real = os.path.realpath(file)
+        real = real_path(file)
         applying = [use for use, applies in known if applies(real)]
         namespace = agreed_namespace(applying)
         if namespace:
@@ -48,7 +48,7 @@ def users(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, frozense
     """Which *uses* apply each of the files *names* as it is written, by their titles; without those that none does."""
     known = [(use.title, use.applying()) for use in uses]
     found = {
-        file: frozenset(title for title, applies in known if applies(os.path.realpath(file)))
+        file: frozenset(title for title, applies in known if applies(real_path(file)))
         for file in names
     }
     return {file: titles for file, titles in found.items() if titles}

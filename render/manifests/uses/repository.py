@@ -16,6 +16,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import checkout
+from render.system.files import real_path
 from render.yaml.budget import Limits
 
 _ADDRESS = pattern(
@@ -35,7 +36,7 @@ class Home:
         self._texts = texts
         self.limits = limits
         self._layout = layout
-        self._real = os.path.realpath(path)
+        self._real = real_path(path)
         self.top = boundary(self._real) or self._real
 
     @cached_property
@@ -68,14 +69,12 @@ class Home:
 
     def demand(self, folder: str, place: FieldPath, reason: str) -> None:
         """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there."""
-        if not checkout.holds(self.top, os.path.relpath(os.path.realpath(folder), self.top)):
+        if not checkout.holds(self.top, os.path.relpath(real_path(folder), self.top)):
             raise AbsentError(reason, folder, place)
 
     def file(self, path: str, around: str) -> str:
         """The file *path*, seen from the folder *around*, or from the top where it begins with a slash."""
-        return self._path_inside(
-            path, self.top if path.startswith("/") else os.path.realpath(around)
-        )
+        return self._path_inside(path, self.top if path.startswith("/") else real_path(around))
 
     def _path_inside(self, path: str, around: str) -> str:
         target = os.path.normpath(f"{around}/{path}")
@@ -88,7 +87,7 @@ class Home:
 
     def is_inside(self, file: str) -> bool:
         """Whether *file* is in the repository, links followed."""
-        return inside(os.path.realpath(file), [self.top])
+        return inside(real_path(file), [self.top])
 
     def display_name(self, target: str) -> str:
         """How the absolute path *target* is shown."""
@@ -162,7 +161,7 @@ class Home:
 
     def is_part(self, folder: str) -> bool:
         """Whether *folder* is otherwise read as a part of kustomizations alone, and may hold KubeVirt's objects."""
-        real = os.path.realpath(folder)
+        real = real_path(folder)
         if real in self._layout.kustomizations:
             return real not in self._layout.tops and self.is_built_of_machines(folder)
         if not os.path.isdir(real) or kustomization.find(folder) or discover.is_chart(folder):
@@ -172,7 +171,7 @@ class Home:
 
     def is_read(self, folder: str) -> bool:
         """Whether *folder* is below what is read."""
-        return inside(os.path.realpath(folder), [self._real])
+        return inside(real_path(folder), [self._real])
 
 
 class RootsLayout(NamedTuple):
@@ -190,7 +189,7 @@ class RootsLayout(NamedTuple):
         cls, charts: Sequence[str], kustomizations: Iterable[str], tops: Iterable[str]
     ) -> "RootsLayout":
         """That of these folders, as they are shown."""
-        resolved = (frozenset(map(os.path.realpath, folders)) for folders in (kustomizations, tops))
+        resolved = (frozenset(map(real_path, folders)) for folders in (kustomizations, tops))
         return cls(charts, *resolved)
 
 

@@ -13,6 +13,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, text_at
 from render.model.tree import get
 from render.system import files
+from render.system.files import real_path
 from render.yaml.reader import Document
 
 #: What kustomize puts before and behind names.
@@ -86,7 +87,7 @@ class FolderUse(NamedTuple):
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""
-        around = os.path.realpath(self.folder)
+        around = real_path(self.folder)
 
         def applies(real: str) -> bool:
             is_in = (

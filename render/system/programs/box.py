@@ -19,6 +19,7 @@ from enum import IntEnum
 from render.model.hints import TYPE_CHECKING, Self
 from render.model.named_tuple import NamedTuple
 from render.system import processors
+from render.system.files import real_path
 from render.system.programs import processes, seccomp
 from render.system.signals import PARENT_DEATH, deferred, signal
 
@@ -209,7 +210,7 @@ class Boxes:
         if free:
             stage = free.pop()
         else:
-            base = os.path.realpath(self._stack.enter_context(processes.temporary_folder()))
+            base = real_path(self._stack.enter_context(processes.temporary_folder()))
             stage = _Stage(base, scene, self._supervised, 2 * self.beside)
             self._stack.callback(stage.dismiss)
         stage.begin()
@@ -273,13 +274,13 @@ def _bounding(bounds: "Bounds") -> Callable[[], None]:
 
 def _visible_paths(program: str, folder: str, visible: Sequence[str]) -> list[str]:
     """The files and folders that a box shows: those *visible*, the *program*, and what it is linked with or run by."""
-    real = os.path.realpath(program)
+    real = real_path(program)
     try:
         with open(real, "rb") as stream:
             is_script = stream.read(2) == b"#!"
     except OSError:
         is_script = False
-    paths = {real, *map(os.path.abspath, visible), *map(os.path.realpath, (*visible, folder))}
+    paths = {real, *map(os.path.abspath, visible), *map(real_path, (*visible, folder))}
     own = _existing((*_LIBRARIES, *(_OF_SCRIPTS if is_script else ())))
     return sorted({*own, *filter(os.path.lexists, paths)})
 
@@ -406,7 +407,7 @@ class _Stage:
     def mounted(self) -> list[tuple[bytes, bytes]]:
         """What is mounted where, the home last."""
         pairs = [(path, self.root + path) for path in self.scene.mounted or ()]
-        pairs += [(self.empty, self.root + os.path.realpath(path)) for path in self.scene.hidden]
+        pairs += [(self.empty, self.root + real_path(path)) for path in self.scene.hidden]
         pairs.append((self.home, self.root + self.home))
         return [(os.fsencode(source), os.fsencode(target)) for source, target in pairs]
 
@@ -536,7 +537,7 @@ def _mounting(system: "ctypes.CDLL", stage: _Stage, folder: str) -> Callable[[],
     size = ctypes.c_size_t(ctypes.sizeof(attributes))
     private, bind = ctypes.c_ulong(_RECURSIVE | _PRIVATE), ctypes.c_ulong(_BIND | _RECURSIVE)
     is_whole = not stage.root
-    root, place = os.fsencode(stage.root or "/"), os.fsencode(os.path.realpath(folder))
+    root, place = os.fsencode(stage.root or "/"), os.fsencode(real_path(folder))
     pairs = stage.mounted
     home = pairs[-1][1]
     pivot = _PIVOT_ROOT.get(os.uname().machine)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from render.model.hints import IO, NoReturn, Self
 from render.model.named_tuple import NamedTuple
+from render.system.files import real_path
 from render.system.signals import PARENT_DEATH, signal
 
 _LARGEST_ORDER = 1 << 17
@@ -94,7 +95,7 @@ class Supervisor:
     ) -> "SupervisedProgram":
         """Have *command* started in *folder*; no other one runs here."""
         ours, its = zip(os.pipe()[::-1], os.pipe(), os.pipe(), strict=True)
-        place = os.path.realpath(folder)  # the supervisor is elsewhere
+        place = real_path(folder)  # the supervisor is elsewhere
         order = marshal.dumps((list(command), place, dict(environ), [*self.bounds]))
         try:
             socket.send_fds(self._link, [order], its)

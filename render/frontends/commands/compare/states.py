@@ -55,6 +55,7 @@ from render.report.waivers import Waiver
 from render.settings import OPTIONS, Emit, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
+from render.system.files import real_path
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -279,7 +280,7 @@ class _LoadedSide(NamedTuple):
         with contextlib.chdir(self.folder):
             if loaded.user or os.path.lexists(os.path.join(loaded.folder, kustomization.LOCK)):
                 return frozenset()
-            path = os.path.realpath(self.path)
+            path = real_path(self.path)
             found = gatherers(loaded.folder, limits)
             return frozenset(os.path.relpath(folder, path) for folder in found)
 
@@ -601,7 +602,7 @@ def _errors(loaded: Documents) -> tuple[Diagnostic, ...]:
 def _bases(side: _LoadedSide, loaded: Documents) -> frozenset[str]:
     """The folders of the other kustomizations that the one of *loaded* takes along, called as inputs are."""
     with contextlib.chdir(side.folder):
-        own, path = os.path.realpath(loaded.folder), os.path.realpath(side.path)
+        own, path = real_path(loaded.folder), real_path(side.path)
         return frozenset(_called(folder, path) for folder in loaded.bases if folder != own)
 
 
@@ -857,9 +858,9 @@ def _top(revisions: _Revisions) -> str:
         raise
     if is_bare:
         if revisions.after:
-            return os.path.realpath(folder)
+            return real_path(folder)
         raise GitError("the repository is bare and has no working tree: name two revisions")
-    return os.path.realpath(git.root(folder))
+    return real_path(git.root(folder))
 
 
 class _Words(NamedTuple):
@@ -1007,8 +1008,8 @@ def _read(
                 exclude,
                 shared=layout.shared,
                 has_submodules=False,
-                apart=frozenset(os.path.realpath(os.path.join(path, each)) for each in apart),
-                repository=os.path.realpath(top) if top else "",
+                apart=frozenset(real_path(os.path.join(path, each)) for each in apart),
+                repository=real_path(top) if top else "",
             )
             inputs = loading.load_all((path,), how._replace(scope=scope), whole=True)
             _add_faults(path, inputs, map(_lacking, _below(path, lacking, exclude)))
@@ -1024,7 +1025,7 @@ def _read(
 def _around(side: _PlacedSide) -> list[Documents]:
     """What stands beside the path of *side* in its repository: VMs below the path may refer to it."""
     with contextlib.chdir(side.folder):
-        top, path = os.path.realpath(side.top), os.path.realpath(side.path)
+        top, path = real_path(side.top), real_path(side.path)
         if not side.exists or not side.top or top == path:
             return []
         layout = side.request.reading.layout
@@ -1034,15 +1035,15 @@ def _around(side: _PlacedSide) -> list[Documents]:
         for loaded in around:
             inside = [] if loaded.is_one_root else [*loaded.documents]
             for document in inside:
-                if files.is_below(os.path.realpath(document.origin.file), path):
+                if files.is_below(real_path(document.origin.file), path):
                     loaded.remove(document)
-        return [each for each in around if not files.is_below(os.path.realpath(each.folder), path)]
+        return [each for each in around if not files.is_below(real_path(each.folder), path)]
 
 
 def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> list[str]:
     """Those of *files* that are *path* or stand below it, and that nobody *excludes*."""
-    reals = {file: os.path.realpath(file) for file in map(tidy, files)}
-    top = os.path.realpath(path)
+    reals = {file: real_path(file) for file in map(tidy, files)}
+    top = real_path(path)
     return [
         file
         for file, real in reals.items()
@@ -1130,14 +1131,14 @@ def _texts_at_fault(side: _LoadedSide, loaded: Documents) -> dict[str, bytes]:
     names = {*(loaded.unread_files or loaded.files)}
     own = kustomization.find(loaded.folder) if loaded.is_built else None
     if own and any(each.is_error and each.location.file == own for each in loaded.diagnostics):
-        found = discover.walk(loaded.folder, [os.path.realpath(loaded.folder)], plain=True).files
+        found = discover.walk(loaded.folder, [real_path(loaded.folder)], plain=True).files
         others = {
-            os.path.realpath(document.origin.file)
+            real_path(document.origin.file)
             for other in side.inputs
             if other is not loaded
             for document in other.documents
         }
-        names.update(file for file, _ in found if os.path.realpath(file) not in others)
+        names.update(file for file, _ in found if real_path(file) not in others)
     return _texts_of(names, side)
 
 
@@ -1193,10 +1194,10 @@ def _taken(side: _LoadedSide, loaded: Documents) -> tuple[str, ...]:
     if not side.around or not loaded.documents:
         return ()
     what = loaded.folder if loaded.is_one_root else loaded.documents[0].origin.file
-    real = os.path.realpath(what)
+    real = real_path(what)
     takers = sorted(
         each.folder
         for each in side.around
-        if each.is_built and (real in each.bases or real in map(os.path.realpath, each.files))
+        if each.is_built and (real in each.bases or real in map(real_path, each.files))
     )
     return (what, *takers) if takers else ()

@@ -30,7 +30,7 @@ from render.report.impact.review import worst
 from render.report.places import Sources
 from render.settings import Source
 from render.system import git
-from render.system.files import repository
+from render.system.files import real_path, repository
 from render.system.git import GitError
 
 
@@ -123,8 +123,8 @@ def _look_around(
     read: Sequence[FleetPart], request: Request, surroundings: Surroundings, work: Work
 ) -> None:
     """Let the VMs of *read* find what stands elsewhere in their repository, as those of a file that is checked do."""
-    tops = {repository(os.path.realpath(path)) for path in request.paths}
-    if len(tops) != 1 or "" in tops or tops & set(map(os.path.realpath, request.paths)):
+    tops = {repository(real_path(path)) for path in request.paths}
+    if len(tops) != 1 or "" in tops or tops & set(map(real_path, request.paths)):
         return
     (top,) = tops
     whole = request_at(request, os.path.relpath(top))
@@ -175,7 +175,7 @@ def _definers(machine: Machine) -> Iterator[str]:
     for definition in (machine.instancetype, machine.preference):
         resource = definition and (definition.resource or definition.elsewhere)
         if resource:
-            yield os.path.realpath(resource.origin.file) if resource.origin else ""
+            yield real_path(resource.origin.file) if resource.origin else ""
 
 
 def _forget(_body: Tree, _source: int | None) -> None:
@@ -224,9 +224,7 @@ def _effects(
     with contextlib.ExitStack() as trees:
         review = reviewed(diff_request, work, trees)
         effects = {machine.resource: worst(machine) for machine in review.machines}
-    return effects, {
-        os.path.realpath(os.path.join(folder, each.name)) for each in review.uncompared
-    }
+    return effects, {real_path(os.path.join(folder, each.name)) for each in review.uncompared}
 
 
 def _folder(file: ExpectationsFile) -> str:

@@ -18,6 +18,7 @@ from render.model.resource import OWN, Origin, text_at
 from render.report.impact.review import RANKED
 from render.settings import OPTIONS, Layer, Source, decide, is_file_name
 from render.system import files
+from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -81,9 +82,9 @@ def found(paths: Sequence[str], limits: Limits) -> tuple[list[str], list[Diagnos
     faults: list[Diagnostic] = []
     for path in map(tidy, paths):
         if not os.path.isdir(path):
-            names.setdefault(os.path.realpath(path), path)
+            names.setdefault(real_path(path), path)
             continue
-        walked = discover.walk(path, (os.path.realpath(path),), plain=True)
+        walked = discover.walk(path, (real_path(path),), plain=True)
         faults += (diagnostic for diagnostic in walked.diagnostics if diagnostic.is_error)
         for file, real in walked.expectations:
             names.setdefault(real, file)
@@ -183,7 +184,7 @@ def _strays(
     if os.path.isdir(file.before):
         named.append(("before", file.before))
     for key, path in named:
-        if path == "-" or not discover.inside(os.path.realpath(path), (bounds,)):
+        if path == "-" or not discover.inside(real_path(path), (bounds,)):
             message = f"{conditions.get(key)} leads out of the repository of {file.path}"
             yield codes.INVALID_SETTING.at(file.at("spec", "given", key), message)
 
