@@ -264,3 +264,16 @@ def test_a_repository_behind_a_link_is_read(tmp_path: Path) -> None:
     for folder in (str(tmp_path / "link"), "again"):
         done = repository.run("check", folder)
         assert "1 VM" in done.stdout + done.stderr, folder
+
+
+def test_a_chain_of_links_ends_nothing(tmp_path: Path, kustomize: str) -> None:
+    put(tmp_path / "bad.yaml", vm("bad", memory="1Gi").replace("devices: {}", "devises: {}"))
+    put(tmp_path / "l0/vm.yaml", vm("good", memory="1Gi"))
+    put(tmp_path / "k/kustomization.yaml", "resources: [l1100]\n")
+    put(tmp_path / "k/l0/kustomization.yaml", "resources: []\n")
+    for number in range(1_100):  # more than Python has calls for
+        for folder in (tmp_path, tmp_path / "k"):
+            (folder / f"l{number + 1}").symlink_to(f"l{number}")
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR901" not in done.stdout + done.stderr
+    assert "VR105" in done.stdout
