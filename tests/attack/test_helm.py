@@ -4,6 +4,7 @@ import json
 import re
 import resource
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,25 @@ def test_a_link_out_of_the_repository_is_told_and_not_followed(tmp_path: Path, h
     done = run("check", ".", cwd=repository, VIRT_RENDER_HELM=helm)
     assert "c/link: error VR127 helm-failed: c/link is not in the repository" in done.stdout
     assert "secret-name" not in done.stdout + done.stderr
+
+
+def pack(folder: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(to, "w:gz") as packed:
+        packed.add(folder, folder.name)
+
+
+def test_a_chart_packed_in_a_packed_one_is_looked_into(tmp_path: Path, helm: str) -> None:
+    about = "apiVersion: v2\nname: {0}\nversion: 0.1.0\n"
+    bad = vm(memory="1Gi").replace("devices: {}", "devices: {disks: [{name: a, disk: {bus: ide}}]}")
+    put(tmp_path / "out/inner/Chart.yaml", about.format("inner"))
+    put(tmp_path / "out/inner/templates/vm.yaml", bad)
+    put(tmp_path / "out/outer/Chart.yaml", about.format("outer"))
+    pack(tmp_path / "out/inner", tmp_path / "out/outer/charts/inner-0.1.0.tgz")
+    put(tmp_path / "r/c/Chart.yaml", about.format("c"))
+    pack(tmp_path / "out/outer", tmp_path / "r/c/charts/outer-0.1.0.tgz")
+    done = run("check", ".", cwd=tmp_path / "r", VIRT_RENDER_HELM=helm)
+    assert "VR420" in done.stdout
 
 
 def test_a_chart_that_is_too_deep_is_that_and_no_more(tmp_path: Path, helm: str) -> None:

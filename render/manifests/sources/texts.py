@@ -22,6 +22,8 @@ _OTHER_FILES = b".Files"
 _MADE_ANOTHER = rb"""\bapiVersion\b(?!["']?+\s*+:)|[\s"'/\[,]kind["']?+[ \t]*+(?:[],}#\r\n]|\Z)"""
 #: A packed chart, and how zlib is told that it is gzip's.
 _PACKED, _GZIP = ".tgz", 31
+#: The name of a packed file in an archive.
+_PACKED_INSIDE = rb"\.(?:tgz|gz)[\0\n]"
 
 
 class Texts:
@@ -125,9 +127,9 @@ class Texts:
             return True
         packed = (path for path in _below(os.path.join(chart, "charts")) if path.endswith(_PACKED))
         unpacked = [*map(self._unpacked, packed)]
-        if any(map(relevance.may_hold, unpacked)):
+        if None in unpacked or any(map(relevance.may_hold, filter(None, unpacked))):
             return True
-        texts = [*map(self._read, templates), *unpacked]
+        texts = [*map(self._read, templates), *filter(None, unpacked)]
         if any(_OTHER_FILES in text for text in texts) and self.anywhere(chart):
             return True
         if not any(re.search(_ANY_VERSION, text) for text in texts):
@@ -141,15 +143,20 @@ class Texts:
             or any(re.search(_PIECE, text) for text in every)
         )
 
-    def _unpacked(self, path: str) -> bytes:
-        """What is in the packed chart *path*, one file after the other; none of what cannot be unpacked."""
+    def _unpacked(self, path: str) -> bytes | None:
+        """What is in the packed chart *path*, one file after the other; none of what cannot be unpacked.
+
+        None where more may be in it: it is large, has another packed chart in it, or something behind its end.
+        """
         import zlib
 
         unpacking = zlib.decompressobj(wbits=_GZIP)
         try:
-            return unpacking.decompress(self._read(path), self._limits.file_bytes)
+            text = unpacking.decompress(self._read(path), self._limits.file_bytes)
         except zlib.error:
             return b""
+        is_whole = not unpacking.unconsumed_tail and not unpacking.unused_data
+        return text if is_whole and not re.search(_PACKED_INSIDE, text) else None
 
     def reached(self, reach: kustomization.Reach) -> bool:
         """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
