@@ -256,15 +256,15 @@ def _ended(
     names = layout.names_of_templates(folder, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
     failure = _failure(folder, words or f"exit status {done.returncode}")
-    return failure._replace(location=_named_place(folder, failure.message))
+    return failure._replace(position=_named_place(folder, failure.message))
 
 
-def _named_place(folder: str, words: str) -> Location:
-    """Where helm's *words* say that the chart in *folder* fails: in one of its templates; else *folder*."""
+def _named_place(folder: str, words: str) -> Location | None:
+    """Where in its templates helm's *words* say that the chart in *folder* fails; None where they name none."""
     found = _UNCLOSED.search(words) or _PLACE.search(words)
     file = os.path.normpath(discover.join(folder, found[1])) if found else ""
     if not found or file not in map(os.path.normpath, layout.chart_files(folder)):
-        return Location(file=folder)
+        return None
     line, column = int(found[2] or 0), int(found[3] or 0)
     return Location(file=file, line=line, column=column + 1 if line else 0)
 

@@ -102,7 +102,9 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         return
     is_known = use.is_complete and not any(map(helm.wants_dependency, into.unbuilt))
     into.diagnostics = [
-        fault._replace(location=place, severity=Severity.WARNING, related=_where(fault, use.folder))
+        fault._replace(
+            location=place, position=None, severity=Severity.WARNING, related=_where(fault)
+        )
         if is_known
         else codes.FILE_SKIPPED.at(place, f"{use.title}: {fault.message}")
         for fault in into.unbuilt
@@ -112,11 +114,11 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
     into.unseen.add(_UNFILLED, *places, which=use.title)
 
 
-def _where(fault: Diagnostic, chart: str) -> tuple[Related, ...]:
-    """The template of *chart* that helm names in *fault*, if it does."""
-    if fault.location.file == chart:
+def _where(fault: Diagnostic) -> tuple[Related, ...]:
+    """The template that helm names in *fault*, if it does."""
+    if fault.position is None:
         return fault.related
-    return (*fault.related, Related("the template that fails", fault.location))
+    return (*fault.related, Related("the template that fails", fault.position))
 
 
 def _unreadable_values(
