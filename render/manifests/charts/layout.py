@@ -39,7 +39,7 @@ class Dependency(NamedTuple):
 class KnownCharts:
     """What charts say of themselves, each read once, and which of the *charts* of a repository they want."""
 
-    __slots__ = ("_by_version", "_limits", "_listed", "_bodies", "charts")
+    __slots__ = ("_bodies", "_by_version", "_limits", "_listed", "charts")
 
     def __init__(self, charts: Sequence[str], limits: Limits) -> None:
         self.charts = charts

@@ -1,14 +1,15 @@
 """What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.repository.left_out import LeftOut
-from render.manifests.repository.roots import distance
+from render.manifests.repository.roots import Distance, distance
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
@@ -163,16 +164,17 @@ class Neighbours:
                 groups.setdefault((group, ResourceRef(kind, "", "")), []).append(shared)
         nearest: list[Shared] = []
         diagnostics: list[Diagnostic] = []
+        away = cache(partial(distance, loaded.folder))
         for same in groups.values():
-            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
+            same.sort(key=lambda shared: away(shared.loaded.folder))
             first = same[0]
             nearest.append(first)
             first.loaded.data.lend(first.document.origin.file, loaded.data)
-            diagnostics += _ambiguous(first, same[1:], loaded)
+            diagnostics += _ambiguous(first, same[1:], loaded, away)
         for same in self._limits_of(own, loaded):
-            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
+            same.sort(key=lambda shared: away(shared.loaded.folder))
             is_present = _in_namespace(same[0].identity, namespace) in present
-            if not is_present and not any(_ambiguous(same[0], same[1:], loaded)):
+            if not is_present and not any(_ambiguous(same[0], same[1:], loaded, away)):
                 nearest.append(same[0])
                 same[0].loaded.data.lend(same[0].document.origin.file, loaded.data)
         return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
@@ -268,10 +270,12 @@ def _names(value: Any) -> Iterator[str]:
             pending += ((key, item) for item in value)
 
 
-def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> Iterator[Diagnostic]:
-    steps = distance(loaded.folder, first.loaded.folder).steps
+def _ambiguous(
+    first: Shared, others: Sequence[Shared], loaded: Documents, away: Callable[[str], Distance]
+) -> Iterator[Diagnostic]:
+    steps = away(first.loaded.folder).steps
     for other in others:
-        as_near = distance(loaded.folder, other.loaded.folder).steps == steps
+        as_near = away(other.loaded.folder).steps == steps
         if as_near and _content(other.document.body) != _content(first.document.body):
             origin, other_origin = first.document.origin, other.document.origin
             yield codes.AMBIGUOUS_DEFINITION.at(

@@ -160,7 +160,7 @@ class Sifted:
         intake, walked = self.walked.intake, self.walked
         built = [*self.built, *self.hidden.kustomizations]
         layout = RootsLayout.of(walked.discovered.charts, built, self.reaches)
-        return Home(walked.folder, intake.texts, intake.limits, layout)
+        return Home(walked.folder, intake.texts, intake.limits, layout, intake.kustomizations)
 
 
 def name_of_walk(walked: Walked, into: Documents) -> None:

@@ -29,12 +29,14 @@ _PACKED_INSIDE = rb"\.(?:tgz|gz)[\0\n]"
 class Texts:
     """Whether files may hold an object of KubeVirt's, each looked at once."""
 
-    __slots__ = ("_charts", "_known", "_limits")
+    __slots__ = ("_anywhere", "_charts", "_edits", "_known", "_limits")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[str, tuple[bool, bool, bool, str]] = {}
         self._charts: dict[str, bool] = {}
+        self._anywhere: dict[str, bool] = {}
+        self._edits: dict[str, bool] = {}
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
@@ -97,8 +99,29 @@ class Texts:
         return data if isinstance(data, bytes) else b""
 
     def anywhere(self, folder: str) -> bool:
-        """Whether a file below *folder* may."""
-        return self.any(_below(folder))
+        """Whether a file below *folder* may: no folder is looked at twice, though those around it are asked about."""
+        if folder not in self._anywhere:
+            self._look_below(folder)
+        return self._anywhere[folder]
+
+    def _look_below(self, folder: str) -> None:
+        """Keep in mind whether a file below *folder* may, and of which folders that says the same."""
+        seen = [folder]
+        for above, folders, names in files.walk(folder):
+            below = {name: os.path.join(above, name) for name in folders}
+            seen.append(above)
+            known = (path for path in below.values() if self._anywhere.get(path))
+            if not all(map(os.path.islink, known)) or self.any(
+                os.path.join(above, name) for name in names
+            ):
+                held = above
+                while len(held) > len(folder):
+                    self._anywhere[held] = True
+                    held = os.path.dirname(held)
+                self._anywhere[folder] = True
+                return
+            folders[:] = [name for name, path in below.items() if path not in self._anywhere]
+        self._anywhere.update(dict.fromkeys(seen, False))
 
     def in_chart(self, chart: str) -> bool:
         """Whether the templates of *chart* may, also where they put group or kind of an object together."""
@@ -161,9 +184,14 @@ class Texts:
     def reached(self, reach: kustomization.Reach) -> bool:
         """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
         edits = (*reach.kustomizations, *reach.others)
-        return self.any((*edits, *reach.resources)) or any(
-            re.search(_MADE_ANOTHER, relevance.unescaped(self._read(path))) for path in edits
-        )
+        return self.any((*edits, *reach.resources)) or any(map(self._makes_another, edits))
+
+    def _makes_another(self, path: str) -> bool:
+        """Whether an edit in the file *path* may make another kind of object of one."""
+        if path not in self._edits:
+            text = relevance.unescaped(self._read(path))
+            self._edits[path] = re.search(_MADE_ANOTHER, text) is not None
+        return self._edits[path]
 
 
 def _below(folder: str) -> Iterator[str]:
