@@ -166,9 +166,24 @@ def skipped(display_name: str, why: str) -> Diagnostic:
     return codes.FILE_SKIPPED.at(Location(file=display_name), f"{display_name} skipped: {why}")
 
 
+_FEW = 8
+"""So many folders are compared one by one: resolved paths of a repository have more steps than that seldom."""
+
+
 def inside(real: str, allowed: Collection[str]) -> bool:
-    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
-    return any(files.is_below(real, root) for root in allowed)
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there.
+
+    Of many it is not asked one by one, but of the folders around it.
+    """
+    if len(allowed) <= _FEW:
+        return any(files.is_below(real, root) for root in allowed)
+    known = allowed if isinstance(allowed, set | frozenset | dict) else frozenset(allowed)
+    while real not in known:
+        above, name = os.path.split(real)
+        if above == real or name.lower() == files.GIT:
+            return False
+        real = above
+    return True
 
 
 def boundary(folder: str) -> str:
@@ -245,11 +260,11 @@ def walk(
 
 def outermost(folders: Iterable[str]) -> list[str]:
     """Of the resolved *folders* those that are below no other one, sorted."""
-    outermost: list[str] = []
+    outermost: dict[str, None] = {}
     for folder in sorted(folders):
         if not inside(folder, outermost):
-            outermost.append(folder)
-    return outermost
+            outermost[folder] = None
+    return [*outermost]
 
 
 class _Folder(NamedTuple):

@@ -591,6 +591,36 @@ def substitutions(count: int) -> Mapping[str, str]:
     }
 
 
+def transformers(count: int) -> Mapping[str, str]:
+    """Transformers of one file and one folder, each named as often as there are some in it."""
+    prefix = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: a}\nprefix: ''\n"
+    names = [f"p{number}.yaml" for number in range(count)]
+    return {
+        "kustomization.yaml": "resources: [vm.yaml]\ntransformers:\n" + "- all.yaml\n- p\n" * count,
+        "vm.yaml": vm(memory="1Gi"),
+        "all.yaml": "---\n".join([prefix] * count),
+        "p/kustomization.yaml": f"resources: [{', '.join(names)}]\n",
+        **{f"p/{name}": prefix for name in names},
+    }
+
+
+def entries_that_lead_out(count: int) -> Mapping[str, str]:
+    """Entries of a kustomization that lead out of the repository."""
+    entries = "".join(f"- ../x{number}.yaml\n" for number in range(count))
+    return {"kustomization.yaml": f"resources:\n- vm.yaml\n{entries}", "vm.yaml": vm(memory="1Gi")}
+
+
+def charts_below_a_kustomization(count: int) -> Mapping[str, str]:
+    """Charts below a kustomization that lists as many files and nothing of these."""
+    names = [f"c{number}.yaml" for number in range(count)]
+    return {
+        "vms/vm.yaml": vm(memory="1Gi"),
+        "kustomization.yaml": f"resources: [{', '.join(names)}]\n",
+        **{f"c/{number}/Chart.yaml": chart(f"c{number}") for number in range(count)},
+        **{name: lines([config_map("a")]) for name in names},
+    }
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -607,6 +637,7 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 
 SHAPES: tuple[Shape, ...] = (
     chart_dependencies, chart_dependencies_on_itself, applied_folder, applied_folders, applied_files,
+    transformers, entries_that_lead_out, charts_below_a_kustomization,
     applied_kustomization, applied_chart, kustomizations_of_applications, substitutions,
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,

@@ -10,6 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import skipped, tidy
 from render.manifests.documents import Documents
+from render.manifests.kustomization import too_many_followed
 from render.manifests.sources import passed_over, walk
 from render.manifests.sources.intake import ReadOutput, SourceIntake
 from render.manifests.sources.passed_over import Unread
@@ -138,6 +139,8 @@ def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:
             f" {beside.values:,} values",
             help="write them without aliases, or raise --max-alias-nodes",
         )
+    if intake.kustomizations.is_exhausted:
+        yield too_many_followed(Location())
 
 
 def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:

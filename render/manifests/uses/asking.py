@@ -15,6 +15,7 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
+from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
 from render.model.named_tuple import NamedTuple
@@ -33,6 +34,10 @@ _GROUPS = {
     flux.KUSTOMIZE_GROUP: ("Kustomization",),
     flux.SOURCE_GROUP: ("GitRepository",),
 }
+
+
+_Made = list[GeneratedApplication] | UnevaluatedError
+"""The Applications of an ApplicationSet, or why there are none."""
 
 
 class Build(NamedTuple):
@@ -165,10 +170,13 @@ def _folders_named(data: bytes, home: Home) -> Iterator[str]:
 class _Evaluation:
     """How all objects that ask are evaluated."""
 
-    __slots__ = ("_base", "_home", "_limits")
+    __slots__ = ("_base", "_effort", "_home", "_limits", "_made")
 
     def __init__(self, home: Home, base: HelmRelease, limits: Limits) -> None:
         self._home = home
+        self._effort = applicationset.Effort()
+        #: The Applications of each set, or why there are none; with the set, of which nobody else is told by its id.
+        self._made: dict[int, tuple[Document, _Made]] = {}
         self._base = base
         self._limits = limits
 
@@ -241,19 +249,30 @@ class _Evaluation:
         if kind == "Application":
             yield from argocd.uses(document, self._home, self._base)
             return
-        try:
-            # All first: of a set that makes more than it may, nothing is filled in.
-            made = [*applicationset.applications(document.body, self._home, self._limits)]
-            for application in made:
-                name = text_at(application.body.get("metadata"), "name")
-                title = f"Application {name} of {named(document)}"
-                yield from argocd.uses(document, self._home, self._base, application, title)
-        except UnevaluatedError as error:
+        made = self._applications(document)
+        if isinstance(made, UnevaluatedError):
             if self._home.has_charts_of_machines or (
                 applicationset.edits_kustomizations(document.body)
                 and self._home.has_kustomizations_of_machines
             ):
-                yield error
+                yield made
+            return
+        for application in made:
+            name = text_at(application.body.get("metadata"), "name")
+            title = f"Application {name} of {named(document)}"
+            yield from argocd.uses(document, self._home, self._base, application, title)
+
+    def _applications(self, document: Document) -> _Made:
+        """What the set *document* makes; of one that makes more than it may, nothing is filled in."""
+        if id(document) in self._made:
+            return self._made[id(document)][1]
+        made: _Made
+        try:
+            made = [*applicationset.applications(document.body, self._home, self._effort)]
+        except UnevaluatedError as error:
+            made = error
+        self._made[id(document)] = document, made
+        return made
 
 
 def _apart(uses: Mapping[str, FolderUse]) -> list[FolderUse]:
