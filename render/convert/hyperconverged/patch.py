@@ -26,6 +26,7 @@ OTHER_ANNOTATIONS = (
     "ssp.kubevirt.io/jsonpatch",
 )
 _INDEX = pattern(r"[+-]?[0-9]+")
+_LONGEST_INDEX = 18
 #: Most bytes of a request that an API server takes: the operator could not write what is larger.
 _LARGEST = 3 << 20
 #: Most items of a list that is edited: what is put in moves all that is behind, and a patch may do so often.
@@ -148,6 +149,8 @@ def _position(key: str, size: int) -> int:
     """The index that *key* means among *size* places; PatchError where there is none."""
     if not _INDEX.fullmatch(key):
         raise PatchError(f'strconv.Atoi: parsing "{key}": invalid syntax')
+    if len(key) > _LONGEST_INDEX:
+        raise PatchError(f'strconv.Atoi: parsing "{key[:_LONGEST_INDEX]}...": value out of range')
     index = int(key)
     if not -size <= index < size:
         raise PatchError(f"Unable to access invalid index: {index}: invalid index referenced")

@@ -63,7 +63,7 @@ _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
 _VALUES = "name the values files with --values, or as values in .virt-render.yaml"
 _UNREADABLE = "Error: YAML parse error on "
-_NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d+))?(?::(\d+))?"
+_NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d{1,9}))?(?::(\d{1,9}))?"
 #: The template that helm names, by the name of its chart; the column is of an expression, from 0.
 _PLACE = pattern(rf"(?:YAML parse error on |(?:parse|execution) error at \(|template: ){_NAMED}")
 #: Where an expression begins that has no end: helm names the end of the file first.

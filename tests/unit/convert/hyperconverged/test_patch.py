@@ -50,6 +50,7 @@ def test_the_document_stays_as_it_was() -> None:
     [
         (op("add", "/spec/none/a", value=1), 'doc is missing path: "/spec/none/a": missing value'),
         (op("add", "/spec/list/3", value=1), "Unable to access invalid index: 3"),
+        (op("test", f"/spec/list/{'9' * 5000}", value=1), "value out of range"),
         (op("add", "/spec/list/x", value=1), "value was not a proper array index: 'x'"),
         (op("remove", "/spec/list/2"), "error in remove for path: '/spec/list/2': Unable to access"),
         (op("remove", "/spec/none/a"), 'remove operation does not apply: doc is missing path: "'),
