@@ -97,6 +97,22 @@ def test_copies_of_copies_end_where_no_api_server_takes_them() -> None:
     assert "copy9" in applied({"spec": {"a": "b"}}, copies[:10])["spec"]
 
 
+def test_what_is_put_into_itself_ends_before_python_does() -> None:
+    """Each round is one level more: Python calls itself for each."""
+    nesting = [op("add", "/spec/a", value={})]
+    nesting += [
+        {"op": "copy", "from": "/spec/a", "path": "/spec/b"},
+        op("add", "/spec/a", value={}),
+        {"op": "move", "from": "/spec/b", "path": "/spec/a/x"},
+    ] * 1_200
+    for count in (300, len(nesting)):
+        with pytest.raises(PatchError, match="more than 100 levels"):
+            applied({"spec": {}}, nesting[:count])
+    assert applied({"spec": {}}, nesting[:100])
+    with pytest.raises(PatchError, match="more than 100 levels"):
+        parsed(f'[{{"op": "add", "path": "/spec/a", "value": {"[" * 101}{"]" * 101}}}]')
+
+
 def test_a_patch_longer_than_any_annotation_is_not_read() -> None:
     insertion = json.dumps(op("add", "/spec/a/0", value=1))
     with pytest.raises(PatchError, match="which no API server takes"):
