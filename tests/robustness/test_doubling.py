@@ -621,6 +621,29 @@ def charts_below_a_kustomization(count: int) -> Mapping[str, str]:
     }
 
 
+def patched_machines(count: int) -> Mapping[str, str]:
+    """VMs of one file, each with a patch that gets something wrong."""
+    patch = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {{name: vm-{0}}}\n"
+        "spec: {{template: {{spec: {{domain: {{memory: {{guest: much}}}}}}}}}}\n"
+    )
+    entries = "".join(f"- path: p{number}.yaml\n" for number in range(count))
+    return {
+        "kustomization.yaml": f"resources: [vms.yaml]\npatches:\n{entries}",
+        "vms.yaml": "---\n".join(machines(count).values()),
+        **{f"p{number}.yaml": patch.format(number) for number in range(count)},
+    }
+
+
+def added_labels(count: int) -> Mapping[str, str]:
+    """Labels that a kustomization gives to a VM, each for itself and each wrong."""
+    entries = "".join(f"- pairs: {{k{number}: a b}}\n" for number in range(count))
+    return {
+        "kustomization.yaml": f"resources: [vm.yaml]\nlabels:\n{entries}",
+        "vm.yaml": vm(memory="1Gi"),
+    }
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -637,7 +660,7 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 
 SHAPES: tuple[Shape, ...] = (
     chart_dependencies, chart_dependencies_on_itself, applied_folder, applied_folders, applied_files,
-    transformers, entries_that_lead_out, charts_below_a_kustomization,
+    patched_machines, added_labels, transformers, entries_that_lead_out, charts_below_a_kustomization,
     applied_kustomization, applied_chart, kustomizations_of_applications, substitutions,
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,

@@ -109,7 +109,19 @@ def faults(
     present = (
         file for file in every if file in values or os.path.isfile(file) or os.path.isdir(file)
     )
-    return [*_misnamed(folder, texts), *_unfit(folder, present, release, limits)]
+    return [
+        *_misnamed(folder, texts),
+        *_unnamable(folder, release),
+        *_unfit(folder, present, release, limits),
+    ]
+
+
+def _unnamable(folder: str, release: HelmRelease) -> Iterator[Diagnostic]:
+    """Which names of *release* no program can be told."""
+    for name in (release.name, release.namespace):
+        if "\0" in name:
+            message = f"{discover.printable(name)} is no name"
+            yield _refused(folder, message, "keep to letters, digits and -")
 
 
 def _misnamed(folder: str, names: Iterable[str]) -> Iterator[Diagnostic]:

@@ -12,7 +12,7 @@ from render.diagnostics.diagnostic import Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.uses import values
-from render.manifests.uses.kustomize_edit import edit_of_flux
+from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
@@ -299,7 +299,12 @@ def _edit(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
     old = [name for name in _OF_OLD_BUILDS if get(spec, name)]
     if old:
         raise UnevaluatedError(f"Flux Kustomization with {', '.join(old)}")
-    return edit_of_flux(spec, folder, home)
+    edit = edit_of_flux(spec, folder, home)
+    file = kustomization.find(folder)
+    if edit is not None and file is not None:
+        for document in home.known.load(file, home.limits).documents:
+            edited(document.body, edit, folder)  # where kustomize refuses that, it is said here
+    return edit
 
 
 def _edits(spec: Any) -> Tree:
