@@ -13,9 +13,10 @@ from render.frontends.commands.committed import locks as lock_history
 from render.manifests.sources.applied import AppliedFolders
 from render.manifests.uses.use import FolderUse
 from render.model.resource import Origin
+from render.pipeline.comparison.fleet import compare
 from render.yaml import nodes
 from render.yaml.libyaml import MAPPING, SCALAR
-from render.yaml.reader import Document
+from render.yaml.reader import Document, read
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -536,6 +537,27 @@ def test_twice_the_changed_items_are_twice_the_work(
             repository.commit(f"{count} {word}")
         counts.append(calls(lambda: dispatch.invoke(["diff", "HEAD~..HEAD"])))
     assert counts[2] <= MOST * counts[1]
+
+
+def test_twice_the_refused_machines_are_twice_the_work_of_a_comparison() -> None:
+    """What is refused of each is looked up by its name, in both states."""
+    definition = read(instancetype("i").encode(), "i.yaml").documents[0].body
+
+    def compared(count: int) -> int:
+        before, after = (
+            [definition, *(sized(number, memory) for number in range(count))]
+            for memory in ("1Gi", "2Gi")
+        )
+        return calls(lambda: compare(before, after))
+
+    def sized(number: int, memory: str) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(machine(f"m{number}"))
+        body["spec"]["instancetype"] = {"name": "i"}  # beside which there may be no size
+        body["spec"]["template"]["spec"]["domain"]["memory"]["guest"] = memory
+        return body
+
+    compared(10)
+    assert compared(200) <= MOST * compared(100)
 
 
 class _CountedRevision(lock_history.EditRevision):

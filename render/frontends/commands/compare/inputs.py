@@ -10,6 +10,7 @@ from render.diff.impact import UNREAD, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
+from render.frontends.commands.compare.guests import unless_alike
 from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
@@ -59,6 +60,8 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
     limits = request.reading.limits
     every = after
     before, after = applied(before, after)
+    if request.own["format"] != "json":  # which lists what is no news too
+        before, after = unless_alike(before, after)
     let_go = _let_go_places(every, after, before)
     folders = {state.folder for state in every.values()}
     comparison = _InputComparison(before, after, limits, other)

@@ -221,7 +221,7 @@ class _LoadedSide(NamedTuple):
         """The objects of all inputs, each with its file, seen from the path."""
         for loaded in self.inputs:
             for document in loaded.documents:
-                yield os.path.relpath(document.origin.file, self.path), document.body
+                yield _file_called(document.origin.file, self.path), document.body
 
     def side(
         self, known: Collection[str], cluster: "ClusterOption", copies: Collection[RenderedCopy]
@@ -266,7 +266,7 @@ class _LoadedSide(NamedTuple):
     def files(self) -> set[str]:
         """The files of all objects, seen from the path."""
         return {
-            os.path.relpath(document.origin.file, self.path)
+            _file_called(document.origin.file, self.path)
             for loaded in self.inputs
             for document in loaded.documents
         }
@@ -375,6 +375,15 @@ def _seen_from(path: str, folder: str, user: str) -> str:
 def _called(folder: str, path: str) -> str:
     """*folder* as it is seen from *path*; ``""`` for that itself."""
     return os.path.relpath(folder, path).removeprefix(".")
+
+
+def _file_called(file: str, path: str) -> str:
+    """*file* as it is seen from *path*."""
+    # As most are called: a repository has thousands, and each is asked for several times.
+    is_seen_so = path == os.curdir and not (
+        file.startswith((".", "/")) or "/." in file or "//" in file
+    )
+    return file if is_seen_so else os.path.relpath(file, path)
 
 
 class _Revisions(NamedTuple):
@@ -1104,7 +1113,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         waivers=request.beside.waivers,
         unseen=loaded.unseen.counts(),
-        files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
+        files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
