@@ -19,7 +19,7 @@ from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization
-from render.manifests.discover import CHART, inside, is_chart, tidy
+from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
@@ -41,7 +41,7 @@ from render.pipeline import Rendered, run
 from render.revisions import stamps
 from render.settings import Settings
 from render.system import files, signals
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
 from render.yaml.reader import Document

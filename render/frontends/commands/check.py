@@ -25,7 +25,7 @@ from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import copies, fleet, read_roots, render_part
 from render.manifests import kustomization
-from render.manifests.discover import inside, outermost
+from render.manifests.discover import outermost
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
@@ -34,7 +34,7 @@ from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding, merge
 from render.report.summary import Tally
 from render.system import git
-from render.system.files import real_path, repository
+from render.system.files import inside, real_path, repository
 
 if TYPE_CHECKING:
     from render.frontends import fixing
