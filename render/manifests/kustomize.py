@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import boxed, discover, kustomization
+from render.manifests import boxed, kustomization
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, real_path
 from render.system.programs import processes
 from render.system.programs.box import Allowance
 from render.system.programs.processes import Task
@@ -209,7 +209,7 @@ def _overlaid(build: KustomizeBuild) -> Iterator[str]:
 
 def _seen(folder: str, reach: Reach) -> tuple[list[str], list[str]]:
     """What a build of *folder* is to see: the repository but for git's own, or without one the files of the *reach*."""
-    top = discover.boundary(real_path(folder))
+    top = boundary(real_path(folder))
     if top:
         return [top], [os.path.join(top, ".git")]
     used = (*reach.kustomizations, *reach.resources, *reach.others)

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 
@@ -195,3 +195,35 @@ def repository(folder: str) -> str:
             return ""
         folder = parent
     return folder
+
+
+def inside(real: str, allowed: Iterable[str]) -> bool:
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
+    return any(is_below(real, root) for root in allowed)
+
+
+def boundary(folder: str) -> str:
+    """The folder out of which nothing leads that belongs to the resolved *folder*; ``""`` where none is known.
+
+    That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
+    send none, the folder into which the request was unpacked.
+    """
+    folders = repository(folder)
+    while folders and os.path.isfile(os.path.join(folders, GIT)):
+        around = repository(os.path.dirname(folders))
+        if not around:
+            break
+        folders = around
+    return folders or _unpacked(folder)
+
+
+def bounds_of(folder: str) -> str:
+    """The `boundary` of *folder*, and where none is known that itself, resolved."""
+    real = real_path(folder)
+    return boundary(real) or real
+
+
+def _unpacked(folder: str) -> str:
+    """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
+    before, server, below = f"{folder}/".partition("/_cmp_server/")
+    return before + server + below.partition("/")[0] if below.strip("/") else ""

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.discover import CHART_FILE, VALUES_FILE, boundary, inside, is_chart
+from render.manifests.discover import CHART_FILE, VALUES_FILE, is_chart
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
-from render.system.files import real_path
+from render.system.files import bounds_of, inside, real_path
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -41,8 +41,7 @@ def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dep
     It is named by its folder, or is one of *charts* with the name and the version that are asked for. What is neither
     is among them where values may switch it off: helm asks for it even then.
     """
-    real = real_path(folder)
-    return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
+    return [*_wanted(folder, "", limits, [*charts], (bounds_of(folder),), 0)][:_MOST]
 
 
 def of_elsewhere(folder: str, limits: Limits, charts: Iterable[str]) -> list[str]:
@@ -173,7 +172,7 @@ def folders_and_files(folder: str) -> Iterator[str]:
 
 def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
     real = real_path(folder)
-    seen, bounds = {real}, (boundary(real) or real,)
+    seen, bounds = {real}, (bounds_of(folder),)
     reals = {folder: real}  # resolving each anew costs the square of the depth
     for above, folders, names in files.walk(folder, follows=True):
         around = reals.pop(above)

@@ -24,7 +24,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 
 if TYPE_CHECKING:
     from render.manifests.uses.repository import Home
@@ -435,9 +435,7 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
         sifted.walked.discovered,
         sifted.walked.allowed,
     )
-    tests = [
-        file for file, _ in discovered.expectations if discover.inside(real_path(file), allowed)
-    ]
+    tests = [file for file, _ in discovered.expectations if inside(real_path(file), allowed)]
     read = _read_of_hidden(sifted, unread, into).union(intake.seen)
     for what, found in (
         ("hidden VM file", sifted.hidden.files),

@@ -55,7 +55,7 @@ from render.report.waivers import Waiver
 from render.settings import OPTIONS, Emit, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -1056,7 +1056,7 @@ def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> lis
     return [
         file
         for file, real in reals.items()
-        if discover.inside(real, [top]) and not (exclude and exclude.match(real))
+        if inside(real, [top]) and not (exclude and exclude.match(real))
     ]
 
 
