@@ -140,6 +140,7 @@ class NamedState(NamedTuple):
     is_one_root: bool = False
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
+    top: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -186,7 +187,8 @@ class _PlacedSide(NamedTuple):
 class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
-    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to.
+    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to. *top* is
+    the folder of all that there is.
     """
 
     name: str
@@ -195,6 +197,7 @@ class _LoadedSide(NamedTuple):
     request: Request
     inputs: list[Documents]
     around: Sequence[Documents] = ()
+    top: str = ""
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -568,8 +571,11 @@ def _read_both(
     for loaded_side, other_side in (read, read[::-1]):
         unopened = _unopened(loaded_side, other_side.files())
         _add_faults(loaded_side.path, loaded_side.inputs, unopened)
-    beside = map(_around, placed)
-    return [each._replace(around=next(beside)) for each in read], torn
+    whole = [
+        each._replace(around=_around(side), top=side.top or os.path.join(side.folder, side.path))
+        for each, side in zip(read, placed, strict=True)
+    ]
+    return whole, torn
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -1211,6 +1217,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         references=loaded.references,
         is_one_root=loaded.is_one_root,
         taken=_taken(side, loaded),
+        top=side.top,
     )
 
 
