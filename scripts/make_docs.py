@@ -679,6 +679,11 @@ def impact_schema() -> dict[str, Any]:
             "description": "the definitions that were deleted, for want of which it is refused, fails or "
             "cannot be rendered",
         },
+        "departed": {
+            "type": "array",
+            "items": _closed({"source": _closed(cause), "use": _closed(cause)}),
+            "description": "claims, DataVolumes, Secrets and ConfigMaps that left, each with the field that names it",
+        },
         "redefined": {
             "type": "array",
             "items": _closed(cause),

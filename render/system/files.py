@@ -17,6 +17,8 @@ LISTING = "listing"
 MOST_AROUND = 200
 """Folders around a file that is copied elsewhere: Python makes and removes them by recursion."""
 _COPY = 1 << 20
+#: How a file begins that names the folder of git instead of being it, and how long it is at most.
+_POINTER, _LONGEST_POINTER = b"gitdir: ", 1 << 13
 _OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
 
 
@@ -227,3 +229,15 @@ def _unpacked(folder: str) -> str:
     """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
     before, server, below = f"{folder}/".partition("/_cmp_server/")
     return before + server + below.partition("/")[0] if below.strip("/") else ""
+
+
+def git_folder(top: str) -> str:
+    """Where git keeps what it knows of the work tree *top*: its ``.git``, or the folder that a file of that name names.
+
+    A linked work tree has such a file (``git worktree add``), and so has a submodule.
+    """
+    own = os.path.join(top, ".git")
+    text = read(own, own, _LONGEST_POINTER) if os.path.isfile(own) else b""
+    if isinstance(text, Diagnostic) or not text.startswith(_POINTER):
+        return own
+    return os.path.join(top, os.fsdecode(text[len(_POINTER) :].rstrip(b"\r\n")))

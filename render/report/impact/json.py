@@ -150,6 +150,10 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
         "source": machine.source and _cause(machine.source, part.locate),
         "lacking": [_cause(source, part.locate) for source in machine.lacking],
+        "departed": [
+            {key: _cause(source, part.locate) for key, source in departure._asdict().items()}
+            for departure in machine.departed
+        ],
         "redefined": [_cause(source, part.locate) for source in machine.redefined],
         "configured": [_cause(source, part.locate) for source in machine.configured],
     }

@@ -349,6 +349,9 @@ def _why(entry: MachineEntry) -> str:
             f"{text.ours} {code(text.quoted, cell=True)}" if text.quoted else text.ours
             for text in sizes(machine)
         )
+        if machine.departed:
+            names = dict.fromkeys(str(each.source.resource) for each in machine.departed)
+            return f"misses {', '.join(code(name, cell=True) for name in names)}"
         place = str(written_at(entry))
         written = code(place, cell=True) if place else ""
         return ", ".join(filter(None, (amounts_ or MEANINGS[worst(machine)], written)))

@@ -85,6 +85,7 @@ HOLDER_OUTCOMES = {
 }  # fmt: skip
 #: What is said of a definition that a VM cannot do without.
 _LACKING = "it asks for what is deleted:"
+_DEPARTED = "no longer in the repository, and missing at its next start where the sync prunes:"
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
@@ -708,6 +709,9 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
         yield ImpactText("its instancetype:", f"{before or 'none'} -> {after or 'none'}")
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
+    for departure in machine.departed:
+        yield ImpactText(_DEPARTED, str(departure.source.resource), part.locate(departure.source))
+        yield ImpactText("it is named by", departure.use.field, part.locate(departure.use))
     for source in machine.redefined:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(_REDEFINED, edited, part.locate(source))
@@ -975,13 +979,14 @@ def causes(
     resources: dict[CauseKey, dict[ResourceRef, bool]] = {}
     for part, machine in machines:
         effects: dict[CauseKey, list[str]] = {}
+        gone = (*machine.lacking, *(departure.source for departure in machine.departed))
         for source, effect, waits in _sources(machine):
             place, resource, field = behind_of(part, source)
             key = cause_key(place, resource, field)
             effects.setdefault(key, []).append(effect)
             rank = RANKED.index(effect), waits
             ranks[key] = min(ranks.get(key, rank), rank)
-            resources.setdefault(key, {})[resource] = source in machine.lacking
+            resources.setdefault(key, {})[resource] = source in gone
         for key, found in effects.items():
             numbers.setdefault(key, Counter())[min(found, key=RANKED.index)] += 1
     listed = [
@@ -1009,6 +1014,8 @@ def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]
             yield change.cause, _effect_on(machine, change), change.waits
     for source in (*machine.lacking, *machine.redefined):
         yield source, worst(machine), False
+    for departure in machine.departed:
+        yield departure.source, "next", False
 
 
 def _effect_on(machine: MachineImpact, change: FieldChange) -> str:

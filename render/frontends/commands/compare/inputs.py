@@ -10,6 +10,7 @@ from render.diff.impact import UNREAD, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.appliers import applied
+from render.frontends.commands.compare.departures import Departures
 from render.frontends.commands.compare.guests import unless_alike
 from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.states import NamedState, Side
@@ -64,7 +65,8 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
         before, after = unless_alike(before, after)
     let_go = _let_go_places(every, after, before)
     folders = {state.folder for state in every.values()}
-    comparison = _InputComparison(before, after, limits, other)
+    departures = Departures(before, after, every, limits)
+    comparison = _InputComparison(before, after, limits, other, departures)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
         is_let_go = name not in after and old.folder in folders
@@ -99,8 +101,11 @@ def _let_go_places(every: Side, kept: Side, before: Side) -> dict[ResourceRef, s
 class _InputComparison:
     """The inputs of both sides that are compared already."""
 
-    def __init__(self, before: Side, after: Side, limits: Limits, other: Emit | None) -> None:
+    def __init__(
+        self, before: Side, after: Side, limits: Limits, other: Emit | None, departures: Departures
+    ) -> None:
         self._sides = before, after
+        self._departures = departures
         self._limits = limits
         self._unread = _unread(before), _unread(after)
         self._other_emit = other
@@ -181,7 +186,8 @@ class _InputComparison:
         return self._part(move.after, impact, old, new)._replace(moved_from=move.before)
 
     def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
-        locate = _locator(old, new, self._limits)
+        locate = self._departures.locating(_locator(old, new, self._limits))
+        impact = self._departures.told(impact, new)
         noted = impact._replace(
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
