@@ -18,7 +18,7 @@ _GROUPS = (
 _SHORT, _ENDING = "kubevirt", ".io"
 #: So many letters are left out, added, replaced, or exchanged with the next.
 _SLIPS = 2
-_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-z0-9.-]{1,40})/"""
+_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-zA-Z0-9.-]{1,40})/"""
 
 
 def may_be_misspelt(text: bytes) -> bool:
@@ -37,6 +37,7 @@ def meant(group: str) -> str:
     """
     if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
         return ""
+    group = group.lower()  # which all groups are written in
     if "." not in group and is_near(group, _SHORT):
         return KUBEVIRT
     return next((own for own in _GROUPS if is_near(group, own) or own == f"{group}{_ENDING}"), "")

@@ -1,10 +1,11 @@
-"""Objects of KubeVirt's kinds without an API version, or in one that has none of them, like ``v1``, ``apps/v1``."""
+"""Objects of KubeVirt's kinds without an API version, or in one that has none of them: ``v1``, ``kubvirt.io/v1``."""
 
 import re
 
 from render.model import misspelt
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.misspelt import KIND
+from render.model.regex import pattern
 from render.model.release import NEWEST, served
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, text_at
 from render.model.tree import Tree
@@ -32,6 +33,7 @@ _BRACED_DOTLESS = rb"""apiVersion["']?\s*:\s*%b\s*[,}]""" % _DOTLESS
 _OWN_FIELDS = frozenset(
     {"dataVolumeTemplates", "instancetype", "runStrategy", "running", "template"}
 )
+_DOTTED = pattern(r"(.+)\.(v[0-9][a-z0-9]*)")
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
 
@@ -60,14 +62,38 @@ def meant(body: Tree) -> str:
     kind, (group, _, version) = text_at(body, "kind"), text_at(body, "apiVersion").rpartition("/")
     if not kind.startswith(KIND) or not version:
         return ""
-    near = misspelt.meant(group)
+    near = misspelt.meant(group) or _near_to_own(kind, group)
     if near:
         return f"{near}/{version}"
-    if "." in group or "." in version:
+    if "." in version and not group:
+        return _without_slash(version)
+    if "." in group or "." in version or not is_own(body):
         return ""
-    spec = body.get("spec")
-    is_own = kind != VM or (isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec))
-    return version_to_write(kind) if is_own else ""
+    return version_to_write(kind)
+
+
+def is_own(body: Tree) -> bool:
+    """Whether the object *body* can be nobody else's, whatever group it has: so says its kind, of a VM its spec."""
+    kind, spec = text_at(body, "kind"), body.get("spec")
+    if kind == VM:
+        return isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec)
+    return kind in _GROUPS
+
+
+def _near_to_own(kind: str, group: str) -> str:
+    """The group of *kind*, below KubeVirt's, if *group* is that but for a slip: ``instancetypes.kubevirt.io``."""
+    first, _, around = group.partition(".")
+    own = _GROUPS.get(kind, "")
+    is_slip = around == KUBEVIRT and own != group and own.endswith(f".{KUBEVIRT}")
+    return own if is_slip and misspelt.is_near(first, own.partition(".")[0]) else ""
+
+
+def _without_slash(text: str) -> str:
+    """The API version that *text* was meant to be: a group alone, or with a dot before the version."""
+    group, version = match.groups() if (match := _DOTTED.fullmatch(text)) else (text, "")
+    if group not in _GROUPS.values():
+        return ""
+    return f"{group}/{version or served(group, NEWEST)[0]}"
 
 
 def version_to_write(kind: str) -> str:

@@ -918,7 +918,7 @@ def test_access_modes_as_kubectl_prints_them_are_known(ask: Ask) -> None:
 
 def test_a_group_without_its_ending_is_kubevirts(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM.replace("kubevirt.io/v1", "kubevirt/v1"))
-    assert "warning VR123 unknown-kind" in answer.out
+    assert "error VR123 unknown-kind" in answer.out
     assert "\n  help: write apiVersion: kubevirt.io/v1" in answer.out
 
 
