@@ -5,7 +5,6 @@ import re
 from render.model import misspelt
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.misspelt import KIND
-from render.model.regex import pattern
 from render.model.release import NEWEST, served
 from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, text_at
 from render.model.tree import Tree
@@ -33,7 +32,7 @@ _BRACED_DOTLESS = rb"""apiVersion["']?\s*:\s*%b\s*[,}]""" % _DOTLESS
 _OWN_FIELDS = frozenset(
     {"dataVolumeTemplates", "instancetype", "runStrategy", "running", "template"}
 )
-_DOTTED = pattern(r"(.+)\.(v[0-9][a-z0-9]*)")
+_DOTTED = r"(.+)\.(v[0-9][a-z0-9]*)"
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
 
@@ -90,7 +89,7 @@ def _near_to_own(kind: str, group: str) -> str:
 
 def _without_slash(text: str) -> str:
     """The API version that *text* was meant to be: a group alone, or with a dot before the version."""
-    group, version = match.groups() if (match := _DOTTED.fullmatch(text)) else (text, "")
+    group, version = match.groups() if (match := re.fullmatch(_DOTTED, text)) else (text, "")
     if group not in _GROUPS.values():
         return ""
     return f"{group}/{version or served(group, NEWEST)[0]}"

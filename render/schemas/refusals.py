@@ -28,7 +28,6 @@ from render.model.cluster import gates
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.release import NEWEST
-from render.schemas import amounts
 
 Link = tuple[()] | tuple["Link", str | int]
 """The way to a value, innermost step last: cheap to extend, written out for findings only."""
@@ -302,6 +301,8 @@ def too_small(value: int, least: int, link: Link) -> Cause:
 
 def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     """What is written where a quantity belongs; *reason* is the parser's."""
+    from render.schemas import amounts
+
     text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
     cure, fixes = amounts.meant(value, path(link))
     return Cause(INVALID_QUANTITY.slug, path(link), text, cure, fixes=fixes)
