@@ -195,13 +195,16 @@ def of_all_inputs(findings: Iterable[Finding]) -> list[Finding]:
     same: dict[object, list[Finding]] = {}
     for finding in findings:
         same.setdefault(keeping(finding) or id(finding), []).append(finding)
-    return [
-        first._replace(diagnostic=first.diagnostic._replace(message=kept_by_all(members)))
-        if len(members) > 1
-        else first
-        for members in same.values()
-        for first in members[:1]
-    ]
+    return [_of_all(members) if len(members) > 1 else members[0] for members in same.values()]
+
+
+def _of_all(same: Sequence[Finding]) -> Finding:
+    """Findings, the *same* by `keeping`, as one about the VMs of all of them."""
+    first = same[0]
+    concerned = tuple(dict.fromkeys(ref for each in same for ref in each.diagnostic.concerned))
+    diagnostic = first.diagnostic._replace(message=kept_by_all(same), concerned=concerned)
+    builds = tuple(dict.fromkeys(build for each in same for build in each.builds))
+    return first._replace(diagnostic=diagnostic, builds=builds)
 
 
 def worst(listed: Sequence[Group], most: int) -> list[Group]:
