@@ -139,6 +139,14 @@ def holds(top: str, path: str) -> bool:
     return b"\t%s/" % os.fsencode(path) in listed
 
 
+def is_whole(top: str) -> bool:
+    """Whether all that the repository *top* has is here: nothing is left out, and no submodule is missing."""
+    try:
+        return is_checkout(top) or not (git.skipped(top) or git.absent_submodules(top))
+    except (OSError, GitError):  # no repository, which has what is there
+        return True
+
+
 def _names(tree: str, listing: str) -> list[str]:
     with open(os.path.join(os.path.dirname(tree), listing), "rb") as names:
         return [os.fsdecode(name) for name in names.read().split(b"\0") if name]

@@ -310,6 +310,16 @@ def _name_absent(sifted: Sifted, _: Unread, into: Documents) -> None:
         into.diagnostics += absent.warnings(intake, unbuilt)
 
 
+def _name_untracked(sifted: Sifted, _: Unread, into: Documents) -> None:
+    """Say in *into* what kustomizations list that is here, and not in git."""
+    intake = sifted.walked.intake
+    if sifted.reached and GIT in intake.reading.programs:
+        from render.manifests.sources import untracked
+
+        reaches = [sifted.reaches[top] for top in sifted.reached]
+        into.diagnostics += untracked.diagnostics(intake, sifted.walked.folder, reaches)
+
+
 def _name_passed(sifted: Sifted, _: Unread, into: Documents) -> None:
     """Say in *into* how many loose files and kustomizations have no word of KubeVirt's."""
     loose, kustomizations = len(into.passed), len(sifted.reaches) - len(sifted.reached)
@@ -508,6 +518,7 @@ def _read_with_charts(sifted: Sifted, unread: Unread) -> Iterator[str]:
 _OF_READING: tuple[Callable[[Sifted, Unread, Documents], None], ...] = (
     _name_patches,
     _name_absent,
+    _name_untracked,
     _name_passed,
     _name_veiled,
     _name_unasked,

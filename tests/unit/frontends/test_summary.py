@@ -558,6 +558,23 @@ def test_a_copy_has_findings_of_its_own(ask: Ask) -> None:
         assert "b/vm.yaml" in answer.out
 
 
+def test_what_pins_of_several_inputs_keep_is_told_once(ask: Ask) -> None:
+    files = {
+        ".virt-render.yaml": f"{CONFIG}spec: {{roots: [a, b], shared: [small.yaml]}}\n",
+        "small.yaml": instancetype("small"),
+        **{f"{n}/vm.yaml": vm(f"vm-{n}", instancetype="small") for n in "ab"},
+    }
+    assert ask("pin", files=files).exit == Exit.OK
+    put("small.yaml", instancetype("small", cpus=4))
+    answer = ask("check", ".")
+    assert answer.out.count("VR608") == 1
+    assert "differs from what vm-a, vm-b are pinned to; they keep the old content" in answer.out
+    ask("check", ".", "--json-file", "known.json")
+    report = json.loads(Path("known.json").read_text())
+    assert [each["code"] for each in report["diagnostics"]] == ["VR608"]
+    assert ask("check", ".", "--baseline", "known.json").out == ""
+
+
 def test_a_wave_makes_nothing_new_of_an_old_content(ask: Ask) -> None:
     """VR608 is about the definition, and names the VMs that are left; a report of before told it by their names."""
     vms = {f"{n}.yaml": vm(f"vm{n}", instancetype="small") for n in range(3)}
