@@ -474,6 +474,28 @@ def components(count: int) -> Mapping[str, str]:
     }
 
 
+def chart(name: str, more: str = "") -> str:
+    """What the chart *name* says of itself."""
+    return f"apiVersion: v2\nname: {name}\nversion: 0.1.0\n{more}"
+
+
+def chart_dependencies(count: int) -> Mapping[str, str]:
+    """Charts that one of them wants and that nobody has, and of which each wants such a one itself."""
+    entry = "- {{name: d{0}, version: 0.1.0, repository: 'https://charts.example.com'}}\n"
+    entries = "".join(entry.format(number) for number in range(count))
+    return {
+        "vm.yaml": vm(memory="1Gi"),
+        "c/Chart.yaml": chart("c", f"dependencies:\n{entries}"),
+        **{f"c{n}/Chart.yaml": chart(f"c{n}", f"dependencies:\n{entry.format(n)}") for n in range(count)},
+    }  # fmt: skip
+
+
+def chart_dependencies_on_itself(count: int) -> Mapping[str, str]:
+    """A chart that wants itself under many names: what it wants wants all of that too."""
+    entries = "".join(f"- {{name: d{n}, repository: 'file://.'}}\n" for n in range(count))
+    return {"vm.yaml": vm(memory="1Gi"), "c/Chart.yaml": chart("c", f"dependencies:\n{entries}")}
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -489,6 +511,7 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
 """Where so much work is done for each item that twice as much for each shows late."""
 
 SHAPES: tuple[Shape, ...] = (
+    chart_dependencies, chart_dependencies_on_itself,
     patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,

@@ -269,10 +269,8 @@ def _name_incomplete(walked: Walked, into: Documents) -> None:
     unread = [chart for chart in charts if not intake.texts.in_chart(chart)]
     if not unread or intake.reading.helm == "never":
         return
-    from render.manifests.charts import layout
-
     for chart in unread:
-        missing = layout.of_elsewhere(chart, intake.limits, charts)
+        missing = intake.known_charts.of_elsewhere(chart)
         if missing:
             into.unseen.add("Helm chart with dependencies of elsewhere", chart)
             into.diagnostics.append(skipped(chart, f"it wants the charts {', '.join(missing)}"))
