@@ -98,6 +98,11 @@ def pytest_collection_finish() -> None:
     memory.collapse()
 
 
+def pytest_sessionfinish() -> None:
+    """A process that ends need not look for cycles: with the recorded answers that took it five seconds."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def kustomize() -> str:
     """The kustomize binary."""
