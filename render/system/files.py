@@ -208,6 +208,14 @@ def inside(real: str, allowed: Iterable[str]) -> bool:
     return any(is_below(real, root) for root in allowed)
 
 
+def is_file_name(text: str) -> bool:
+    """Whether a system can have a file called *text*: not with a NUL, or half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
 def boundary(folder: str) -> str:
     """The folder out of which nothing leads that belongs to the resolved *folder*; ``""`` where none is known.
 

@@ -87,8 +87,8 @@ class KnownCharts:
         vendored = _vendored(folder)
         for entry in listed if isinstance(listed, list) else ():
             name, address = text_at(entry, "name"), text_at(entry, "repository")
-            is_file_name = name not in {"", ".", ".."} and not {"/", "\0"}.intersection(name)
-            if not is_file_name or vendored.has(name):
+            is_name = name not in {"", ".", ".."} and not {"/", "\0"}.intersection(name)
+            if not is_name or vendored.has(name):
                 continue
             version = text_at(entry, "version")
             found = (
