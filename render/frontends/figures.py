@@ -87,6 +87,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
         borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files or unseen else _empty(parts),
         twice=_twice(parts, folders, built) if loose and kustomizations + charts else "",
+        unchecked=_unchecked(parts, folders),
     )  # fmt: skip
 
 
@@ -179,6 +180,18 @@ def _empty(parts: Sequence[FleetPart]) -> str:
     if "-" in paths or any(found.is_error for part in parts for found in part.loaded.diagnostics):
         return ""
     return "the current folder" if paths in ((), (os.curdir,)) else in_words(paths)
+
+
+def _unchecked(parts: Sequence[FleetPart], folders: Sequence[str]) -> int:
+    """How many VMs of *parts* stand in what cannot be read or built, with *folders* (or files) in these."""
+    if not any(found.is_error for part in parts for found in part.loaded.diagnostics):
+        return 0
+    from render.frontends import unchecked
+
+    counts = unchecked.machines_by_file(parts, machines_in)
+    return sum(
+        number for file, number in counts.items() if not folders or discover.inside(file, folders)
+    )
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:
