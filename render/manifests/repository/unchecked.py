@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.frontends.parts import FleetPart
 from render.manifests import kustomization
+from render.manifests.documents import Documents
 from render.model.regex import pattern
 from render.model.resource import MACHINES
 from render.model.tree import Tree
@@ -21,15 +21,14 @@ _MACHINE = pattern(
 
 
 def machines_by_file(
-    parts: Iterable[FleetPart], machines_in: Callable[[Tree], int]
+    inputs: Iterable[tuple[Documents, Limits]], machines_in: Callable[[Tree], int]
 ) -> Mapping[str, int]:
-    """How many VMs stand in each file of *parts*, by its resolved name, that cannot be read or is built to nothing.
+    """How many VMs stand in each file of *inputs*, by its resolved name, that cannot be read or is built to nothing.
 
     *machines_in* says how many an object is.
     """
     counts: dict[str, int] = {}
-    for part in parts:
-        loaded, limits = part.loaded, part.request.reading.limits
+    for loaded, limits in inputs:
         found = [name for name in loaded.unread_files if name not in loaded.unreported]
         if loaded.unbuilt and kustomization.find(loaded.folder) is not None:
             found += kustomization.reach(loaded.folder, limits, allow_remote=True).resources
