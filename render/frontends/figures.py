@@ -188,9 +188,7 @@ def _unchecked(parts: Sequence[FleetPart], folders: Sequence[str]) -> int:
 
     inputs = ((part.loaded, part.request.reading.limits) for part in parts)
     counts = unchecked.machines_by_file(inputs, machines_in)
-    return sum(
-        number for file, number in counts.items() if not folders or discover.inside(file, folders)
-    )
+    return sum(number for file, number in counts.items() if not folders or inside(file, folders))
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:

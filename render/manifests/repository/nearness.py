@@ -9,7 +9,7 @@ from render.model.named_tuple import NamedTuple
 T = TypeVar("T")
 
 
-class _Candidate(NamedTuple):
+class _NearObject(NamedTuple):
     """An *object*, the folder in which it was found, and its number among all."""
 
     folder: str
@@ -22,10 +22,10 @@ class _Deepest(NamedTuple):
     """Below a folder, those that are the fewest *steps* away: the *first* by name, and the first with other content."""
 
     steps: int
-    first: _Candidate
-    other: _Candidate | None = None
+    first: _NearObject
+    other: _NearObject | None = None
 
-    def beside(self, more: Iterable[_Candidate]) -> "_Deepest":
+    def beside(self, more: Iterable[_NearObject]) -> "_Deepest":
         """These and *more*, which are as many steps away."""
         own = [self.first] if self.other is None else [self.first, self.other]
         known = sorted((*own, *more), key=lambda candidate: candidate[:2])
@@ -44,7 +44,7 @@ class Nearness(Generic[T]):
 
     def add(self, candidate: T, folder: str, number: int, content: object) -> None:
         """Take in *candidate*, the object *number*, which stands in *folder*; its *content* is what counts of it."""
-        new = _Candidate(folder, number, content, candidate)
+        new = _NearObject(folder, number, content, candidate)
         for steps, above in enumerate(_upwards(folder)):
             known = self.around.get(above)
             if known is None or steps < known.steps:

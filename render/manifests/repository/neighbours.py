@@ -56,7 +56,7 @@ class Shared(NamedTuple):
     index: int  # type: ignore[assignment] # nobody searches it as a tuple
 
 
-class _Namesakes:
+class _ByIdentity:
     """Objects by identity: which is the nearest of each."""
 
     __slots__ = ("_count", "by_identity")
@@ -75,7 +75,7 @@ class _Namesakes:
 class _Called(NamedTuple):
     """The *objects* of one name, and the *names* in them."""
 
-    objects: _Namesakes
+    objects: _ByIdentity
     names: set[str]
 
 
@@ -106,9 +106,9 @@ class Neighbours:
         self._texts: dict[str, dict[str, bytes]] = {}
         self._left_out = LeftOut()
         self._by_name: dict[str, _Called] = {}
-        self._settings = _Namesakes()
+        self._settings = _ByIdentity()
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
-        self._limiting = _Namesakes()
+        self._limiting = _ByIdentity()
         for loaded in inputs if len(inputs) > 1 else ():
             for index, document in enumerate(loaded.documents):
                 resource = from_body(document.body, 0)
@@ -120,7 +120,7 @@ class Neighbours:
                 elif allowed.patterns and relevance.limits(document.body):
                     self._limiting.add(shared, shared.identity)
                 elif resource.group in _GROUPS or (resource.group, resource.kind) in _CLAIMS:
-                    called = self._by_name.setdefault(resource.name, _Called(_Namesakes(), set()))
+                    called = self._by_name.setdefault(resource.name, _Called(_ByIdentity(), set()))
                     called.objects.add(shared, shared.identity)
                     called.names.update(_named_by(resource))
 
