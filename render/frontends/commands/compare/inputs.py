@@ -6,12 +6,15 @@ from functools import cache
 from types import MappingProxyType
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
-from render.diff.impact import UNREAD, Impact, MachineImpact
+from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
+from render.frontends.commands.compare import renames
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.departures import Departures
+from render.frontends.commands.compare.edits import behind
 from render.frontends.commands.compare.namesakes import noted
+from render.frontends.commands.compare.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
@@ -109,6 +112,7 @@ class _InputComparison:
         self._inputs: list[ComparedInput] = []
         self._states: list[tuple[NamedState, NamedState]] = []
         self._uncompared: list[tuple[UncomparedInput, tuple[NamedState, NamedState]]] = []
+        self._edits: dict[str, dict[ChangeSource, Place]] = {}
         self._is_anything_known = False
         self._other_way = 0
 
@@ -132,7 +136,9 @@ class _InputComparison:
                 impact = _together(impact, Impact((), old.apart, new.apart))
                 self._uncompared.append((_uncompared(title, old, new), states))
         else:
-            impact = _lost(old, new)
+            edits = behind(old, new, self._limits)
+            self._edits[name] = {edit.cause: edit.place for edit in edits}
+            impact = _blaming(_lost(old, new), [edit.change for edit in edits])
             if not impact.machines or new.fault:
                 nothing_known = _uncompared_files(old, new) or (_uncompared(title, old, new),)
                 self._uncompared += ((each, states) for each in nothing_known)
@@ -159,12 +165,14 @@ class _InputComparison:
             return ComparedSides((), uncompared, 0, _faults(after) or _faults(before))
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
-        parts = [
-            self._part(each.name, without(each, moved, entire), *states)
+        reviewed: list[ReviewedPart] = [
+            (self._part(each.name, without(each, moved, entire), *states), *states)
             for each, states in zip(noted(self._inputs, self._states), self._states, strict=True)
         ]
-        parts += [self._moved(move, entire) for move in moved]
-        parts = _without_untouched(parts, self._sides)
+        reviewed += (
+            (self._moved(move, entire), before[move.before], after[move.after]) for move in moved
+        )
+        parts = _without_untouched(renames.told(reviewed), self._sides)
         changed = {each.resource for part in parts for each in part.impact.redefined}
         return ComparedSides(
             parts,
@@ -183,8 +191,9 @@ class _InputComparison:
         return self._part(move.after, impact, old, new)._replace(moved_from=move.before)
 
     def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
-        locate = self._departures.locating(_locator(old, new, self._limits))
         impact = self._departures.told(impact, new)
+        places = {**self._edits.get(name, {}), **self._departures.places(impact)}
+        locate = _placing(places, _locator(old, new, self._limits))
         noted = impact._replace(
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
@@ -668,6 +677,20 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
         if body.get("kind") not in MACHINES or from_body(body, index).ref[1:] in names
     ]
     return state.of(positions)
+
+
+def _blaming(lost: Impact, changes: Sequence[FieldChange]) -> Impact:
+    """The impact *lost* with the *changes* for which its VMs cannot be rendered any more."""
+    if not changes:
+        return lost
+    return lost._replace(
+        machines=tuple(each._replace(changes=tuple(changes)) for each in lost.machines)
+    )
+
+
+def _placing(places: Mapping[ChangeSource, Place], locate: Locate) -> Locate:
+    """What says where a cause stands: as *places* do, else as *locate* does."""
+    return (lambda cause: places.get(cause) or locate(cause)) if places else locate
 
 
 def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:

@@ -141,6 +141,8 @@ class NamedState(NamedTuple):
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
     top: str = ""
+    working_folder: str = ""
+    path: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -1218,6 +1220,8 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         is_one_root=loaded.is_one_root,
         taken=_taken(side, loaded),
         top=side.top,
+        working_folder=side.folder,
+        path=side.path,
     )
 
 

@@ -1,0 +1,180 @@
+"""Which edit of a base keeps a kustomization from being built in whose own patches nobody changed a line.
+
+kustomize names the patch that finds nothing any more; who renamed or took away what it is for edited another file. Said
+are the edits of the objects of which it was built that take away what kustomize names in its words: an object, or what
+stands at a path of one.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from render.diagnostics import codes
+from render.diff.impact import FieldChange, without_secrets
+from render.diff.source import ChangeSource, SideName
+from render.frontends.commands.compare.states import NamedState
+from render.frontends.commands.compare.values import differing
+from render.manifests import kustomization
+from render.model import fieldpath, tree
+from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.named_tuple import NamedTuple
+from render.model.resource import ResourceRef, from_body
+from render.report.places import Place
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import Document, locate, read
+
+#: How kustomize calls an object that a patch is for, and a path of which a patch wants something.
+_OBJECT = r"(?:no matches for Id |strategic merge patch \")([^\s.]+)\.[^\s/]+/([^\s\[]*)\.(?:\[noNs\]|[\w-]+)"
+_POINTER = r"[\s'\"](/[^\s:'\"]+)"
+#: What tells an object from others.
+_IDENTITY: tuple[FieldPath, ...] = (
+    ("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"), ("metadata", "namespace"),
+)  # fmt: skip
+_MOST = 3
+_EFFECT = "unrenderable"
+
+
+class SourceEdit(NamedTuple):
+    """A *change* of a source of a kustomization, its *cause*, and where that was written."""
+
+    change: FieldChange
+    cause: ChangeSource
+    place: Place
+
+
+class _SourceObject(NamedTuple):
+    """An object as a file has it, with the bytes of that, and what it is called."""
+
+    ref: ResourceRef
+    document: Document
+    data: bytes
+
+    @property
+    def file(self) -> str:
+        return self.document.origin.file
+
+    def at(self, path: FieldPath) -> Place:
+        return Place(self.file, *locate(self.data, self.document.origin, path))
+
+
+def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit, ...]:
+    """The edits for which *new* cannot be built, which *old* could: none where an error stands in an edited line."""
+    if (
+        new.fault is None
+        or old.fault is not None
+        or not (old.working_folder and new.working_folder)
+    ):
+        return ()
+    faults = [
+        finding
+        for finding in new.fault.findings
+        if finding.diagnostic.code == codes.KUSTOMIZE_FAILED.number
+    ]
+    if not faults or any(_is_edited(finding.place, old, new, limits) for finding in faults):
+        return ()
+    before, after = _sources(old, limits), _sources(new, limits)
+    pairs = [*_pairs(before, after)]
+    found: dict[ChangeSource, SourceEdit] = {}
+    for finding in faults:
+        for edit in _edits(pairs, finding.diagnostic.message):
+            found.setdefault(edit.cause, edit)
+    return tuple(found.values())[:_MOST]
+
+
+def _is_edited(place: Place, old: NamedState, new: NamedState, limits: Limits) -> bool:
+    """Whether the line at *place* is another one than before."""
+    if not place.line:
+        return False
+    texts = [_lines(state, place.file, limits) for state in (old, new)]
+    line = texts[1][place.line - 1 : place.line]
+    return line != [] and line[0] not in texts[0]
+
+
+def _lines(state: NamedState, file: str, limits: Limits) -> list[bytes]:
+    data = files.read(os.path.join(state.working_folder, file), file, limits.file_bytes)
+    return data.splitlines() if isinstance(data, bytes) else []
+
+
+def _sources(state: NamedState, limits: Limits) -> list[_SourceObject]:
+    """The objects of the files of which the kustomization of *state* is built."""
+    with contextlib.chdir(state.working_folder):
+        folder = os.path.normpath(os.path.join(state.path, state.folder))
+        if kustomization.find(folder) is None:
+            return []
+        reach = kustomization.reach(folder, limits, allow_remote=True)
+        found: list[_SourceObject] = []
+        for file in dict.fromkeys(reach.resources):
+            data = files.read(file, file, limits.file_bytes)
+            if isinstance(data, bytes):
+                documents = read(data, file, limits).documents
+                found += (
+                    _SourceObject(from_body(each.body, 0).ref, each, data) for each in documents
+                )
+        return found
+
+
+def _pairs(
+    before: Sequence[_SourceObject], after: Sequence[_SourceObject]
+) -> Iterator[tuple[_SourceObject, _SourceObject | None]]:
+    """The objects *before*, each with what it is *after*: of its name, else what is left in its file or of its kind."""
+    left = [*after]
+    renamed = []
+    for source in before:
+        same = next((each for each in left if each.ref == source.ref), None)
+        if same is None:
+            renamed.append(source)
+        else:
+            left.remove(same)
+            yield source, same
+    for source in renamed:
+        others = [each for each in left if each.ref.kind == source.ref.kind]
+        here = [each for each in others if each.file == source.file]
+        found = here[0] if here else others[0] if len(others) == 1 else None
+        if found is not None:
+            left.remove(found)
+        yield source, found
+
+
+def _edits(
+    pairs: Iterable[tuple[_SourceObject, _SourceObject | None]], words: str
+) -> Iterator[SourceEdit]:
+    """The edits that take away what kustomize names in its *words*."""
+    named, pointers = {*re.findall(_OBJECT, words)}, {*re.findall(_POINTER, words)}
+    for source, now in pairs:
+        is_named = (source.ref.kind, source.ref.name) in named
+        if now is None:
+            if is_named:
+                yield _edit(source, source, (), "before")
+            continue
+        for path in differing(source.document.body, now.document.body):
+            if (is_named and path in _IDENTITY) or any(_concerns(path, each) for each in pointers):
+                is_gone = tree.get(now.document.body, *path) is None
+                yield _edit(source, now, path, "before" if is_gone else "after")
+
+
+def _concerns(path: FieldPath, pointer: str) -> bool:
+    """Whether the JSON *pointer* leads to *path*, around it or into it."""
+    steps = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    return all(str(step) == other for step, other in zip(path, steps, strict=False))
+
+
+def _edit(source: _SourceObject, now: _SourceObject, path: FieldPath, side: SideName) -> SourceEdit:
+    """That *path* of *source* is what it is *now*; all of it is gone where there is no path."""
+    before: Any = tree.get(source.document.body, *path) if path else str(source.ref)
+    after: Any = tree.get(now.document.body, *path) if path else None
+    cause = ChangeSource(source.ref if side == "before" else now.ref, path, None, side)
+    change = FieldChange(
+        fieldpath.text(path) or "resources",
+        without_secrets(_route(path), before),
+        without_secrets(_route(path), after),
+        _EFFECT,
+        cause,
+    )
+    return SourceEdit(change, cause, (source if side == "before" else now).at(path))
+
+
+def _route(path: FieldPath) -> tuple[str, ...]:
+    return tuple(step for step in path if isinstance(step, str))
