@@ -197,3 +197,20 @@ def test_the_edit_for_which_a_vm_is_refused_comes_before_the_line_that_nobody_to
             f"{place}  spec.template.spec.volumes[{name}]: " in line
             for line in lines[at + 1 : error]
         )
+
+
+def test_an_edited_content_of_a_lock_is_blamed_at_the_line_that_was_edited(
+    repository: RepositoryInProcess,
+) -> None:
+    repository.instancetype("small")
+    repository.vm("web")
+    repository.fine("pin")
+    repository.commit("Pin")
+    text = repository.lock.read_text(encoding="utf-8")
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if row.strip() == "guest: 2")
+    repository.lock.write_text(text.replace("guest: 2\n", "guest: 8\n"), encoding="utf-8")
+    lines = repository.run("diff", "HEAD").stdout.splitlines()
+    at = lines.index("after: 1 error (new), build prints nothing")
+    assert lines[at + 1].startswith(f"  virt-render.lock.yaml:{line}:")
+    assert lines[at + 1].endswith(".instancetype.cpu.guest: 2 -> 8")
+    assert "the content under sha256:" in lines[at + 2]

@@ -264,9 +264,10 @@ def _edits_behind(
 ) -> tuple[BlamedEdit, ...]:
     """The edits for which VMs break as *finding* says, whose own line none of these edits is in; the first few.
 
-    What is wrong with no object in particular is that of all VMs that cannot be rendered any more.
+    What is wrong with no object in particular, or with the lock, is that of all VMs that cannot be rendered any more.
     """
-    edits = edits_of.get(finding.diagnostic.resource, {})
+    of = finding.diagnostic.resource
+    edits = edits_of.get(None if of is None or of.kind == LOCK_KIND else of, {})
     lines = {place[:2] for place in edits}
     return () if finding.place[:2] in lines else tuple(edits.values())[:_EDITS]
 

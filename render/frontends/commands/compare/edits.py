@@ -1,4 +1,4 @@
-"""Which edit of a base keeps a kustomization from being built in whose own patches nobody changed a line.
+"""Which edit is behind an error in a line that nobody changed, for which an input cannot be read any more.
 
 kustomize names the patch that finds nothing any more; who renamed or took away what it is for edited another file. Said
 are the edits of the objects of which it was built that take away what kustomize names in its words: an object, or what
@@ -21,6 +21,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef, from_body
+from render.report.findings import Finding
 from render.report.places import Place
 from render.system import files
 from render.yaml.budget import Limits
@@ -61,27 +62,37 @@ class _SourceObject(NamedTuple):
 
 
 def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit, ...]:
-    """The edits for which *new* cannot be built, which *old* could: none where an error stands in an edited line."""
+    """The edits for which *new* cannot be read, which *old* could, where an error is in a line that nobody edited."""
     if (
         new.fault is None
         or old.fault is not None
         or not (old.working_folder and new.working_folder)
     ):
         return ()
-    faults = [
-        finding
-        for finding in new.fault.findings
-        if finding.diagnostic.code == codes.KUSTOMIZE_FAILED.number
-    ]
-    if not faults or any(_is_edited(finding.place, old, new, limits) for finding in faults):
-        return ()
-    before, after = _sources(old, limits), _sources(new, limits)
-    pairs = [*_pairs(before, after)]
     found: dict[ChangeSource, SourceEdit] = {}
-    for finding in faults:
-        for edit in _edits(pairs, finding.diagnostic.message):
-            found.setdefault(edit.cause, edit)
+    for finding in new.fault.findings:
+        if finding.diagnostic.is_error and not _is_edited(finding.place, old, new, limits):
+            for edit in _behind(finding, old, new, limits):
+                found.setdefault(edit.cause, edit)
     return tuple(found.values())[:_MOST]
+
+
+def _behind(
+    finding: Finding, old: NamedState, new: NamedState, limits: Limits
+) -> Iterator[SourceEdit]:
+    """The edits behind one error: of what is built, or below the field of the file that it is about."""
+    if finding.diagnostic.code == codes.KUSTOMIZE_FAILED.number:
+        pairs = _pairs(_sources(old, limits), _sources(new, limits))
+        yield from _edits(pairs, finding.diagnostic.message)
+        return
+    file, field = finding.place.file, finding.diagnostic.location.path
+    both = [_objects(file, state, limits) for state in (old, new)] if file else [[], []]
+    for source, now in _pairs(both[0], both[1]):
+        if now is None:
+            continue
+        for path in differing(source.document.body, now.document.body):
+            if all(step == other for step, other in zip(path, field, strict=False)):
+                yield _edit_of(source, now, path)
 
 
 def _is_edited(place: Place, old: NamedState, new: NamedState, limits: Limits) -> bool:
@@ -105,15 +116,23 @@ def _sources(state: NamedState, limits: Limits) -> list[_SourceObject]:
         if kustomization.find(folder) is None:
             return []
         reach = kustomization.reach(folder, limits, allow_remote=True)
-        found: list[_SourceObject] = []
-        for file in dict.fromkeys(reach.resources):
-            data = files.read(file, file, limits.file_bytes)
-            if isinstance(data, bytes):
-                documents = read(data, file, limits).documents
-                found += (
-                    _SourceObject(from_body(each.body, 0).ref, each, data) for each in documents
-                )
-        return found
+        return [
+            source
+            for file in dict.fromkeys(reach.resources)
+            for source in _read(file, file, limits)
+        ]
+
+
+def _objects(file: str, state: NamedState, limits: Limits) -> list[_SourceObject]:
+    """The objects that *file* has in *state*."""
+    return [*_read(os.path.join(state.working_folder, file), file, limits)]
+
+
+def _read(path: str, file: str, limits: Limits) -> Iterator[_SourceObject]:
+    data = files.read(path, file, limits.file_bytes)
+    if isinstance(data, bytes):
+        for document in read(data, file, limits).documents:
+            yield _SourceObject(from_body(document.body, 0).ref, document, data)
 
 
 def _pairs(
@@ -151,14 +170,18 @@ def _edits(
             continue
         for path in differing(source.document.body, now.document.body):
             if (is_named and path in _IDENTITY) or any(_concerns(path, each) for each in pointers):
-                is_gone = tree.get(now.document.body, *path) is None
-                yield _edit(source, now, path, "before" if is_gone else "after")
+                yield _edit_of(source, now, path)
 
 
 def _concerns(path: FieldPath, pointer: str) -> bool:
     """Whether the JSON *pointer* leads to *path*, around it or into it."""
     steps = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     return all(str(step) == other for step, other in zip(path, steps, strict=False))
+
+
+def _edit_of(source: _SourceObject, now: _SourceObject, path: FieldPath) -> SourceEdit:
+    is_gone = tree.get(now.document.body, *path) is None
+    return _edit(source, now, path, "before" if is_gone else "after")
 
 
 def _edit(source: _SourceObject, now: _SourceObject, path: FieldPath, side: SideName) -> SourceEdit:
