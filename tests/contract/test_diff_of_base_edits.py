@@ -163,6 +163,27 @@ def test_the_edit_of_the_base_comes_before_the_patch_that_applies_no_longer(  # 
     assert changed.split("  ", maxsplit=1)[0] in repository.run(*words, "--format", "html").stdout
 
 
+def test_the_edited_line_of_a_template_comes_before_the_object_that_fills_the_chart_in(
+    repository: RepositoryInProcess, helm: str
+) -> None:
+    """The value that an Application has for a chart is no longer the one that the chart wants."""
+    given = "    path: chart\n    helm: {valuesObject: {memory: 8Gi}}\n"
+    above, _, below = APPLICATION.partition("    path: base\n")
+    repository.write("apps/shop.yaml", f"{above}{given}{below[below.index('  destination') :]}")
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    template = VM.replace("guest: 2Gi", "guest: {{ .Values.memory }}")
+    repository.write("chart/templates/vm.yaml", template)
+    repository.commit("A chart that is filled in")
+    wanted = template.replace(".Values.memory", '.Values.guestMemory | required "guestMemory"')
+    repository.write("chart/templates/vm.yaml", wanted)
+    lines = repository.run("diff", "--helm", helm, "HEAD").stdout.splitlines()
+    at = lines.index("after: 1 error (new), build prints nothing")
+    assert lines[at + 1].startswith(
+        "  chart/templates/vm.yaml:11:1  templates/vm.yaml: guest: {{ .Values.memory }} -> guest: {{ .Values.gu"
+    )
+    assert lines[at + 2].startswith("    apps/shop.yaml:")
+
+
 def test_a_patch_that_was_edited_itself_is_blamed_alone(
     repository: RepositoryInProcess, kustomize: str
 ) -> None:

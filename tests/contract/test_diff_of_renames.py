@@ -156,6 +156,21 @@ def test_of_a_fleet_one_is_another_only_with_its_disks(
     assert called(machines(repository)["prod/web"]) == ("prod/web-4" if is_one else "")
 
 
+def test_of_two_vms_that_a_kustomization_lists_in_turn_neither_is_the_other(
+    repository: RepositoryInProcess, kustomize: str
+) -> None:
+    for name in ("web-1", "web-2", "web-3"):
+        repository.write(f"vms/{name}.yaml", VM.replace("name: web", f"name: {name}"))
+    listed = "resources:\n  - vms/web-1.yaml\n  - vms/web-{}.yaml\n"
+    repository.write("kustomization.yaml", listed.format(2))
+    repository.commit("Two VMs of three")
+    repository.write("kustomization.yaml", listed.format(3))
+    found = machines(repository, "--kustomize", kustomize)
+    assert not any(map(called, found.values()))
+    source = found["prod/web-3"]["source"]
+    assert (source["file"], source["line"]) == ("kustomization.yaml", 3)
+
+
 @pytest.mark.parametrize("comes", [1, 2])
 def test_vms_that_are_not_alike_or_not_clearly_so_are_none(
     repository: RepositoryInProcess, comes: int

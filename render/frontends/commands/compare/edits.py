@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 
 from render.diagnostics import codes
 from render.diff.impact import FieldChange, without_secrets
@@ -25,10 +26,12 @@ from render.report.findings import Finding
 from render.report.places import Place
 from render.system import files
 from render.yaml.budget import Limits
+from render.yaml.excerpts.lines import Excerpts
 from render.yaml.reader import Document, locate, read
 
-#: How kustomize calls an object that a patch is for, and a path of which a patch wants something.
+#: How kustomize calls an object that a patch is for, and a path of which a patch wants something; helm, a line.
 _OBJECT = r"(?:no matches for Id |strategic merge patch \")([^\s.]+)\.[^\s/]+/([^\s\[]*)\.(?:\[noNs\]|[\w-]+)"
+_TEMPLATE = r"\(([^\s()]+?):(\d+)(?::\d+)?\)"
 _POINTER = r"[\s'\"](/[^\s:'\"]+)"
 #: What tells an object from others.
 _IDENTITY: tuple[FieldPath, ...] = (
@@ -63,11 +66,7 @@ class _SourceObject(NamedTuple):
 
 def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit, ...]:
     """The edits for which *new* cannot be read, which *old* could, where an error is in a line that nobody edited."""
-    if (
-        new.fault is None
-        or old.fault is not None
-        or not (old.working_folder and new.working_folder)
-    ):
+    if new.fault is None or not old.objects or not (old.working_folder and new.working_folder):
         return ()
     found: dict[ChangeSource, SourceEdit] = {}
     for finding in new.fault.findings:
@@ -77,6 +76,42 @@ def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit
     return tuple(found.values())[:_MOST]
 
 
+def entry(file: str, state: NamedState, other: NamedState, limits: Limits) -> Place | None:
+    """Where the kustomization of *state* was edited by which it has a VM of *file* that *other* has not.
+
+    None where the file itself was, or where somebody else fills the folder in.
+    """
+    if state.user or not (state.working_folder and other.working_folder):
+        return None
+    if _bytes(state, file, limits) != _bytes(other, file, limits):
+        return None
+    with contextlib.chdir(state.working_folder):
+        folder = os.path.normpath(os.path.join(state.path, state.folder))
+        reach = kustomization.reach(folder, limits, allow_remote=True)
+    for name in reach.kustomizations:
+        own, others = (_objects(name, each, limits) for each in (state, other))
+        if own and not others:
+            return own[0].at(())
+        for source, now in zip(others, own, strict=False):
+            for path in differing(source.document.body, now.document.body):
+                was, lines = (tree.get(each.document.body, *path) for each in (source, now))
+                added = (
+                    [n for n, each in enumerate(lines) if each not in was]
+                    if _are_lists(was, lines)
+                    else []
+                )
+                return now.at((*path, *added[:1]))
+    return None
+
+
+def _are_lists(*values: Any) -> bool:
+    return all(isinstance(value, list) for value in values)
+
+
+def _bytes(state: NamedState, file: str, limits: Limits) -> object:
+    return files.read(os.path.join(state.working_folder, file), file, limits.file_bytes)
+
+
 def _behind(
     finding: Finding, old: NamedState, new: NamedState, limits: Limits
 ) -> Iterator[SourceEdit]:
@@ -84,6 +119,9 @@ def _behind(
     if finding.diagnostic.code == codes.KUSTOMIZE_FAILED.number:
         pairs = _pairs(_sources(old, limits), _sources(new, limits))
         yield from _edits(pairs, finding.diagnostic.message)
+        return
+    if finding.diagnostic.code == codes.HELM_FAILED.number:
+        yield from _of_templates(finding.diagnostic.message, old, new, limits)
         return
     file, field = finding.place.file, finding.diagnostic.location.path
     both = [_objects(file, state, limits) for state in (old, new)] if file else [[], []]
@@ -105,8 +143,41 @@ def _is_edited(place: Place, old: NamedState, new: NamedState, limits: Limits) -
 
 
 def _lines(state: NamedState, file: str, limits: Limits) -> list[bytes]:
-    data = files.read(os.path.join(state.working_folder, file), file, limits.file_bytes)
+    data = _bytes(state, file, limits)
     return data.splitlines() if isinstance(data, bytes) else []
+
+
+def _of_templates(
+    words: str, old: NamedState, new: NamedState, limits: Limits
+) -> Iterator[SourceEdit]:
+    """The lines of the chart that helm names in its *words*, if somebody edited them."""
+    folder = os.path.normpath(os.path.join(old.path, old.folder))
+    for name, number in re.findall(_TEMPLATE, words):
+        chart, _, inside = name.partition("/")
+        file, line = os.path.join(folder, inside), int(number)
+        before, after = (_bytes(state, file, limits) for state in (old, new))
+        if not (isinstance(before, bytes) and isinstance(after, bytes)):
+            continue
+        if not _is_edited(Place(file, line), old, new, limits):
+            continue
+        cause = ChangeSource(ResourceRef("Chart", "", chart), (), None, "after")
+        was = _formerly(before.splitlines(), after.splitlines(), line)
+        texts = [_excerpt(data, at) for data, at in ((before, was), (after, line))]
+        change = FieldChange(inside, texts[0], texts[1], _EFFECT, cause)
+        yield SourceEdit(change, cause, Place(file, line, 1))
+
+
+def _excerpt(data: bytes, line: int) -> str | None:
+    """What may be shown of *line*, None for that of the number 0."""
+    return Excerpts(data).at(line, 1)[0].strip() if line else None
+
+
+def _formerly(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int:
+    """The number of the line before that is the *line* after, 0 where it is new."""
+    for _, start, end, first, last in SequenceMatcher(None, before, after).get_opcodes():
+        if first < line <= last and end - start == last - first:
+            return start + line - first
+    return 0
 
 
 def _sources(state: NamedState, limits: Limits) -> list[_SourceObject]:

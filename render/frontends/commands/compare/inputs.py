@@ -12,7 +12,7 @@ from render.frontends.answer import RefusedError
 from render.frontends.commands.compare import renames
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.departures import Departures
-from render.frontends.commands.compare.edits import behind
+from render.frontends.commands.compare.edits import behind, entry
 from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
@@ -194,10 +194,26 @@ class _InputComparison:
         impact = self._departures.told(impact, new)
         places = {**self._edits.get(name, {}), **self._departures.places(impact)}
         locate = _placing(places, _locator(old, new, self._limits))
+        places |= self._entries(impact, locate, old, new)
         noted = impact._replace(
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
         return ReviewPart(name, noted, locate, (old.places, new.places))
+
+    def _entries(
+        self, impact: Impact, locate: Locate, old: NamedState, new: NamedState
+    ) -> dict[ChangeSource, Place]:
+        """Where kustomizations were edited by which VMs of *impact* come or go that stand in files as they were."""
+        states = {"before": (old, new), "after": (new, old)}
+        find = cache(lambda file, side: entry(file, *states[side], self._limits))
+        found = {}
+        for machine in impact.machines:
+            source = machine.source
+            if source is not None and not {"new", "gone"}.isdisjoint(machine.effects):
+                place = find(locate(source).file, source.side)
+                if place is not None:
+                    found[source] = place
+        return found
 
 
 def _without_untouched(parts: Sequence[ReviewPart], sides: tuple[Side, Side]) -> list[ReviewPart]:
@@ -690,7 +706,7 @@ def _blaming(lost: Impact, changes: Sequence[FieldChange]) -> Impact:
 
 def _placing(places: Mapping[ChangeSource, Place], locate: Locate) -> Locate:
     """What says where a cause stands: as *places* do, else as *locate* does."""
-    return (lambda cause: places.get(cause) or locate(cause)) if places else locate
+    return lambda cause: places.get(cause) or locate(cause)
 
 
 def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
@@ -737,7 +753,14 @@ def _nothing(side: Side, request: Request) -> NamedState:
     other = next(iter(side.values()), None)
     if other is None:
         return NamedState("nothing", [], request.settings, Sources())
-    return NamedState(other.name, [], other.settings, other.places)
+    return NamedState(
+        other.name,
+        [],
+        other.settings,
+        other.places,
+        working_folder=other.working_folder,
+        path=other.path,
+    )
 
 
 def other_emit(sides: Iterable[Side]) -> Emit:

@@ -15,7 +15,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import TEMPLATE, VM, ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
-from render.report.impact.review import MachineEntry, ReviewPart, written_at
+from render.report.impact.review import ReviewPart
 from render.resolve.references import claims_of, names_in
 
 _ALIKE, _ALIKE_IN_ONE_PLACE = 0.8, 0.5
@@ -67,14 +67,14 @@ def _candidates(parts: Iterable[ReviewedPart], effect: str) -> Iterator[_Renamed
     """The VMs that go, or come, and of which nothing else is said."""
     for number, (part, old, new) in enumerate(parts):
         state = old if effect == "gone" else new
-        bodies: dict[ResourceRef, Tree] = {}
+        places: dict[ResourceRef, int] = {}
         for machine in part.impact.machines:
             if machine.effects != (effect,) or machine.messages or machine.resource.kind != VM:
                 continue
-            bodies = bodies or {from_body(body, 0).ref: body for body in state.objects}
-            body = bodies.get(machine.resource)
-            if body is not None:
-                file = written_at(MachineEntry(part, machine)).file
+            places = places or {from_body(body, 0).ref: n for n, body in enumerate(state.objects)}
+            index = places.get(machine.resource)
+            if index is not None:
+                body, file = state.objects[index], state.files[index]
                 yield _RenamedMachine(number, machine, body, file, state)
 
 

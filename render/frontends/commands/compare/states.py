@@ -201,6 +201,11 @@ class _LoadedSide(NamedTuple):
     around: Sequence[Documents] = ()
     top: str = ""
 
+    def nothing(self, settings: Settings) -> NamedState:
+        """A state of this side without any object, rendered as *settings* say."""
+        state = NamedState(self.name, [], settings, Sources())
+        return state._replace(top=self.top, working_folder=self.folder, path=self.path)
+
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
         layout, namespace = self.request.reading.layout, self.request.settings.namespace
@@ -653,7 +658,7 @@ def _name_unfilled(
         users = state.appliers | {state.user} - {""}
         absent = None if known and (known.is_applied or known.fault) else loaded_side.absent(users)
         if absent is not None:  # what they applied is still there, and nobody deletes that
-            empty = NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=absent, appliers=users)
             continue
         if known is not None and not known.fault:
@@ -664,7 +669,7 @@ def _name_unfilled(
                 continue
         fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
