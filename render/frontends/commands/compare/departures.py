@@ -20,7 +20,7 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.resource import TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
+from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.report.places import Place
 from render.resolve.references import claims_of, named_in
@@ -150,6 +150,8 @@ class Departures:
         found: dict[_Name, set[str]] = {}
         for state in self._every.values():
             for body in state.objects:
+                if body.get("kind") not in _KINDS and body.get("kind") not in MACHINES:
+                    continue
                 resource = from_body(body, 0)
                 for name in _provided(resource):
                     found.setdefault(name, set()).add(resource.namespace)

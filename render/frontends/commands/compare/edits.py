@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
 from render.diagnostics import codes
 from render.diff.impact import FieldChange, without_secrets
@@ -26,7 +25,6 @@ from render.report.findings import Finding
 from render.report.places import Place
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.excerpts.lines import Excerpts
 from render.yaml.reader import Document, locate, read
 
 #: How kustomize calls an object that a patch is for, and a path of which a patch wants something; helm, a line.
@@ -169,11 +167,15 @@ def _of_templates(
 
 def _excerpt(data: bytes, line: int) -> str | None:
     """What may be shown of *line*, None for that of the number 0."""
+    from render.yaml.excerpts.lines import Excerpts
+
     return Excerpts(data).at(line, 1)[0].strip() if line else None
 
 
 def _formerly(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int:
     """The number of the line before that is the *line* after, 0 where it is new."""
+    from difflib import SequenceMatcher
+
     for _, start, end, first, last in SequenceMatcher(None, before, after).get_opcodes():
         if first < line <= last and end - start == last - first:
             return start + line - first

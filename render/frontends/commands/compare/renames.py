@@ -5,7 +5,6 @@ To the cluster they are two: it deletes the one and makes the other. That is sai
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.frontends.commands.compare.states import NamedState
@@ -113,6 +112,8 @@ def _best(candidate: _RenamedMachine, others: Iterable[_RenamedMachine]) -> _Ren
 
 
 def _rank(left: _RenamedMachine, right: _RenamedMachine) -> tuple[bool, float, float]:
+    from difflib import SequenceMatcher
+
     first, second = sorted((left.ref.name, right.ref.name))  # the measure minds the order
     names = SequenceMatcher(None, first, second).ratio()
     return left.file == right.file, round(_likeness(left.body, right.body), 2), names
