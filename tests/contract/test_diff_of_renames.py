@@ -156,6 +156,22 @@ def test_of_a_fleet_one_is_another_only_with_its_disks(
     assert called(machines(repository)["prod/web"]) == ("prod/web-4" if is_one else "")
 
 
+def test_a_vm_that_a_base_renames_is_told_in_each_overlay(
+    repository: RepositoryInProcess, kustomize: str
+) -> None:
+    repository.write("base/vm.yaml", VM.replace(", namespace: prod", ""))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in ("prod", "stage"):
+        repository.write(f"{name}/kustomization.yaml", f"namespace: {name}\nresources: [../base]\n")
+    repository.commit("Two overlays")
+    repository.write("base/vm.yaml", VM.replace("web, namespace: prod", "shop"))
+    found = machines(repository, "--kustomize", kustomize)
+    assert [called(found[f"{name}/web"]) for name in ("prod", "stage")] == [
+        "prod/shop",
+        "stage/shop",
+    ]
+
+
 def test_of_two_vms_that_a_kustomization_lists_in_turn_neither_is_the_other(
     repository: RepositoryInProcess, kustomize: str
 ) -> None:

@@ -111,12 +111,18 @@ def _best(candidate: _RenamedMachine, others: Iterable[_RenamedMachine]) -> _Ren
     return ranked[0][1] if is_clear else None
 
 
-def _rank(left: _RenamedMachine, right: _RenamedMachine) -> tuple[bool, float, float]:
+def _rank(left: _RenamedMachine, right: _RenamedMachine) -> tuple[bool, bool, bool, float, float]:
     from difflib import SequenceMatcher
 
     first, second = sorted((left.ref.name, right.ref.name))  # the measure minds the order
     names = SequenceMatcher(None, first, second).ratio()
-    return left.file == right.file, round(_likeness(left.body, right.body), 2), names
+    return (
+        left.ref.namespace == right.ref.namespace,
+        left.number == right.number,
+        left.file == right.file,
+        round(_likeness(left.body, right.body), 2),
+        names,
+    )
 
 
 def _may_be_one(left: _RenamedMachine, right: _RenamedMachine) -> bool:
