@@ -141,6 +141,8 @@ class NamedState(NamedTuple):
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
     top: str = ""
+    working_folder: str = ""
+    path: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -198,6 +200,11 @@ class _LoadedSide(NamedTuple):
     inputs: list[Documents]
     around: Sequence[Documents] = ()
     top: str = ""
+
+    def nothing(self, settings: Settings) -> NamedState:
+        """A state of this side without any object, rendered as *settings* say."""
+        state = NamedState(self.name, [], settings, Sources())
+        return state._replace(top=self.top, working_folder=self.folder, path=self.path)
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -660,7 +667,7 @@ def _name_unfilled(
         users = state.appliers | {state.user} - {""}
         absent = None if known and (known.is_applied or known.fault) else loaded_side.absent(users)
         if absent is not None:  # what they applied is still there, and nobody deletes that
-            empty = NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=absent, appliers=users)
             continue
         if known is not None and not known.fault:
@@ -671,7 +678,7 @@ def _name_unfilled(
                 continue
         fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
@@ -1227,6 +1234,8 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         is_one_root=loaded.is_one_root,
         taken=_taken(side, loaded),
         top=side.top,
+        working_folder=side.folder,
+        path=side.path,
     )
 
 
