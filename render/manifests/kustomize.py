@@ -35,13 +35,10 @@ _KEPT_FOR_NETWORK = frozenset(
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _MISSING = ("operation does not apply: doc is missing", "nonexistent key", "missing value")
 """What is said of an operation of a JSON patch that finds nothing at its path."""
-<<<<<<< HEAD
 _UNDECODED = "operation failed to decode"
 """What is said of one that has no path."""
-=======
 _FAILED_TEST = "test failed"
 """What is said of one that tests another value than there is."""
->>>>>>> h-m1
 _OF_BASE = r"(?:recursed accumulation of|couldn't make target for) path '([^']+)': "
 """Before what is said of a base."""
 _STOPPED = "stopped, out"
