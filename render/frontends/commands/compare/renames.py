@@ -3,8 +3,7 @@
 To the cluster they are two: it deletes the one and makes the other. That is said of both, with what else differs.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.frontends.commands.compare.states import NamedState
@@ -82,26 +81,41 @@ def _candidates(parts: Iterable[ReviewedPart], effect: str) -> Iterator[_Renamed
 def _pairs(
     gone: Sequence[_RenamedMachine], new: Sequence[_RenamedMachine]
 ) -> Iterator[tuple[_RenamedMachine, _RenamedMachine]]:
-    """Who is whom: first those of one name, then the most alike, where each is that of the other alone."""
-    left, arrived = [], [*new]
-    names = Counter(each.ref.name for each in gone)
-    by_name: dict[str, list[_RenamedMachine]] = {}
-    for each in new:
-        by_name.setdefault(each.ref.name, []).append(each)
-    for old in gone:
-        same = by_name.get(old.ref.name, [])
-        is_only = names[old.ref.name] == len(same) == 1
-        if is_only and _may_be_one(old, same[0]):
-            arrived = [each for each in arrived if each is not same[0]]
-            yield old, same[0]
-        else:
-            left.append(old)
-    if len(left) * len(arrived) > _MOST_PAIRS:
+    """Who is whom: those alone of one name, or in one file, then the most alike, where each is that of the other."""
+    for key in (_by_name, _by_file):
+        known, others = _grouped(gone, key), _grouped(new, key)
+        found = [
+            (known[each][0], others[each][0])
+            for each in known.keys() & others.keys()
+            if len(known[each]) == len(others[each]) == 1
+            and _may_be_one(known[each][0], others[each][0])
+        ]
+        yield from found
+        taken = {id(each) for pair in found for each in pair}
+        gone, new = ([each for each in side if id(each) not in taken] for side in (gone, new))
+    if len(gone) * len(new) > _MOST_PAIRS:
         return
-    for old in left:
-        now = _best(old, arrived)
-        if now is not None and _best(now, left) is old:
+    for old in gone:
+        now = _best(old, new)
+        if now is not None and _best(now, gone) is old:
             yield old, now
+
+
+def _by_name(machine: _RenamedMachine) -> Hashable:
+    return machine.ref.name
+
+
+def _by_file(machine: _RenamedMachine) -> Hashable:
+    return machine.number, machine.ref.namespace, machine.file
+
+
+def _grouped(
+    machines: Iterable[_RenamedMachine], key: Callable[[_RenamedMachine], Hashable]
+) -> dict[Hashable, list[_RenamedMachine]]:
+    groups: dict[Hashable, list[_RenamedMachine]] = {}
+    for machine in machines:
+        groups.setdefault(key(machine), []).append(machine)
+    return groups
 
 
 def _best(candidate: _RenamedMachine, others: Iterable[_RenamedMachine]) -> _RenamedMachine | None:
