@@ -697,6 +697,13 @@ def removed(top: str, names: Collection[str]) -> list[str]:
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
+def untracked(top: str, names: Collection[str]) -> list[str]:
+    """Those files *names* of the repository *top* that are here, and that git does not have. Raises GitError."""
+    words = (f":(literal){name}" for name in names)
+    listed = run(top, "ls-files", "--others", "-z", "--", *words, without=_OF_A_HOOK)
+    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+
+
 def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:
     """How many bytes each of the objects has, ``-`` of one that the repository lacks. Raises GitError."""
     query = b"".join(id_ + b"\n" for id_ in ids)

@@ -1106,6 +1106,33 @@ def test_a_new_warning_is_told(repository: Repository) -> None:
     assert "new warning" not in repository.fine("diff", "HEAD")
 
 
+def test_what_guests_boot_with_is_news_where_it_changes(repository: Repository) -> None:
+    """Where nothing but a definition does, no text shows what was there before; JSON lists both states."""
+    guest = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: guest}
+spec:
+  runStrategy: Always
+  instancetype: {name: types}
+  template:
+    spec:
+      domain: {devices: {disks: [{name: init, disk: {bus: virtio}}]}}
+      volumes: [{name: init, cloudInitNoCloud: {userData: "#cloud-config\\nruncmd: COMMANDS"}}]
+"""
+    repository.write("vms/guest.yaml", guest.replace("COMMANDS", "[ls]"))
+    repository.write("vms/types.yaml", manifests.instancetype("types"))
+    repository.commit("A guest")
+    repository.write("vms/guest.yaml", guest.replace("COMMANDS", "7"))
+    assert "1 new warning" in repository.fine("diff", "HEAD")
+    repository.commit("What it runs")
+    repository.write("vms/types.yaml", manifests.instancetype("types", memory="3Gi"))
+    assert "new warning" not in repository.fine("diff", "HEAD")
+    found = json.loads(repository.fine("diff", "HEAD", "--format", "json"))["diagnostics"]
+    for side in ("before", "after"):
+        assert "VR450" in {each["code"] for each in found[side]}, found
+
+
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [

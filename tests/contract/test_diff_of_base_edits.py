@@ -167,9 +167,9 @@ def test_the_edited_line_of_a_template_comes_before_the_object_that_fills_the_ch
     repository: RepositoryInProcess, helm: str
 ) -> None:
     """The value that an Application has for a chart is no longer the one that the chart wants."""
-    given = "    path: chart\n    helm: {valuesObject: {memory: 8Gi}}\n"
+    source = "    path: chart\n    helm: {valuesObject: {memory: 8Gi}}\n"
     above, _, below = APPLICATION.partition("    path: base\n")
-    repository.write("apps/shop.yaml", f"{above}{given}{below[below.index('  destination') :]}")
+    repository.write("apps/shop.yaml", f"{above}{source}{below[below.index('  destination') :]}")
     repository.write("chart/Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
     template = VM.replace("guest: 2Gi", "guest: {{ .Values.memory }}")
     repository.write("chart/templates/vm.yaml", template)

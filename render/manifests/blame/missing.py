@@ -4,9 +4,8 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 
-from render.manifests.discover import boundary, inside
 from render.model.nearest import nearest
-from render.system.files import real_path
+from render.system.files import bounds_of, inside, real_path
 
 _MOST = 1_000
 """Names of a folder that are looked at."""
@@ -19,16 +18,14 @@ def near(
 ) -> str:
     """How *entry* of the kustomization in *folder* was probably meant to read; ``""`` where nothing is near.
 
-    What is *listed* already is not meant, nor what stands outside of the repository. A folder is meant where *find*
-    has a kustomization in it; none is without.
+    What is *listed* already, by its resolved name, is not meant, nor what stands outside of the repository. A folder is
+    meant where *find* has a kustomization in it; none is without.
     """
-    real = real_path(folder)
-    bounds = (boundary(real) or real,)
-    known = {real_path(os.path.join(folder, other)) for other in listed}
+    real, bounds = real_path(folder), (bounds_of(folder),)
 
     def is_meant(path: str) -> bool:
         target = real_path(os.path.join(folder, path))
-        if target in known or not inside(target, bounds):
+        if target in listed or not inside(target, bounds):
             return False
         if os.path.isdir(target):
             is_around = inside(real, (target,))

@@ -13,6 +13,7 @@ from render.frontends.commands.compare import renames
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.departures import Departures
 from render.frontends.commands.compare.edits import behind, entry
+from render.frontends.commands.compare.guests import unless_alike
 from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
@@ -63,6 +64,8 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
     limits = request.reading.limits
     every = after
     before, after = applied(before, after)
+    if request.own["format"] != "json":  # which lists what is no news too
+        before, after = unless_alike(before, after)
     let_go = _let_go_places(every, after, before)
     folders = {state.folder for state in every.values()}
     departures = Departures(before, after, every, limits)

@@ -57,7 +57,7 @@ from render.report.waivers import Waiver
 from render.settings import OPTIONS, Emit, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -231,7 +231,7 @@ class _LoadedSide(NamedTuple):
         """The objects of all inputs, each with its file, seen from the path."""
         for loaded in self.inputs:
             for document in loaded.documents:
-                yield os.path.relpath(document.origin.file, self.path), document.body
+                yield _file_called(document.origin.file, self.path), document.body
 
     def side(
         self, known: Collection[str], cluster: "ClusterOption", copies: Collection[RenderedCopy]
@@ -276,7 +276,7 @@ class _LoadedSide(NamedTuple):
     def files(self) -> set[str]:
         """The files of all objects, seen from the path."""
         return {
-            os.path.relpath(document.origin.file, self.path)
+            _file_called(document.origin.file, self.path)
             for loaded in self.inputs
             for document in loaded.documents
         }
@@ -385,6 +385,15 @@ def _seen_from(path: str, folder: str, user: str) -> str:
 def _called(folder: str, path: str) -> str:
     """*folder* as it is seen from *path*; ``""`` for that itself."""
     return os.path.relpath(folder, path).removeprefix(".")
+
+
+def _file_called(file: str, path: str) -> str:
+    """*file* as it is seen from *path*."""
+    # As most are called: a repository has thousands, and each is asked for several times.
+    is_seen_so = path == os.curdir and not (
+        file.startswith((".", "/")) or "/." in file or "//" in file
+    )
+    return file if is_seen_so else os.path.relpath(file, path)
 
 
 class _Revisions(NamedTuple):
@@ -1085,7 +1094,7 @@ def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> lis
     return [
         file
         for file, real in reals.items()
-        if discover.inside(real, [top]) and not (exclude and exclude.match(real))
+        if inside(real, [top]) and not (exclude and exclude.match(real))
     ]
 
 
@@ -1142,7 +1151,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         waivers=request.beside.waivers,
         unseen=loaded.unseen.counts(),
-        files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
+        files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
