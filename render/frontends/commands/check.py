@@ -336,24 +336,33 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
     *paths* are what was *named*, and what the settings name. What is found in a kustomization or chart is about its
-    folder and its own file, wherever the objects stand. Why a kustomization was not built is about every file that it
-    reads: none of them was checked.
+    folder and its own file, wherever the objects stand, and in a chart about the files of values that fill it in. Why a
+    kustomization was not built is about every file that it reads: none of them was checked. And what a file is a cause
+    of, or where another makes something else of it, is about that too.
     """
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
-    read = {real_path(file) for file in loaded.files} if loaded.unbuilt else set()
+    read = (
+        {real_path(file) for file in loaded.files} if loaded.is_built or loaded.unbuilt else set()
+    )
+    is_read = not read.isdisjoint(files)
     folders = [real_path(path) for path in paths if path not in files.values()]
     own = kustomization.find(loaded.folder) if loaded.is_built else None
-    is_named = bool(own) and real_path(own or "") in files
+    deciding = [own or "", *(file for filled in loaded.filled for file in filled.files)]
+    is_named = any(real_path(file) in files for file in filter(None, deciding))
     is_named |= loaded.is_one_root and inside(real_path(loaded.folder), folders)
-    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
+    unchecked = set(loaded.unbuilt) if is_read else set()
     for finding in findings:
         real = real_path(finding.place.file)
         is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
+        is_of_cause = any(real_path(place.file) in files for place in finding.related if place.file)
+        is_of_generated = is_read and not os.path.lexists(
+            real
+        )  # what kustomize makes of files stands in none
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
-        elif is_about_all or inside(real, folders):
+        elif is_about_all or is_of_cause or is_of_generated or inside(real, folders):
             yield finding
 
 
