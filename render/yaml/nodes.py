@@ -23,17 +23,8 @@ class Node:
     """
 
     __slots__ = (
-        "_at",
-        "_fields",
-        "_merged",
-        "_merges",
-        "children",
-        "index",
-        "kind",
-        "plain",
-        "tag",
-        "text",
-    )
+        "_at", "_fields", "_merged", "_merges", "children", "index", "kind", "plain", "tag", "text",
+    )  # fmt: skip
 
     def __init__(
         self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0

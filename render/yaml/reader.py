@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.model import lists
 from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree
-from render.yaml import lists, plain, stream
+from render.yaml import plain, stream
 from render.yaml.budget import MISTAKES, TOO_MANY, Aliases, Limits
 from render.yaml.stream import Chunk
 
