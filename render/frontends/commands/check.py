@@ -156,9 +156,10 @@ def _mended(request: Request, work: Work, known: "_Known") -> Answer:
 def _found(request: Request, work: Work) -> _Found:
     places = DefinitionPlaces()
     named = request.own["root"]
-    checks: list[_RootCheck] = []
-    for root, paths in _by_root(request.paths or (".",), named).items():
-        checks.append(_check_root(request, root, paths, work, places))
+    checks = [
+        _check_root(request, root, paths, work, places)
+        for root, paths in _by_root(request.paths or (".",), named).items()
+    ]
     looked_at = [part for checked in checks for part in checked.looked_at]
     tally = tally_of(looked_at, request.paths if any(checked.root for checked in checks) else ())
     findings = merge([finding for checked in checks for finding in checked.findings])
@@ -318,7 +319,10 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
     if "-" in paths:
         return {"": list(paths)}
     files = [path for path in paths if not os.path.isdir(path)]
-    root_of = {path: real_path(named) if named else _root(path) for path in files}
+    root_of = {
+        path: real_path(named) if named else repository(os.path.dirname(real_path(path)))
+        for path in files
+    }
     known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
     grouped: dict[str, list[str]] = {}
     for path in paths:
@@ -326,10 +330,6 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
         root = root_of.get(path, next((root for root in known if inside(real, [root])), ""))
         grouped.setdefault(root, []).append(path)
     return grouped
-
-
-def _root(file: str) -> str:
-    return repository(os.path.dirname(real_path(file)))
 
 
 def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:

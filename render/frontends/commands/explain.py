@@ -221,9 +221,8 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     findings = incomplete.faults(parts_)
     resources = (resource for part in parts_ for resource in part.resources)
     names = {name_of(resource) for resource in resources if definitions.is_machine(resource)}
-    if findings and fitting(
-        name, names
-    ):  # it is there, and these say why nothing more can be told of it
+    # It is there, and these say why nothing more can be told of it.
+    if findings and fitting(name, names):
         return RefusedError(merge(findings))
     otherwise = _some(sorted(names))
     if _KIND.fullmatch(f"{name}/"):

@@ -66,9 +66,8 @@ def report(request: Request, work: Work) -> Answer:
         cure = "virt-render report -o fleet.html, or --format csv; virt-render check says what is wrong"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     of_table = row.name == "csv"
-    origin = (
-        PageOrigin() if of_table else origin_of(request)
-    )  # a table does not say whence it comes
+    # A table does not say whence it comes.
+    origin = PageOrigin() if of_table else origin_of(request)
     fleet_ = _fleet(request, work)
     work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
     every = _findings(fleet_)
