@@ -23,10 +23,11 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import (
+    around,
     copies,
     fleet,
     is_missed,
-    look_around,
+    lend,
     read_roots,
     render_part,
 )
@@ -178,6 +179,7 @@ def _check_root(
     releases = _for_releases(request)
     several = len(releases) > 1
     inputs: list[Documents] = []
+    beside: list[Documents] = []
     for number, release_request in enumerate(releases):
         inputs = _load_for(release_request, inputs, root, paths, work)
         parts = [*fleet(release_request, work, inputs)]
@@ -185,15 +187,15 @@ def _check_root(
             part.loaded.unreported = _unreported(part, paths) if root else frozenset()
         checked = [_checked(part, work, places, several=several) for part in parts]
         missed = (finding.diagnostic for found in checked for finding in found)
-        around: list[Documents] = []
-        if not root and any(map(is_missed, missed)):
-            around = look_around(parts, release_request, work, paths, request.own["root"])
-        if around:
+        misses = not root and any(map(is_missed, missed))
+        if misses and (not beside or any(loaded.filled for loaded in beside)):
+            beside = around(release_request, work, paths, request.own["root"])
+        if misses and lend(beside, parts, release_request):
             checked = [_checked(part, work, places, several=several) for part in parts]
         for part, found in zip(parts, checked, strict=True):
             findings += _about(found, paths, part) if root else found
         (others if number else looked_at).extend(parts)
-        for part in copies(release_request, inputs, around):
+        for part in copies(release_request, inputs, beside if misses else ()):
             errors = [
                 finding._replace(fixes=())
                 for finding in _checked(part, work, places, several=several)

@@ -20,8 +20,9 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     is_missed,
-    look_around,
+    lend,
     parts,
     rendering,
     unless_unread,
@@ -130,7 +131,7 @@ def _answer_at(path: str, field: str, request: Request, work: Work) -> _Explaine
     at_path, pods = request_at(request, path), _is_of_pod(field)
     parts_ = parts(at_path, work)
     part, machine = _found(request.own["vm"], parts_, work, pods=pods)
-    if any(map(is_missed, machine.diagnostics)) and look_around(parts_, at_path, work):
+    if any(map(is_missed, machine.diagnostics)) and lend(around(at_path, work), parts_, at_path):
         part, machine = _found(request.own["vm"], parts_, work, pods=pods)
     _demand_decisions(machine, part, pods=pods)
     return _ExplainedPart(part, machine, _about(machine, field), incomplete.names(parts_))

@@ -18,10 +18,11 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     demand,
     fleet,
     is_missed,
-    look_around,
+    lend,
     render_part,
     unread_status,
 )
@@ -235,7 +236,7 @@ def _fleet(request: Request, work: Work) -> Fleet:
     explaining = request._replace(settings=deciders.explaining(request.settings))
     found = _fleet_of(fleet(explaining, work), request, work)
     missed = (finding.diagnostic for finding in _findings(found))
-    if any(map(is_missed, missed)) and look_around(work.parts, explaining, work):
+    if any(map(is_missed, missed)) and lend(around(explaining, work), work.parts, explaining):
         return _fleet_of(work.parts, request, work)
     return found
 
