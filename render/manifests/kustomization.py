@@ -60,7 +60,7 @@ _FIELDS = frozenset(
         "generatoroptions", "configurations", "generators", "transformers", "validators", "buildmetadata",
     }
 )  # fmt: skip
-_KINDS = frozenset({None, "", "Kustomization", "Component"})
+_KINDS = frozenset({"", "Kustomization", "Component"})
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
 GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 """What a kustomization says that changes nothing of its resources, which are what their files say."""
@@ -189,7 +189,8 @@ def is_refused(loaded: "LoadedKustomization") -> bool:
     if loaded.diagnostics or not bodies:
         return True
     keys = {_folded(str(key)) for body in bodies for key in body}
-    return not (keys <= _FIELDS and all(body.get("kind") in _KINDS for body in bodies))
+    kinds = [body.get("kind") or "" for body in bodies]
+    return not (keys <= _FIELDS and all(isinstance(kind, str) and kind in _KINDS for kind in kinds))
 
 
 def is_remote(entry: str) -> bool:

@@ -29,7 +29,7 @@ _EVERY_GROUP = (
     *(f"{name}.{KUBEVIRT}" for name in ("pool", "clone", "snapshot")),
 )
 _SHORT, _ENDING = "kubevirt", ".io"
-_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-z0-9.-]{1,40})/"""
+_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-zA-Z0-9.-]{1,40})/"""
 _SEPARATOR = rb"(?m)^---"
 _TEMPLATED = b"{{"
 #: In blocks the keys of the object stand at the margin; in braces before what is nested, as everyone prints them.
@@ -43,6 +43,7 @@ _BRACED_DOTLESS = rb"""apiVersion["']?\s*:\s*%b\s*[,}]""" % _DOTLESS
 _OWN_FIELDS = frozenset(
     {"dataVolumeTemplates", "instancetype", "runStrategy", "running", "template"}
 )
+_DOTTED = r"(.+)\.(v[0-9][a-z0-9]*)"
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
 
@@ -73,14 +74,38 @@ def version_meant(body: Tree) -> str:
     kind, (group, _, version) = text_at(body, "kind"), text_at(body, "apiVersion").rpartition("/")
     if not kind.startswith(VM) or not version:
         return ""
-    near = group_meant(group)
+    near = group_meant(group) or _near_to_own(kind, group)
     if near:
         return f"{near}/{version}"
-    if "." in group or "." in version:
+    if "." in version and not group:
+        return _without_slash(version)
+    if "." in group or "." in version or not is_own(body):
         return ""
-    spec = body.get("spec")
-    is_own = kind != VM or (isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec))
-    return version_to_write(kind) if is_own else ""
+    return version_to_write(kind)
+
+
+def is_own(body: Tree) -> bool:
+    """Whether the object *body* can be nobody else's, whatever group it has: so says its kind, of a VM its spec."""
+    kind, spec = text_at(body, "kind"), body.get("spec")
+    if kind == VM:
+        return isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec)
+    return kind in _GROUPS
+
+
+def _near_to_own(kind: str, group: str) -> str:
+    """The group of *kind*, below KubeVirt's, if *group* is that but for a slip: ``instancetypes.kubevirt.io``."""
+    first, _, around = group.partition(".")
+    own = _GROUPS.get(kind, "")
+    is_slip = around == KUBEVIRT and own != group and own.endswith(f".{KUBEVIRT}")
+    return own if is_slip and is_near(first, own.partition(".")[0]) else ""
+
+
+def _without_slash(text: str) -> str:
+    """The API version that *text* was meant to be: a group alone, or with a dot before the version."""
+    group, version = match.groups() if (match := re.fullmatch(_DOTTED, text)) else (text, "")
+    if group not in _GROUPS.values():
+        return ""
+    return f"{group}/{version or served(group, NEWEST)[0]}"
 
 
 @lru_cache(maxsize=256)
@@ -92,6 +117,7 @@ def group_meant(group: str) -> str:
     """
     if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
         return ""
+    group = group.lower()  # which all groups are written in
     if "." not in group and is_near(group, _SHORT):
         return KUBEVIRT
     return next(

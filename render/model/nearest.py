@@ -65,8 +65,10 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
 def is_slip(name: str, other: str) -> bool:
     """Whether one of two names is the other with a slip: a letter too much, too few, another one, or two in turn.
 
-    Numbers are no slips, nor are single letters that count what is alike (``disk-a``, ``disk-b``).
+    Or in another case. Numbers are no slips, nor are single letters that count what is alike (``disk-a``, ``disk-b``).
     """
+    if name != other and name.casefold() == other.casefold():
+        return True
     begin = 0
     while begin < min(len(name), len(other)) and name[begin] == other[begin]:
         begin += 1

@@ -8,7 +8,7 @@ from functools import cache
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.diagnostics.fix import Fix, respelled, set_to
-from render.model.api_version import group_meant, version_meant
+from render.model.api_version import group_meant, is_own, version_meant
 from render.model.fieldpath import FieldPath
 from render.model.nearest import is_near, nearest
 from render.model.release import Version, served, serving, tag
@@ -102,8 +102,8 @@ _OF_OTHERS = frozenset(
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
 
-    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning, and so
-    is what CDI has not.
+    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning where
+    the object may be somebody else's, and so is what CDI has not.
     """
     if resource.group == CDI:
         return _unknown_to_cdi(resource)
@@ -117,8 +117,9 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
         if not group_meant(resource.group):
             lack = f"no cluster has kind {resource.kind} in {api_version}"
         message = f"{lack}: nothing of this object is looked at"
+        severity = None if is_own(resource.body) else Severity.WARNING
         return UNKNOWN_KIND.at(
-            at(resource, _API_VERSION), message, help=cure, severity=Severity.WARNING, fixes=fixes
+            at(resource, _API_VERSION), message, help=cure, severity=severity, fixes=fixes
         )
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):

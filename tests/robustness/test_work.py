@@ -291,6 +291,36 @@ def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) ->
     return [from_body(body, index) for index, body in enumerate(bodies)]
 
 
+def test_releases_are_asked_only_for_what_a_machine_is_refused_for() -> None:
+    """Where nobody says which one runs: with settings that each has read once for all machines."""
+    template = {"spec": {"domain": {"devices": {"inputs": [{"name": "a", "type": "mouse"}]}}}}
+    bodies: list[dict[str, Any]] = [
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": f"vm-{number}"},
+            "spec": {"runStrategy": "Always", "template": template},
+        }
+        for number in range(20)
+    ]
+    bodies.append(
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "KubeVirt",
+            "metadata": {"name": "kubevirt"},
+            "spec": {"configuration": {"cpuModel": "host-model"}},
+        }
+    )
+    resources = [from_body(body, index) for index, body in enumerate(bodies)]
+    found = []
+    done = calls(lambda: found.append(run(resources, Settings())))
+    assert sum(each.check == "inputs/type" for each in found[0].diagnostics) == 20
+    assert done["model/cluster_config.py:from_kubevirt"] == 1 + len(VERSIONS)
+    assert done["admission/checks.py:judged.<locals>.evaluate"] <= 20 * 20
+    unrelated = "admission/vmi/domain/machine.py:_supported.<locals>.evaluate"
+    assert done[unrelated] == 2 * 20, "of each as a VM and as a VMI, in the release that is assumed"
+
+
 COMPILED = "model/apimachinery/selectors.py:compiled"
 REQUESTED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
 

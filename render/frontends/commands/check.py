@@ -38,7 +38,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
-from render.report.findings import Finding, merge
+from render.report.findings import Finding, merge, of_all_inputs
 from render.report.summary import Tally
 from render.system import git
 from render.system.files import inside, real_path, repository
@@ -163,7 +163,7 @@ def _found(request: Request, work: Work) -> _Found:
     ]
     looked_at = [part for checked in checks for part in checked.looked_at]
     tally = tally_of(looked_at, request.paths if any(checked.root for checked in checks) else ())
-    findings = merge([finding for checked in checks for finding in checked.findings])
+    findings = of_all_inputs(merge([each for checked in checks for each in checked.findings]))
     return _Found(
         findings, tally, [*looked_at, *(part for checked in checks for part in checked.others)]
     )

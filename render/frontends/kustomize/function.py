@@ -37,9 +37,9 @@ from render.model.hints import Any
 from render.model.resource import ResourceRef, text_at
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
-from render.settings import OPTIONS, Layer, Source, is_file_name
+from render.settings import OPTIONS, Layer, Source
 from render.system import signals
-from render.system.files import boundary, inside, real_path
+from render.system.files import boundary, inside, is_file_name, real_path
 from render.system.streams import STDOUT, emit, standard_input
 
 _RESOURCES = "resources"

@@ -123,7 +123,7 @@ def _unfit(
     total = sum(len(values.text) for values in release.texts)
     for file in every:
         name = discover.printable(file)
-        if os.path.exists(file) and not inside(real_path(file), allowed):
+        if not inside(real_path(file), allowed):
             message = f"{name} is not in the repository of the chart {folder}"
             yield _refused(name, message, "put a copy into the repository")
             continue

@@ -67,6 +67,17 @@ class Home:
         """The folder *path* of the repository, as it is shown. Raises UnevaluatedError where it is not below."""
         return self._path_inside(path, self.top)
 
+    def absent_step(self, pattern: str) -> str:
+        """The first folder that *pattern* spells out and that is not there, as it is shown; ``""`` where all are."""
+        target = self.top
+        for step in pattern.split("/"):
+            if "*" in step or "?" in step:
+                return ""
+            target = os.path.join(target, step)
+            if not os.path.lexists(target):
+                return self.display_name(target)
+        return ""
+
     def demand(self, folder: str, place: FieldPath, reason: str) -> None:
         """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there."""
         if not checkout.holds(self.top, os.path.relpath(real_path(folder), self.top)):

@@ -16,9 +16,9 @@ from render.model.nearest import did_you_mean
 from render.model.regex import pattern
 from render.model.resource import OWN, Origin, text_at
 from render.report.impact.review import RANKED
-from render.settings import OPTIONS, Layer, Source, decide, is_file_name
+from render.settings import OPTIONS, Layer, Source, decide
 from render.system import files
-from render.system.files import inside, real_path
+from render.system.files import inside, is_file_name, real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
