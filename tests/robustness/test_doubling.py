@@ -13,9 +13,10 @@ from render.frontends.commands.committed import locks as lock_history
 from render.manifests.sources.applied import AppliedFolders
 from render.manifests.uses.use import FolderUse
 from render.model.resource import Origin
+from render.pipeline.comparison.fleet import compare
 from render.yaml import nodes
 from render.yaml.libyaml import MAPPING, SCALAR
-from render.yaml.reader import Document
+from render.yaml.reader import Document, read
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -455,6 +456,15 @@ def applied_templates(count: int) -> Mapping[str, str]:
     }
 
 
+def namesakes(count: int) -> Mapping[str, str]:
+    """Folders with an instancetype of one name, and as many beside them with VMs that name it."""
+    body = json.loads(machine())
+    body["spec"]["instancetype"] = {"name": "small"}
+    body["spec"]["template"]["spec"]["domain"] = {"devices": {}}
+    definitions = {f"p{number}/small.yaml": instancetype("small") for number in range(count)}
+    return definitions | {f"q{number}/vm.yaml": json.dumps(body) for number in range(count)}
+
+
 def components(count: int) -> Mapping[str, str]:
     """Components of one kustomization, each with a patch."""
     files = {"vm.yaml": vm(memory="1Gi")}
@@ -655,14 +665,14 @@ COMMANDS: Mapping[Shape, Sequence[str]] = {
 }
 """What is asked of them, where it is not a check."""
 
-CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
+CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1, namesakes: 2.3}
 """Where so much work is done for each item that twice as much for each shows late."""
 
 SHAPES: tuple[Shape, ...] = (
     chart_dependencies, chart_dependencies_on_itself, applied_folder, applied_folders, applied_files,
     patched_machines, added_labels, transformers, entries_that_lead_out, charts_below_a_kustomization,
     applied_kustomization, applied_chart, kustomizations_of_applications, substitutions,
-    patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
+    patches, namesakes, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,
     applied_templates, machines, in_one_file, disks, disks_of_one_order,
@@ -710,6 +720,27 @@ def test_twice_the_changed_items_are_twice_the_work(
             repository.commit(f"{count} {word}")
         counts.append(calls(lambda: dispatch.invoke(["diff", "HEAD~..HEAD"])))
     assert counts[2] <= MOST * counts[1]
+
+
+def test_twice_the_refused_machines_are_twice_the_work_of_a_comparison() -> None:
+    """What is refused of each is looked up by its name, in both states."""
+    definition = read(instancetype("i").encode(), "i.yaml").documents[0].body
+
+    def compared(count: int) -> int:
+        before, after = (
+            [definition, *(sized(number, memory) for number in range(count))]
+            for memory in ("1Gi", "2Gi")
+        )
+        return calls(lambda: compare(before, after))
+
+    def sized(number: int, memory: str) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(machine(f"m{number}"))
+        body["spec"]["instancetype"] = {"name": "i"}  # beside which there may be no size
+        body["spec"]["template"]["spec"]["domain"]["memory"]["guest"] = memory
+        return body
+
+    compared(10)
+    assert compared(200) <= MOST * compared(100)
 
 
 class _CountedRevision(lock_history.EditRevision):

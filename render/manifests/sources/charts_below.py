@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from render.manifests import kustomization
-from render.manifests.discover import inside, outermost
+from render.manifests.discover import outermost
 from render.manifests.kustomization import KnownKustomizations
-from render.system.files import GIT
+from render.system.files import GIT, inside
 from render.yaml.budget import Limits
 
 

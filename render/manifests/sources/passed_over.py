@@ -24,7 +24,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 
 if TYPE_CHECKING:
     from render.manifests.uses.repository import Home
@@ -308,6 +308,16 @@ def _name_absent(sifted: Sifted, _: Unread, into: Documents) -> None:
         into.diagnostics += absent.warnings(intake, unbuilt)
 
 
+def _name_untracked(sifted: Sifted, _: Unread, into: Documents) -> None:
+    """Say in *into* what kustomizations list that is here, and not in git."""
+    intake = sifted.walked.intake
+    if sifted.reached and GIT in intake.reading.programs:
+        from render.manifests.sources import untracked
+
+        reaches = [sifted.reaches[top] for top in sifted.reached]
+        into.diagnostics += untracked.diagnostics(intake, sifted.walked.folder, reaches)
+
+
 def _name_passed(sifted: Sifted, _: Unread, into: Documents) -> None:
     """Say in *into* how many loose files and kustomizations have no word of KubeVirt's."""
     loose, kustomizations = len(into.passed), len(sifted.reaches) - len(sifted.reached)
@@ -348,7 +358,7 @@ def _templates(charts: Sequence[str]) -> Iterator[str]:
     from render.manifests.charts import layout
 
     for chart in charts:
-        for file in layout.chart_files(chart):
+        for file in layout.ChartFiles(chart).files:
             if file.endswith(discover.YAML) and "templates" in file.split(os.sep):
                 yield tidy(file)
 
@@ -433,9 +443,7 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
         sifted.walked.discovered,
         sifted.walked.allowed,
     )
-    tests = [
-        file for file, _ in discovered.expectations if discover.inside(real_path(file), allowed)
-    ]
+    tests = [file for file, _ in discovered.expectations if inside(real_path(file), allowed)]
     read = _read_of_hidden(sifted, unread, into).union(intake.seen)
     for what, found in (
         ("hidden VM file", sifted.hidden.files),
@@ -508,6 +516,7 @@ def _read_with_charts(sifted: Sifted, unread: Unread) -> Iterator[str]:
 _OF_READING: tuple[Callable[[Sifted, Unread, Documents], None], ...] = (
     _name_patches,
     _name_absent,
+    _name_untracked,
     _name_passed,
     _name_veiled,
     _name_unasked,
@@ -521,7 +530,7 @@ def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> 
     """Say in *into* which VMs stand in the folder *chart* where helm makes nothing of them."""
     from render.manifests.charts import layout
 
-    for file in layout.chart_files(chart):
+    for file in layout.ChartFiles(chart).files:
         inner = os.path.relpath(file, chart).split(os.sep)
         is_beside = file.endswith(discover.YAML) and "templates" not in inner[:-1]
         if is_beside and intake.texts.is_of_machines(tidy(file)):
