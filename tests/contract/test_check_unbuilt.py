@@ -78,7 +78,7 @@ def test_a_named_file_that_a_generator_reads_is_told_of(
     devices = "devices: {disks: [{name: init, disk: {}}]}"
     text = vm(memory="1Gi").rstrip().replace("devices: {}", devices)
     Path("app/vm.yaml").write_text(f"{text}\n      volumes: [{disk}]\n")
-    Path("app/init.yaml").write_text("runcmd: [ls]\n")
+    Path("app/init.yaml").write_text("#cloud-config\nruncmd: 7\n")
     for file, is_told in (("app/init.yaml", True), ("loose.yaml", False)):
         dispatch.invoke(["check", "--kustomize", kustomize, "--", file])
         assert ("VR450" in capfd.readouterr().out) is is_told
