@@ -73,6 +73,7 @@ def test_a_named_file_that_a_generator_reads_is_told_of(
 ) -> None:
     Path("app/kustomization.yaml").write_text(
         "resources: [vm.yaml]\nsecretGenerator: [{name: init, files: [userdata=init.yaml]}]\n"
+        "generatorOptions: {disableNameSuffixHash: true}\n"
     )
     disk = "{name: init, cloudInitNoCloud: {secretRef: {name: init}}}"
     devices = "devices: {disks: [{name: init, disk: {}}]}"
