@@ -300,9 +300,9 @@ class _FolderWalk:
 
     def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:
         """Keep where *child* is, the *entry* that is not read because of *why*, if anybody may ask for it."""
-        if why == TESTED and entry.is_file():
+        if why == TESTED and os.path.isfile(child.display_name):
             self.discovery.expectations.append((child.display_name, child.real))
-        is_met_elsewhere = entry.is_symlink() and entry.is_dir()
+        is_met_elsewhere = entry.is_symlink() and files.is_folder(entry)
         if why == HIDDEN and entry.name != ".git" and not is_met_elsewhere:
             omitted = self.omitted.path(child.real) if self.omitted else ""
             self.discovery.hidden += [] if omitted else [child.display_name]

@@ -178,7 +178,7 @@ def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], l
         try:
             with os.scandir(above) as entries:
                 for entry in entries:
-                    (folders if _is_folder(entry) else names).append(entry.name)
+                    (folders if is_folder(entry) else names).append(entry.name)
         except (OSError, ValueError):
             continue
         yield above, folders, names
@@ -186,7 +186,8 @@ def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], l
         pending += (path for path in below if follows or not os.path.islink(path))
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether *entry* is a folder, or a link to one; a link to itself, which the system follows no further, is none."""
     try:
         return entry.is_dir()
     except OSError:
