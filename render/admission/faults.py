@@ -41,6 +41,8 @@ def boot_order(device: FieldPath, place: FieldPath) -> Cause:
     )
 
 
+NAMELESS = "give it a name"
+"""How the cure begins for what has no name."""
 _NAMED = 3
 _COMPARED = 32
 """Names, so that many items without partners beside many others cost no more than their sum."""
@@ -53,6 +55,8 @@ def near(name: str, free: Iterable[str]) -> str:
 
 def misnamed(name: str, free: Iterable[str], otherwise: str) -> str:
     """The cure for *name*, which nothing has: one of the *free* ones of which it is a slip, else *otherwise*."""
+    if not name:
+        return NAMELESS
     meant = near(name, free)
     return f"did you mean {meant}?" if meant else otherwise
 

@@ -130,6 +130,7 @@ OTHER_NOTATION = _info("VR130", "other-notation", always_reported=True)
 SERVER_FIELDS = _info("VR131", "server-fields", always_reported=True)
 PATCH_UNMATCHED = Code("VR132", "patch-unmatched", WARNING, suppressible=False, of_text=True)
 KUSTOMIZATION_MISNAMED = Code("VR133", "kustomization-misnamed", WARNING, suppressible=False)
+NOT_IN_GIT = Code("VR134", "not-in-git", WARNING, suppressible=False, always_reported=True)
 
 INSTANCETYPE_NOT_FOUND = _fatal("VR201", "instancetype-not-found", follows=True)
 PREFERENCE_NOT_FOUND = _fatal("VR202", "preference-not-found", follows=True)

@@ -164,7 +164,7 @@ def _findings(answer: Answer, request: Request, work: Work) -> "list[Finding]":
         return reporting.merge([*findings, *answer.findings])
     for part in work.parts:
         findings += reporting.findings_of(part.loaded, part.diagnostics, part.request)
-    return reporting.merge(findings)
+    return reporting.of_all_inputs(reporting.merge(findings))
 
 
 def _figures(answer: Answer, work: Work) -> "Tally | None":

@@ -10,7 +10,6 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.parts import FleetPart
 from render.frontends.progress import in_words
 from render.frontends.waived import ignoring
-from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.release import minor
@@ -26,7 +25,7 @@ from render.model.resource import (
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.yaml.reader import Document
 
 #: Kinds of objects that are VMs themselves.
@@ -72,8 +71,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         borrowed.update(_lent(loaded, notes))
         silent += ignoring(documents)
         files.update(names)
-        objects += len(documents)
-        machines += number
+        objects, machines = objects + len(documents), machines + number
         made += _made(documents)
         kustomizations += loaded.is_built and number > 0
         charts += bool(loaded.filled) and not loaded.is_built and number > 0
@@ -85,8 +83,9 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
-        borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files or unseen else _empty(parts),
+        borrowed=Counter(folder for folder, _ in borrowed), unchecked=_unchecked(parts, folders),
         twice=_twice(parts, folders, built) if loose and kustomizations + charts else "",
+        empty="" if objects or files or unseen else _empty(parts),
     )  # fmt: skip
 
 
@@ -96,7 +95,7 @@ def _named(parts: Sequence[FleetPart], paths: Sequence[str]) -> tuple[Sequence[s
         return (), ()
     folders = [real_path(path) for path in paths]
     roots = {real_path(part.loaded.folder) for part in parts if part.loaded.is_one_root}
-    return folders, [root for root in roots if discover.inside(root, folders)]
+    return folders, [root for root in roots if inside(root, folders)]
 
 
 def _counted(
@@ -110,12 +109,12 @@ def _counted(
     names = {*loaded.data.own_files(), *loaded.passed}
     if not folders:
         return loaded.documents, names
-    names = {name for name in names if discover.inside(real_path(name), folders)}
+    names = {name for name in names if inside(real_path(name), folders)}
     if loaded.is_one_root:
         if built and real_path(loaded.folder) not in built:
-            names = {name for name in names if not discover.inside(real_path(name), built)}
+            names = {name for name in names if not inside(real_path(name), built)}
         chart = [real_path(loaded.folder)] if loaded.filled else []
-        is_of_chart = any(discover.inside(folder, chart) for folder in folders)
+        is_of_chart = any(inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
 
@@ -135,7 +134,7 @@ def _apart(loaded: Documents, paths: Collection[str]) -> str:
 def _is_asked_for(paths: Collection[str], place: str) -> bool:
     """Whether the file or folder *place* is in one of the resolved *paths*, or has one of them in it."""
     real = real_path(place)
-    return discover.inside(real, paths) or any(discover.inside(path, (real,)) for path in paths)
+    return inside(real, paths) or any(inside(path, (real,)) for path in paths)
 
 
 def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnostic]:
@@ -179,6 +178,17 @@ def _empty(parts: Sequence[FleetPart]) -> str:
     if "-" in paths or any(found.is_error for part in parts for found in part.loaded.diagnostics):
         return ""
     return "the current folder" if paths in ((), (os.curdir,)) else in_words(paths)
+
+
+def _unchecked(parts: Sequence[FleetPart], folders: Sequence[str]) -> int:
+    """How many VMs of *parts* stand in what cannot be read or built, with *folders* (or files) in these."""
+    if not any(found.is_error for part in parts for found in part.loaded.diagnostics):
+        return 0
+    from render.manifests.repository import unchecked
+
+    inputs = ((part.loaded, part.request.reading.limits) for part in parts)
+    counts = unchecked.machines_by_file(inputs, machines_in)
+    return sum(number for file, number in counts.items() if not folders or inside(file, folders))
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:

@@ -10,19 +10,18 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.frontends.request import config
 from render.frontends.request.request import Request
-from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.manifests.fixes import LineChanges, placed
 from render.report import formats, terminal
-from render.report.findings import Finding, find, identified, merge
+from render.report.findings import Finding, find, identified, merge, of_all_inputs
 from render.report.places import Place, Sources
 from render.report.style import Style
 from render.report.summary import Tally
-from render.system.files import real_path, repository
+from render.system.files import inside, real_path, repository
 from render.system.streams import STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 
-__all__ = ("find", "findings_of", "merge", "print_findings", "publish")
+__all__ = ("find", "findings_of", "merge", "of_all_inputs", "print_findings", "publish")
 
 
 def findings_of(

@@ -17,7 +17,7 @@ from render.model.tree import Tree
 _LEAST = "1M"
 _FEW = "16M"
 """Less is a slip in the unit, most likely: hardly any system that is booted in a cluster starts in it."""
-_MILLIONS = ("M", "Mi")
+_MILLIONS, _THOUSANDTH = ("M", "Mi"), "m"
 _GUEST: FieldPath = ("domain", "memory", "guest")
 _LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
 
@@ -76,6 +76,8 @@ def unusable_memory(resource: Resource, decoded: Tree, path: FieldPath) -> Diagn
         unit = str(amount).lstrip("0123456789.")
         if unit in _MILLIONS:
             cure = f"{str(amount).removesuffix(unit)}Gi was meant, most likely"
+        elif unit == _THOUSANDTH:
+            cure = f"m is a thousandth: {str(amount).removesuffix(unit)}Mi was meant, most likely"
         message = f"{text} is less than {least}: {systems} operating system starts in so little"
         return GUEST_MEMORY.at(
             at(resource, path), message, help=cure, severity=Severity.WARNING, fixes=fixes

@@ -1,7 +1,7 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import (
@@ -12,8 +12,7 @@ from render.diagnostics.diagnostic import (
     without_positions,
 )
 from render.manifests.fixes import FileFix
-from render.model import fieldpath, naming
-from render.model.fieldpath import FieldPath
+from render.model import naming
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.report.places import Place, Sources
@@ -21,48 +20,6 @@ from render.revisions import differing
 
 #: What follows a path that ends there, or one step further.
 _NEIGHBOUR = pattern(r"(\.\w+)?(?!\.?[\w\[])")
-_INSTANCETYPE = "spec.instancetype"
-#: Checks that miss something in the mapping that they name.
-_LACKING_CHECKS = (
-    "cloud-init/no-source",
-    "data-volume-templates/name",
-    "network/multus-name",
-    "network/source",
-    "volumes/one-source",
-)
-_AT_THEIR_FIELDS = frozenset(
-    code.number
-    for code in (
-        codes.MISSING_FIELD,
-        codes.AMBIGUOUS_SCALAR,
-        codes.CONTENT_DROPPED,
-        codes.DEPRECATED_FIELD,
-        codes.PIN_ENDED,
-    )
-)
-_NO_SIZE, _SIZE = "cdi/size", ("resources", "requests", "storage")
-_NO_NETWORK, _NO_INTERFACE = (
-    "network/interface-without-network",
-    "network/network-without-interface",
-)
-_NOT_OF_PODS = "network/masquerade-pod"
-#: Checks that miss one of these fields in what they name, or further in.
-_ONE_OF = {
-    "data-volume-templates/source": ("spec", "source", "sourceRef"),
-    "data-volume-templates/target": ("spec", "pvc", "storage"),
-    "network/binding": ("binding", "bridge", "masquerade", "passtBinding", "slirp", "sriov"),
-}
-_MEANT = pattern(r"did you mean (\S+)\?$")
-_MISSED = pattern(r"'([^']*)' not found\.")
-_RUN_TWICE = "run-strategy/one"
-_LACKING, _NO_MEMORY = "lacking", "memory/required"
-#: What is said of a VM where one of these fields is elsewhere.
-_WITHOUT = {
-    "interfaces": _NO_INTERFACE,
-    "networks": _NO_NETWORK,
-    "runStrategy": _RUN_TWICE,
-    "volumes": "disks/volume",
-}
 _INDEX = pattern(r"\[\d+\]")
 
 
@@ -219,103 +176,6 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
     return sorted(grouped, key=lambda group: _order(group.first))
 
 
-def folded(listed: Sequence[Group]) -> list[Group]:
-    """*listed*, with what only holds until another is mended below that: see `_causes`."""
-    causes: dict[object, int] = {}
-    for index, group in enumerate(listed):
-        for finding in (group.first, *group.others):
-            for caused in _causes(finding):
-                causes.setdefault(caused, index)
-    over: list[int] = []
-    for index, group in enumerate(listed):
-        found = {
-            next((causes[caused] for caused in _caused(each) if caused in causes), index)
-            for each in (group.first, *group.others)
-        }
-        over.append(found.pop() if len(found) == 1 else index)
-    below: dict[int, list[Finding]] = {}
-    kept: list[tuple[int, Group]] = []
-    for index, group in enumerate(listed):
-        cause = over[over[index]]  # what follows of what follows stands with that
-        if cause == index or over[cause] != cause:
-            kept.append((index, group))
-        else:
-            below.setdefault(cause, []).append(group.first)
-    return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
-
-
-def _causes(finding: Finding) -> Iterator[object]:
-    """What goes with *finding*: what a VM lacks without its instancetype, and what is there but for a slip."""
-    diagnostic = finding.diagnostic
-    subject = diagnostic.resource, finding.place.file
-    if codes.CODES[diagnostic.code].follows:
-        if diagnostic.field.startswith(_INSTANCETYPE):
-            yield codes.REQUIREMENT_UNMET.number, subject
-        if diagnostic.fixes:  # else what the pin says helps most
-            yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
-    elif diagnostic.check == _NO_NETWORK:
-        yield _NOT_OF_PODS, subject, diagnostic.location.path
-        if near := _MEANT.match(diagnostic.help):
-            yield _NO_INTERFACE, subject, near[1]
-    elif diagnostic.check == _RUN_TWICE:
-        yield codes.DEPRECATED_FIELD.number, subject, diagnostic.location.path
-    elif diagnostic.code == codes.WRONG_TYPE.number:
-        yield codes.AMBIGUOUS_SCALAR.number, subject, diagnostic.location.path
-    elif diagnostic.code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
-        meant = diagnostic.fixes[0].edits[0]
-        if meant.action in ("rename", "move"):
-            yield from _lacking_without(subject, meant.target)
-            yield codes.CONTENT_DROPPED.number, subject, meant.target[:-1]
-
-
-def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
-    """What an object may be said to lack as long as what belongs at *path* of it is not there."""
-    for end in range(1, len(path) + 1):
-        yield codes.MISSING_FIELD.number, subject, path[:end]
-        yield _LACKING, subject, path[:end]
-        for lacked, fields in _ONE_OF.items():
-            if path[-1] in fields:
-                yield lacked, subject, path[:end]
-    if _gives(path, "memory", "resources"):
-        yield _NO_MEMORY, subject
-    if _gives(path, "memory", "resources", "cpu"):
-        yield codes.REQUIREMENT_UNMET.number, subject
-    if path[-1] == "pod":  # of a network, whose name is not known here
-        yield _NOT_OF_PODS, subject
-    check = _WITHOUT.get(str(path[-1]))
-    if check:
-        yield check, subject
-
-
-def _gives(path: FieldPath, *fields: str) -> bool:
-    """Whether a VM whose field at *path* is lost may have none of these *fields* of a domain for that."""
-    _, found, inside = fieldpath.text(path).partition("template.spec.domain.")
-    if found:
-        return inside.startswith(fields)
-    return path[-1] in ("domain", "instancetype") or path[-2:] == ("template", "spec")
-
-
-def _caused(finding: Finding) -> Iterator[object]:
-    """*finding* as `_causes` names it, the closest first."""
-    diagnostic = finding.diagnostic
-    subject = diagnostic.resource, finding.place.file
-    path = (diagnostic.position or diagnostic.location).path
-    if diagnostic.code in _AT_THEIR_FIELDS:
-        yield diagnostic.code, subject, path
-        return
-    if diagnostic.check == _NOT_OF_PODS:
-        yield diagnostic.check, subject, diagnostic.location.path
-    elif diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
-        yield diagnostic.check, subject, missed[1]
-    elif diagnostic.check == _NO_SIZE:
-        yield _LACKING, subject, path[: -len(_SIZE)]
-    elif diagnostic.check in _LACKING_CHECKS:
-        yield _LACKING, subject, path
-    elif diagnostic.check in _ONE_OF:
-        yield diagnostic.check, subject, path
-    yield diagnostic.check or diagnostic.code, subject
-
-
 def keeping(finding: Finding) -> tuple[Place, str] | None:
     """Which object *finding* is about, if it says that VMs keep an older content of that; each input has its own."""
     diagnostic = finding.diagnostic
@@ -335,13 +195,16 @@ def of_all_inputs(findings: Iterable[Finding]) -> list[Finding]:
     same: dict[object, list[Finding]] = {}
     for finding in findings:
         same.setdefault(keeping(finding) or id(finding), []).append(finding)
-    return [
-        first._replace(diagnostic=first.diagnostic._replace(message=kept_by_all(members)))
-        if len(members) > 1
-        else first
-        for members in same.values()
-        for first in members[:1]
-    ]
+    return [_of_all(members) if len(members) > 1 else members[0] for members in same.values()]
+
+
+def _of_all(same: Sequence[Finding]) -> Finding:
+    """Findings, the *same* by `keeping`, as one about the VMs of all of them."""
+    first = same[0]
+    concerned = tuple(dict.fromkeys(ref for each in same for ref in each.diagnostic.concerned))
+    diagnostic = first.diagnostic._replace(message=kept_by_all(same), concerned=concerned)
+    builds = tuple(dict.fromkeys(build for each in same for build in each.builds))
+    return first._replace(diagnostic=diagnostic, builds=builds)
 
 
 def worst(listed: Sequence[Group], most: int) -> list[Group]:
@@ -349,9 +212,13 @@ def worst(listed: Sequence[Group], most: int) -> list[Group]:
     if not most or len(listed) <= most:
         return list(listed)
     ranks = list(Severity)
-    ranked = sorted(
-        range(len(listed)), key=lambda index: ranks.index(listed[index].first.diagnostic.severity)
-    )
+
+    def rank(index: int) -> int:
+        group = listed[index]
+        found = (group.first, *group.consequences)
+        return min(ranks.index(each.diagnostic.severity) for each in found)
+
+    ranked = sorted(range(len(listed)), key=rank)
     return [listed[index] for index in sorted(ranked[:most])]
 
 

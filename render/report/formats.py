@@ -70,7 +70,8 @@ def report(
     style: Style = Style(),  # noqa: B008 - a value
 ) -> str:
     """The report on *findings* in the format *name*; *tally* are the figures where those of *findings* are not all."""
-    from render.report.findings import Group, folded, groups, worst
+    from render.report.consequences import folded
+    from render.report.findings import Group, groups, worst
 
     tally = tally or Tally().counting(findings)
     whole = (

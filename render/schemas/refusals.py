@@ -3,7 +3,6 @@
 Upstream: pkg/util/openapi/openapi.go, which leaves list indexes out of its paths.
 """
 
-import re
 from collections.abc import Collection
 
 from render.diagnostics.cause import Cause
@@ -17,9 +16,7 @@ from render.diagnostics.codes import (
 )
 from render.diagnostics.fix import (
     Fix,
-    choice,
     misnamed,
-    quote,
     remove,
     rename,
     respelled,
@@ -304,37 +301,11 @@ def too_small(value: int, least: int, link: Link) -> Cause:
 
 def no_quantity(value: str | float, reason: str, link: Link) -> Cause:
     """What is written where a quantity belongs; *reason* is the parser's."""
+    from render.schemas import amounts
+
     text = f'{_dotted(link)} is "{_short(value)}", which is not a quantity: {reason}'
-    is_fraction = isinstance(value, float)
-    cure = f'write "{value}", in quotes' if is_fraction else "write it like 2Gi, 500M, 1500m or 3"
-    return Cause(INVALID_QUANTITY.slug, path(link), text, cure, fixes=_amounts(value, path(link)))
-
-
-_AMOUNT = r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([a-zA-Z]{0,3})"
-_PREFIXES = {"k": "k", "m": "M", "g": "G", "t": "T", "p": "P", "e": "E"}
-
-
-def _amounts(value: str | float, place: FieldPath) -> tuple[Fix, ...]:
-    """What *value* was meant to be, as quantities are written."""
-    if isinstance(value, float):
-        return (Fix("put the value in quotes", (quote(place),), safe=True),)
-    match = re.fullmatch(_AMOUNT, str(value).strip())
-    if match is None:
-        return ()
-    number, unit = match[1], match[2].lower().removesuffix("b") or "b"
-    if unit == "b":  # bytes, or nothing
-        return (Fix(f"write {number}", (set_to(place, number),), safe=True),)
-    prefix = _PREFIXES.get(unit[0])
-    if prefix is None or unit[1:] not in ("", "i"):
-        return ()
-    binary, decimal = f"{number}{prefix.upper()}i", f"{number}{prefix}"
-    if unit[1:]:
-        return (Fix(f"write {binary}", (set_to(place, binary),), safe=True),)
-    if unit == "m":  # a thousandth is written so, and no million
-        return ()
-    if match[2] == prefix:
-        return (Fix(f"write {decimal}", (set_to(place, decimal),), safe=True),)
-    return choice(*((f"write {text}", set_to(place, text)) for text in (binary, decimal)))
+    cure, fixes = amounts.meant(value, path(link))
+    return Cause(INVALID_QUANTITY.slug, path(link), text, cure, fixes=fixes)
 
 
 def _dotted(link: Link) -> str:

@@ -8,9 +8,9 @@ from functools import cache
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.diagnostics.fix import Fix, respelled, set_to
-from render.model import misspelt, unversioned
+from render.model.api_version import group_meant, is_own, version_meant
 from render.model.fieldpath import FieldPath
-from render.model.nearest import nearest
+from render.model.nearest import is_near, nearest
 from render.model.release import Version, served, serving, tag
 from render.model.resource import (
     CDI,
@@ -102,23 +102,24 @@ _OF_OTHERS = frozenset(
 def check(resource: Resource, release: Version) -> Diagnostic | None:
     """A finding where no release up to KubeVirt *release* serves the kind of an object in one of its groups.
 
-    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning, and so
-    is what CDI has not.
+    None for what other projects serve in the same group. A group that is KubeVirt's but for a slip is a warning where
+    the object may be somebody else's, and so is what CDI has not.
     """
     if resource.group == CDI:
         return _unknown_to_cdi(resource)
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
     api_version = text_at(resource.body, "apiVersion")
-    meant = unversioned.meant(resource.body)
+    meant = version_meant(resource.body)
     if meant:
         cure, fixes = _written(meant)
         lack = f"KubeVirt has no API group {resource.group}"
-        if not misspelt.meant(resource.group):
+        if not group_meant(resource.group):
             lack = f"no cluster has kind {resource.kind} in {api_version}"
         message = f"{lack}: nothing of this object is looked at"
+        severity = None if is_own(resource.body) else Severity.WARNING
         return UNKNOWN_KIND.at(
-            at(resource, _API_VERSION), message, help=cure, severity=Severity.WARNING, fixes=fixes
+            at(resource, _API_VERSION), message, help=cure, severity=severity, fixes=fixes
         )
     versions = _kinds(resource.group, release)
     if versions is not None and resource.kind in versions.get(resource.version, ()):
@@ -143,7 +144,7 @@ def _unknown_to_cdi(resource: Resource) -> Diagnostic | None:
         message = f"CDI serves no kind {kind} in {CDI}/{version}"
     else:
         folded = kind.casefold()
-        near = [name for name in _OF_CDI if misspelt.is_near(folded, name.casefold())]
+        near = [name for name in _OF_CDI if is_near(folded, name.casefold())]
         if kind in _OF_CDI or len(near) != 1:
             return None
         path, cure, fixes = _KIND, f"did you mean {near[0]}?", respelled(_KIND, kind, near)

@@ -139,6 +139,14 @@ def holds(top: str, path: str) -> bool:
     return b"\t%s/" % os.fsencode(path) in listed
 
 
+def is_whole(top: str) -> bool:
+    """Whether all that the repository *top* has is here: nothing is left out, and no submodule is missing."""
+    try:
+        return is_checkout(top) or not (git.skipped(top) or git.absent_submodules(top))
+    except (OSError, GitError):  # no repository, which has what is there
+        return True
+
+
 def _names(tree: str, listing: str) -> list[str]:
     with open(os.path.join(os.path.dirname(tree), listing), "rb") as names:
         return [os.fsdecode(name) for name in names.read().split(b"\0") if name]
@@ -431,8 +439,10 @@ class _Writing:
     def link(self) -> None:
         """Write the links, last, so that nothing is written through one."""
         for target, path in self._links:
-            if not os.path.lexists(path):  # of the work tree, where the index has a folder
-                os.symlink(target, path)
+            if os.path.lexists(path):  # of the work tree, where the index has a folder
+                continue
+            with suppress(OSError):  # git cannot lay out such a link either
+                os.symlink(target.partition(b"\0")[0], path)  # as far as git passes it on
 
     def _is_linked(self, entry: _TreeEntry) -> bool:
         """Whether *entry* could be linked to the other checkout's: not every file system can."""

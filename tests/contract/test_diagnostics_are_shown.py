@@ -119,6 +119,10 @@ SITUATIONS = {
         "base/kustomization.yaml": "resources: [vm.yaml]\n", "base/vm.yaml": WEB,
         "overlays/prod/kustomize.yaml": "resources: [../../base]\n",
     }),
+    "VR134": Situation(
+        {"base/kustomization.yaml": "resources: [vm.yaml]\n", "base/vm.yaml": WEB},
+        "git add base/kustomization.yaml",
+    ),
     "VR211": Situation({"../platform/small.yaml": instancetype(), "vms/vm.yaml": SMALL}),
     "VR212": Situation({
         ".virt-render.yaml": "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {roots: ['*/']}\n",

@@ -451,6 +451,71 @@ def test_a_path_of_what_is_assumed_to_be_here_is_told_where_another_one_is(
     assert "  help: did you mean web?\n" in checked.stdout
 
 
+_GENERATED = """\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: all, namespace: argocd}}
+spec:
+  generators:
+  - git: {{repoURL: {address}, revision: {revision}, {patterns}}}
+  template:
+    metadata: {{name: "{{{{path.basename}}}}"}}
+    spec:
+      destination: {{namespace: prod}}
+      source: {{repoURL: {address}, path: "{{{{path}}}}"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("patterns", "revision", "told"),
+    [
+        ("directories: [{path: vm/*}]", "HEAD", "vm/* matches nothing"),
+        ("directories: [{path: vms/two}]", "main", "vms/two matches nothing"),
+        ("directories: [{path: vms/one/*}]", "main", "vms/one/* matches nothing"),
+        ("directories: [{path: vm/*}, {path: vms/x, exclude: true}]", "HEAD", "vm/* matches"),
+        ("files: [{path: vms/**/config.yaml}]", "HEAD", "vms/**/config.yaml matches nothing"),
+        ("directories: [{path: vms/*}]", "HEAD", ""),
+        ("directories: [{path: vm/*}, {path: vms/*}]", "HEAD", ""),
+        ("directories: [{path: vms/*}, {path: vms/one, exclude: true}]", "HEAD", ""),
+        ("directories: [{path: vm/*}]", "v1.2", ""),  # which may have it
+        ("files: [{path: .config/*.yaml}]", "HEAD", ""),  # which is not looked through
+        ("directories: [{path: 'vm[s]/x'}]", "HEAD", ""),
+    ],
+)
+def test_a_pattern_of_a_set_that_matches_nothing_is_told_at_its_line(
+    patterns: str, revision: str, told: str, repository: Repository
+) -> None:
+    shutil.rmtree(repository.folder / "apps")
+    repository.git("remote", "set-url", "origin", HERE)
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    text = _GENERATED.format(address=HERE, revision=revision, patterns=patterns)
+    repository.write("deploy/all.yaml", text)
+    checked = repository.run("check", ".")
+    assert checked.returncode == 0
+    assert ("VR803" in checked.stdout) == bool(told), checked.stdout
+    if told:
+        assert "deploy/all.yaml:6:" in checked.stdout
+        assert f"ApplicationSet argocd/all: {told}" in checked.stdout
+    if told.startswith("vm/"):
+        assert "  help: did you mean vms?\n" in checked.stdout
+
+
+def test_a_pattern_of_a_set_is_not_told_where_part_of_the_repository_is_not_here(
+    repository: Repository,
+) -> None:
+    shutil.rmtree(repository.folder / "apps")
+    repository.git("remote", "set-url", "origin", HERE)
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("other/x/x.yaml", "a: b\n")
+    patterns = "directories: [{path: other/*}]"
+    text = _GENERATED.format(address=HERE, revision="HEAD", patterns=patterns)
+    repository.write("deploy/all.yaml", text)
+    repository.commit("All")
+    repository.git("sparse-checkout", "set", "vms", "deploy")
+    assert not (repository.folder / "other").exists()
+    assert "VR803" not in repository.run("check", ".").stdout
+
+
 @pytest.mark.parametrize("form", ["loose", "kustomization", "chart"])
 def test_of_a_path_that_was_mistyped_nothing_is_deleted(form: str, repository: Repository) -> None:
     """What it named before is still there. Argo CD says that the path does not exist, and prunes nothing."""

@@ -1627,8 +1627,10 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     for name, status in (("web", 0), ("test/web", 0), ("prod/web", 2)):
         assert virt_render(helm, "explain", name).returncode == status
     done = virt_render(helm, "diff", ".").stdout
-    assert "\ngone  VirtualMachine prod/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
-    assert "\nnew  VirtualMachine test/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
+    gone, new = (f"\n{word}  VirtualMachine" for word in ("gone", "new"))
+    assert f"{gone} prod/web  vms/vm.yaml:1:1\n  moved to  VirtualMachine test/web\n" in done
+    assert f"{new} test/web  vms/vm.yaml:1:1\n  moved from  VirtualMachine prod/web\n" in done
+    assert done.count("\n  2 vCPU, 1 GiB  small\n\n") == 2
     assert "neither gone nor new" not in done
     assert "would fare otherwise" not in done
 

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import ElsewhereError, UnevaluatedError, mappings, texts
+from render.manifests.uses.use import (
+    BRANCHES,
+    ElsewhereError,
+    UnevaluatedError,
+    UnmatchedError,
+    mappings,
+    texts,
+)
 from render.manifests.uses.values import merged
 from render.model.fieldpath import FieldPath
 from render.model.globs import Globs
@@ -20,7 +27,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import Tree, get
-from render.system import files
+from render.system import checkout, files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -34,6 +41,8 @@ _DEEPEST = 3
 _NAMED = pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 _FIELD = pattern(r"(?:\.[A-Za-z_]\w*)+")
 _INDEX = pattern(r"index\s+((?:\.[A-Za-z_]\w*)+)\s+(\d{1,4}|\"[^\"\\]*\")")
+#: Patterns of which is known what they match, here as there: hidden folders are not looked through.
+_PLAIN = pattern(r"(?!\.)[\w.*? -]+(?:/(?!\.)[\w.*? -]+)*")
 _NO_NAME = pattern(r"[^-a-z0-9.]")
 _LONGEST_NAME = 253
 
@@ -59,8 +68,13 @@ class GeneratedApplication(NamedTuple):
         return ("spec", "template", *path)
 
 
-def applications(body: Tree, home: Home, limits: Limits) -> Iterator[GeneratedApplication]:
-    """The Applications that the ApplicationSet *body* makes. Raises UnevaluatedError for what only a cluster knows."""
+def applications(
+    body: Tree, home: Home, limits: Limits
+) -> Iterator[GeneratedApplication | UnmatchedError]:
+    """The Applications that the ApplicationSet *body* makes, and the patterns of it that match nothing.
+
+    Raises UnevaluatedError for what only a cluster knows.
+    """
     spec = body.get("spec")
     if get(spec, "templatePatch"):
         raise UnevaluatedError("ApplicationSet with a templatePatch")
@@ -70,7 +84,7 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[GeneratedAp
     made = size = 0
     for place, generator in mappings(spec, "generators"):
         elements = [*mappings(generator, "list", "elements")]
-        for number, parameters in enumerate(generating.parameters(generator, {}, 0)):
+        for number, parameters in enumerate(generating.parameters(generator, {}, ("spec", *place))):
             made += 1
             if made > _MOST:
                 raise UnevaluatedError(f"ApplicationSet of more than {_MOST:,} Applications")
@@ -83,6 +97,7 @@ def applications(body: Tree, home: Home, limits: Limits) -> Iterator[GeneratedAp
                 yield GeneratedApplication(
                     _in_namespace_of(body, application), template, element, ("spec", *place, *path)
                 )
+    yield from generating.unmatched
 
 
 def _in_namespace_of(body: Tree, application: Tree) -> Tree:
@@ -119,7 +134,7 @@ def _texts(tree: Any) -> Iterator[str]:
 class _Generating:
     """How the generators of one set are read."""
 
-    __slots__ = ("_fill", "_home", "_is_go", "_limits")
+    __slots__ = ("_fill", "_home", "_is_go", "_limits", "unmatched")
 
     def __init__(
         self,
@@ -133,11 +148,15 @@ class _Generating:
         self._limits = limits
         self._fill = fill
         self._is_go = is_go
+        self.unmatched: list[UnmatchedError] = []
 
     def parameters(
-        self, generator: Mapping[str, Any], outer: _Parameters, depth: int
+        self, generator: Mapping[str, Any], outer: _Parameters, place: FieldPath, depth: int = 0
     ) -> Iterator[_Parameters]:
-        """What *generator* says, each time; *outer* is what another one has said before. Raises UnevaluatedError."""
+        """What *generator*, at *place*, says, each time; *outer* is what another one has said before.
+
+        Raises UnevaluatedError.
+        """
         kinds = sorted(key for key in generator if key not in {"selector", "template"})
         kind = kinds[0] if len(kinds) == 1 else ""
         if get(generator, "selector") or get(generator, kind, "template") or depth > _DEEPEST:
@@ -148,11 +167,11 @@ class _Generating:
         if kind == "list" and "elementsYaml" not in options:
             yield from self._listed(options)
         elif kind == "git":
-            yield from self._in_git(options, outer)
+            yield from self._in_git(options, outer, (*place, kind))
         elif kind == "matrix":
-            yield from self._matrix(generator[kind], outer, depth)
+            yield from self._matrix(generator[kind], outer, (*place, kind), depth)
         elif kind == "merge":
-            yield from self._merge(generator[kind], outer, depth)
+            yield from self._merge(generator[kind], outer, (*place, kind), depth)
         else:
             raise UnevaluatedError(
                 f"ApplicationSet whose generator asks elsewhere ({kind or 'none'})"
@@ -163,25 +182,29 @@ class _Generating:
             yield element if self._is_go else _flat(element)
 
     def _matrix(
-        self, options: _Parameters, outer: _Parameters, depth: int
+        self, options: _Parameters, outer: _Parameters, place: FieldPath, depth: int
     ) -> Iterator[_Parameters]:
-        generators = [generator for _, generator in mappings(options, "generators")]
+        generators = [*mappings(options, "generators")]
         if len(generators) != 2:  # noqa: PLR2004 - as Argo CD has it
             raise UnevaluatedError("ApplicationSet whose matrix is not of two generators")
-        for first in self.parameters(generators[0], outer, depth + 1):
-            for second in self.parameters(generators[1], {**outer, **first}, depth + 1):
+        (path, generator), (other_path, other) = generators
+        for first in self.parameters(generator, outer, (*place, *path), depth + 1):
+            known = {**outer, **first}
+            for second in self.parameters(other, known, (*place, *other_path), depth + 1):
                 yield {**second, **first}
 
-    def _merge(self, options: _Parameters, outer: _Parameters, depth: int) -> Iterator[_Parameters]:
+    def _merge(
+        self, options: _Parameters, outer: _Parameters, place: FieldPath, depth: int
+    ) -> Iterator[_Parameters]:
         """What the first of several generators says, each time with what the others say of the same keys."""
         keys = texts(options, "mergeKeys")
-        generators = [generator for _, generator in mappings(options, "generators")]
+        generators = [*mappings(options, "generators")]
         if len(generators) < 2 or not keys:  # noqa: PLR2004 - as Argo CD has it
             raise UnevaluatedError("ApplicationSet whose merge has too few generators, or no keys")
         base: dict[str, _Parameters] = {}
-        for number, generator in enumerate(generators):
+        for number, (path, generator) in enumerate(generators):
             seen = set()
-            for parameters in self.parameters(generator, outer, depth + 1):
+            for parameters in self.parameters(generator, outer, (*place, *path), depth + 1):
                 key = json.dumps([get(parameters, name) for name in keys], default=str)
                 if key in seen:
                     raise UnevaluatedError("ApplicationSet whose merge keys are not unique", key)
@@ -194,9 +217,11 @@ class _Generating:
                     base[key] = merged((dict(base[key]), present))
         yield from base.values()
 
-    def _in_git(self, options: _Parameters, outer: _Parameters) -> Iterator[_Parameters]:
+    def _in_git(
+        self, options: _Parameters, outer: _Parameters, place: FieldPath
+    ) -> Iterator[_Parameters]:
         try:
-            self._home.claimed(text_at(options, "repoURL"))
+            assumed = self._home.claimed(text_at(options, "repoURL"))
         except ElsewhereError:
             raise UnevaluatedError(
                 "ApplicationSet whose generator asks another repository"
@@ -204,11 +229,13 @@ class _Generating:
         folders = [directory for _, directory in mappings(options, "directories")]
         prefix = text_at(options, "pathParamPrefix")
         values = options.get("values")
+        is_empty = True
         for path, content in (
             ((folder, {}) for folder in self._folders(folders))
             if folders
             else self._files([file for _, file in mappings(options, "files")])
         ):
+            is_empty = False
             of_path = self._of_path(path, prefix, is_file=not folders)
             known = {**(content if self._is_go else _flat(content)), **of_path}
             if isinstance(values, dict):
@@ -219,6 +246,22 @@ class _Generating:
                     else {f"values.{key}": value for key, value in filled.items()}
                 )
             yield known
+        if is_empty and not outer and text_at(options, "revision") in BRANCHES:
+            self._note_unmatched(options, "directories" if folders else "files", place, assumed)
+
+    def _note_unmatched(
+        self, options: _Parameters, kind: str, place: FieldPath, assumed: tuple[str, ...]
+    ) -> None:
+        """Note the first of the patterns of this *kind* in *options*, at *place*, of which nothing is made."""
+        listed = [*mappings(options, kind)]
+        wanted = [(path, text_at(item, "path")) for path, item in listed if not item.get("exclude")]
+        steps = [self._home.absent_step(text) for _, text in wanted]
+        is_known = all(_PLAIN.fullmatch(text) for _, text in wanted)
+        is_known &= len(wanted) == len(listed) or all(steps)  # else all may be left out on purpose
+        if wanted and is_known and checkout.is_whole(self._home.top):
+            path, text = wanted[0]
+            error = UnmatchedError(text, steps[0], (*place, *path, "path"), assumed)
+            self.unmatched.append(error)
 
     def _folders(self, patterns: Sequence[_Parameters]) -> Iterator[str]:
         """The folders of the repository that *patterns* ask for, sorted."""

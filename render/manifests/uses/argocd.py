@@ -14,6 +14,7 @@ from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.patterns import DirectoryPatterns
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
+    BRANCHES,
     OF_ANOTHER,
     AbsentError,
     ElsewhereError,
@@ -34,7 +35,6 @@ from render.yaml.reader import Document, read
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
-_BRANCHES = frozenset({"", "HEAD", "main", "master"})
 #: So many parameters are values of their own, each with its place.
 _APART = 64
 _REMOTE = ("://", "$ARGOCD_")
@@ -135,7 +135,7 @@ class _Application(NamedTuple):
         except UnevaluatedError as error:
             error.use = (folder, self.title)
             if isinstance(error, AbsentError):
-                error.is_certain = text_at(source, "targetRevision") in _BRANCHES
+                error.is_certain = text_at(source, "targetRevision") in BRANCHES
                 error.assumed = assumptions
             raise
 
@@ -156,7 +156,7 @@ class _Application(NamedTuple):
         stated = source.get("kustomize")
         source = self._overridden(source, folder)
         revision = text_at(source, "targetRevision")
-        if revision not in _BRANCHES:
+        if revision not in BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
         use = FolderUse(
             self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace

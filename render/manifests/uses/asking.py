@@ -16,7 +16,14 @@ from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.repository import Home
-from render.manifests.uses.use import AbsentError, FolderUse, UnevaluatedError, named
+from render.manifests.uses.use import (
+    AbsentError,
+    FolderUse,
+    UnevaluatedError,
+    UnmatchedError,
+    named,
+)
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.regex import pattern
@@ -191,17 +198,18 @@ class _Evaluation:
         """What is made of each document of *every* list: of loose files, then of what is built in each of *tops*."""
         around = _referents(every, config_maps)
         uses: dict[tuple[str, str], dict[str, FolderUse]] = {}
-        unseen = Unseen()
         unevaluated: Counter[tuple[str, ...]] = Counter()
         notes = []
         unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
-        doubtful: list[tuple[AbsentError, Diagnostic]] = []
+        doubtful: list[tuple[AbsentError | UnmatchedError, Diagnostic]] = []
         for top, documents in zip(("", *tops), every, strict=True):
             for document in documents:
                 for use in self._evaluated(document, around):
                     if isinstance(use, FolderUse):
                         known = uses.setdefault((use.folder, use.title), {})
                         known.setdefault(top or document.origin.file, use)
+                    elif isinstance(use, UnmatchedError):
+                        doubtful.append((use, _unmatched(document, use, self._limits)))
                     elif isinstance(use, AbsentError):
                         notes.append(_note(document, use))
                         fault = _fault(document, use, self._limits)
@@ -216,12 +224,10 @@ class _Evaluation:
                         notes.append(_note(document, use))
                         if all(use.use):
                             unfilled[use.use] = notes[-1:]
-        for (what, *places), number in unevaluated.items():
-            unseen.add(what, *places, number=number)
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
         notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
-        return Uses(different, unseen, notes, unfilled)
+        return Uses(different, _counted(unevaluated), notes, unfilled)
 
     def _likely(self, uses: Mapping[tuple[str, str], Mapping[str, FolderUse]]) -> frozenset[str]:
         """What *uses* assume of which the paths speak: VMs are where they say."""
@@ -248,6 +254,9 @@ class _Evaluation:
             # All first: of a set that makes more than it may, nothing is filled in.
             made = [*applicationset.applications(document.body, self._home, self._limits)]
             for application in made:
+                if isinstance(application, UnmatchedError):
+                    yield application
+                    continue
                 name = text_at(application.body.get("metadata"), "name")
                 title = f"Application {name} of {named(document)}"
                 yield from argocd.uses(document, self._home, self._base, application, title)
@@ -257,6 +266,14 @@ class _Evaluation:
                 and self._home.has_kustomizations_of_machines
             ):
                 yield error
+
+
+def _counted(unevaluated: Mapping[tuple[str, ...], int]) -> Unseen:
+    """What is *unevaluated*, by what it is called and where it stands."""
+    unseen = Unseen()
+    for (what, *places), number in unevaluated.items():
+        unseen.add(what, *places, number=number)
+    return unseen
 
 
 def _apart(uses: Mapping[str, FolderUse]) -> list[FolderUse]:
@@ -377,20 +394,34 @@ def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
 
 def _fault(document: Document, error: AbsentError, limits: Limits) -> Diagnostic:
     """What is wrong where *document* names what is not there."""
-    file, line, column = document.origin.file, document.origin.line, 1
-    data = files.read(file, file, limits.file_bytes)
-    if isinstance(data, bytes):
-        line, column = positions.locate(data, document.origin, error.place)
-    place = Location(file=file, line=line, column=column)
+    place = _place(document, error.place, limits)
     help_ = f"correct the path, or delete what names it too: {error.use[1]}"
     return codes.UNREADABLE.at(place, f"{error.use[1]}: {error}", help=help_)
 
 
-def _warning(fault: Diagnostic, error: AbsentError) -> Diagnostic:
+def _unmatched(document: Document, error: UnmatchedError, limits: Limits) -> Diagnostic:
+    """That a pattern of the set *document* matches nothing."""
+    message = f"{named(document)}: {error}: no Application is made of it"
+    place = _place(document, error.place, limits)
+    return codes.PATTERN_UNMATCHED.at(place, message, help="correct the pattern, or take it out")
+
+
+def _place(document: Document, path: FieldPath, limits: Limits) -> Location:
+    """Where *document* has what stands at *path*."""
+    file, line, column = document.origin.file, document.origin.line, 1
+    data = files.read(file, file, limits.file_bytes)
+    if isinstance(data, bytes):
+        line, column = positions.locate(data, document.origin, path)
+    return Location(file=file, line=line, column=column)
+
+
+def _warning(fault: Diagnostic, error: AbsentError | UnmatchedError) -> Diagnostic:
     """*fault* as it is told by itself, with what is called like the folder that *error* says is not there."""
+    if not error.folder:
+        return fault
     above, name = os.path.split(error.folder)
     names: list[str] = []
     with contextlib.suppress(OSError):  # that is not there either
-        names = [entry.name for entry in os.scandir(above or ".") if entry.is_dir()]
+        names = [entry.name for entry in os.scandir(above or ".") if files.is_folder(entry)]
     cure = did_you_mean(name, sorted(names), fault.help)
     return fault._replace(severity=Severity.WARNING, help=cure)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.manifests import discover, kustomization
-from render.manifests.discover import boundary, inside, join, tidy
+from render.manifests.discover import join, tidy
 from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
 from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedError, texts
@@ -16,7 +16,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import checkout
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 from render.yaml.budget import Limits
 
 _ADDRESS = pattern(
@@ -66,6 +66,17 @@ class Home:
     def folder(self, path: str) -> str:
         """The folder *path* of the repository, as it is shown. Raises UnevaluatedError where it is not below."""
         return self._path_inside(path, self.top)
+
+    def absent_step(self, pattern: str) -> str:
+        """The first folder that *pattern* spells out and that is not there, as it is shown; ``""`` where all are."""
+        target = self.top
+        for step in pattern.split("/"):
+            if "*" in step or "?" in step:
+                return ""
+            target = os.path.join(target, step)
+            if not os.path.lexists(target):
+                return self.display_name(target)
+        return ""
 
     def demand(self, folder: str, place: FieldPath, reason: str) -> None:
         """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there."""

@@ -16,6 +16,8 @@ from render.system import files
 from render.system.files import real_path
 from render.yaml.reader import Document
 
+#: Revisions by which the branch is meant, most likely, that is read.
+BRANCHES = frozenset({"", "HEAD", "main", "master"})
 #: What kustomize puts before and behind names.
 AFFIXES = ("namePrefix", "nameSuffix")
 
@@ -128,6 +130,23 @@ class AbsentError(UnevaluatedError):
         self.place = place
         self.is_certain = False
         self.assumed: tuple[str, ...] = ()
+
+
+class UnmatchedError(UnevaluatedError):
+    """A pattern of a generator that matches nothing in this repository, so that no Application is made of it.
+
+    *folder* is the first step that is not there, ``""`` where all is that the *pattern* spells out, *place* the field
+    that has the pattern. It is so if all is so that is *assumed*.
+    """
+
+    def __init__(
+        self, pattern: str, folder: str, place: FieldPath, assumed: tuple[str, ...]
+    ) -> None:
+        super().__init__("pattern without a match", f"{pattern} matches nothing in this repository")
+        self.pattern = pattern
+        self.folder = folder
+        self.place = place
+        self.assumed = assumed
 
 
 class ElsewhereError(Exception):

@@ -918,7 +918,7 @@ def test_access_modes_as_kubectl_prints_them_are_known(ask: Ask) -> None:
 
 def test_a_group_without_its_ending_is_kubevirts(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM.replace("kubevirt.io/v1", "kubevirt/v1"))
-    assert "warning VR123 unknown-kind" in answer.out
+    assert "error VR123 unknown-kind" in answer.out
     assert "\n  help: write apiVersion: kubevirt.io/v1" in answer.out
 
 
@@ -963,6 +963,79 @@ def test_what_follows_of_what_follows_is_told_too(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM + machine)
     assert _firsts(answer.out) == ["VR105"]
     assert answer.out.count("\n  also, until that is mended: ") == 2
+
+
+_LISTED = """\
+  template:
+    spec:
+      domain:
+        memory: {guest: 1Gi}
+        devices:
+          disks:
+          - name: root
+            disk: {bus: virtio}
+          interfaces:
+          - name: default
+            masquerade: {}
+          - name: lan
+            bridge: {}
+      networks:
+      - name: default
+        pod: {}
+      - name: lan
+        multus: {networkName: lan}
+      volumes:
+      - name: root
+        containerDisk: {image: example.com/fedora}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "slip", "expected"),
+    [
+        ("name: root\n        containerDisk", "nam: root\n        containerDisk", ["VR105"]),
+        ("name: root\n            disk", "nam: root\n            disk", ["VR105"]),
+        ("name: lan\n            bridge", "nam: lan\n            bridge", ["VR105"]),
+        ("name: lan\n        multus", "nam: lan\n        multus", ["VR105"]),
+        ("- name: lan\n        multus", "- multus", ["VR107"]),
+        ("{networkName: lan}", "{}", ["VR107"]),
+        ("multus: {networkName: lan}", "multus:", ["VR114"]),
+        ("pod: {}", "pod:", ["VR114"]),
+        ("pod: {}", "pood: {}", ["VR105"]),
+        ("\n        pod: {}", "", ["VR418"]),
+        ("guest: 1Gi", "guest: null", ["VR114"]),
+        ("name: lan\n            bridge", "name: default\n            bridge", ["VR418"]),
+        ("name: lan\n        multus", "name: default\n        multus", ["VR418"]),
+        ("name: lan\n        multus", "name: Lan\n        multus", ["VR418"]),
+        # Two slips are two findings.
+        ("name: root\n            disk", "name: rot\n            disk", ["VR420"]),
+        ("name: lan\n            bridge", "name: wan0\n            bridge", ["VR418", "VR418"]),
+    ],
+)
+def test_a_slip_in_an_item_of_a_list_is_told_once_with_its_cause_first(
+    ask: Ask, written: str, slip: str, expected: list[str]
+) -> None:
+    assert _LISTED.count(written) == 1
+    answer = ask("check", "-", stdin=_VM + _LISTED.replace(written, slip))
+    assert _firsts(answer.out) == expected, answer.out
+
+
+def test_a_name_that_is_wrong_by_itself_is_no_consequence(ask: Ask) -> None:
+    """A volume without a name is one slip, and a disk with a name that no volume has by a slip another."""
+    disk = "          - name: dtaa\n            disk: {bus: virtio}\n          interfaces:"
+    volume = "      - name: data\n        emptyDisk: {capacity: 1Gi}\n"
+    text = _LISTED.replace("          interfaces:", disk) + volume
+    text = text.replace("name: root\n        containerDisk", "nam: root\n        containerDisk")
+    answer = ask("check", "-", stdin=_VM + text)
+    assert _firsts(answer.out) == ["VR420", "VR105"], answer.out
+    assert "\n  help: did you mean data?" in answer.out
+
+
+def test_what_only_lacks_a_refused_definition_is_told_below_that(ask: Ask) -> None:
+    size = _SIZED.replace("VirtualMachineInstancetype", "VirtualMachineInstanceType")
+    answer = ask("check", ".", files={"a.yaml": _PINNED, "b.yaml": size})
+    assert _firsts(answer.out) == ["VR123"]
+    assert "\n  also, until that is mended: a.yaml:" in answer.out
 
 
 def test_a_misspelt_run_strategy_is_one_finding(ask: Ask) -> None:

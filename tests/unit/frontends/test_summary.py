@@ -558,6 +558,48 @@ def test_a_copy_has_findings_of_its_own(ask: Ask) -> None:
         assert "b/vm.yaml" in answer.out
 
 
+def test_vms_in_what_cannot_be_read_are_counted(ask: Ask) -> None:
+    broken = f"{vm('b', memory='1Gi')}\tx: 1\n---\n{vm('c', memory='1Gi')}"
+    answer = ask("check", ".", files={"a.yaml": vm("a", memory="1Gi"), "b.yaml": broken})
+    assert answer.err.startswith("2 VMs: 1 error; 1 VM not checked; for KubeVirt ")
+    assert ask("check", "a.yaml").err.startswith("1 VM: no findings; for KubeVirt ")
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_vms_of_what_cannot_be_built_are_counted(ask: Ask) -> None:
+    files = {
+        "base/kustomization.yaml": "resources: [a.yaml, b.yaml]\n",
+        "base/a.yaml": vm("a", memory="1Gi"),
+        "base/b.yaml": f"{vm('b', memory='1Gi')}---\n{vm('c', memory='1Gi')}",
+        "base/patch.yaml": vm("a", memory="2Gi"),
+        "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: ../base/patch.yaml}]\n",
+        "test/kustomization.yaml": "resources: [../base]\npatches: [{patch: 'x'}]\n",
+        "other/vm.yaml": vm("d", memory="1Gi"),
+    }
+    answer = ask("check", ".", files=files)
+    assert answer.err.startswith("1 VM: 2 errors; 3 VMs not checked; for KubeVirt "), answer.err
+    put("prod/kustomization.yaml", "resources: [../base]\n")
+    put("test/kustomization.yaml", "resources: [../base]\n")
+    assert "not checked" not in ask("check", ".").err
+
+
+def test_what_pins_of_several_inputs_keep_is_told_once(ask: Ask) -> None:
+    files = {
+        ".virt-render.yaml": f"{CONFIG}spec: {{roots: [a, b], shared: [small.yaml]}}\n",
+        "small.yaml": instancetype("small"),
+        **{f"{n}/vm.yaml": vm(f"vm-{n}", instancetype="small") for n in "ab"},
+    }
+    assert ask("pin", files=files).exit == Exit.OK
+    put("small.yaml", instancetype("small", cpus=4))
+    answer = ask("check", ".")
+    assert answer.out.count("VR608") == 1
+    assert "differs from what vm-a, vm-b are pinned to; they keep the old content" in answer.out
+    ask("check", ".", "--json-file", "known.json")
+    report = json.loads(Path("known.json").read_text())
+    assert [each["code"] for each in report["diagnostics"]] == ["VR608"]
+    assert ask("check", ".", "--baseline", "known.json").out == ""
+
+
 def test_a_wave_makes_nothing_new_of_an_old_content(ask: Ask) -> None:
     """VR608 is about the definition, and names the VMs that are left; a report of before told it by their names."""
     vms = {f"{n}.yaml": vm(f"vm{n}", instancetype="small") for n in range(3)}

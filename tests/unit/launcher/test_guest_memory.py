@@ -47,6 +47,14 @@ def test_no_guest_runs_with_it(amount: object, severity: Severity, units: int) -
     assert ("the unit is missing" in found.help) is bool(units)
 
 
+@pytest.mark.parametrize(("amount", "meant"), [("4M", "4Gi"), ("2048m", "2048Mi")])
+def test_another_unit_was_meant(amount: str, meant: str) -> None:
+    body = instancetype(amount)
+    found = unusable_memory(from_body(body, 0), body, PATH)
+    assert found is not None
+    assert f"{meant} was meant, most likely" in found.help
+
+
 @pytest.mark.parametrize("amount", ["16M", "16000000", "32Mi", "4Gi", "${MEMORY}", "", None, {}])
 def test_a_guest_may_run_with_it(amount: object) -> None:
     body = instancetype(amount)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
+from render.admission import faults
 from render.admission.checks import (
     EACH,
     Check,
@@ -53,7 +54,9 @@ def _name(_subject: Subject, interface: Tree, path: FieldPath) -> Violation | No
         (*path, "name"),
         "Network interface name can only contain alphabetical characters, numbers, dashes (-) or "
         "underscores (_)",
-        "choose another name, for the network too",
+        "choose another name, for the network too"
+        if name
+        else f"{faults.NAMELESS}: that of its network",
     )
 
 

@@ -50,7 +50,8 @@ def _disks(*, sectors: bool) -> Evaluate:
                 # The list is named twice here, and in a few other places, as KubeVirt does.
                 reported_path = (*list_place, *_DISKS, index, "name")
                 place = (*list_place, index, "name")
-                yield Cause("disks/name", reported_path, fault, _NAME_HELP, place=place)
+                cure = _NAME_HELP if name else f"{faults.NAMELESS}: that of its volume"
+                yield Cause("disks/name", reported_path, fault, cure, place=place)
             if not plain:
                 yield from _blocks(disk, (*list_place, index), sectors=sectors)
 

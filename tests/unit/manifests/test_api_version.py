@@ -3,7 +3,7 @@
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.model.unversioned import may_be_unversioned, meant
+from render.model.api_version import may_be_meant, version_meant
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, vm
 
@@ -29,7 +29,7 @@ _NO_VERSION = "kind: VirtualMachine\nmetadata: {name: web}\nspec: {}\n"
     ],
 )
 def test_looked_at(text: str) -> None:
-    assert may_be_unversioned(text.encode())
+    assert may_be_meant(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_looked_at(text: str) -> None:
     ],
 )
 def test_not_looked_at(text: str) -> None:
-    assert not may_be_unversioned(text.encode())
+    assert not may_be_meant(text.encode())
 
 
 def test_a_folder_is_searched_for_them(ask: Ask) -> None:
@@ -82,21 +82,27 @@ def test_a_folder_is_searched_for_them(ask: Ask) -> None:
         ("kubvirt.io/v1", "VirtualMachine", {}, "kubevirt.io/v1"),
         ("instancetype.kubevirt/v1beta1", "VirtualMachinePreference", {}, "instancetype.kubevirt.io/v1beta1"),
         ("v1", "VirtualMachineInstancetype", {}, "instancetype.kubevirt.io/v1beta1"),
+        ("kubevirt.io", "VirtualMachine", {}, "kubevirt.io/v1"),
+        ("kubevirt.io.v1alpha3", "VirtualMachine", {}, "kubevirt.io/v1alpha3"),
+        ("KubeVirt.io/v1", "VirtualMachine", {}, "kubevirt.io/v1"),
+        ("instancetypes.kubevirt.io/v1", "VirtualMachinePreference", {}, "instancetype.kubevirt.io/v1"),
         # What others call a VM too.
+        ("example.com.v1", "VirtualMachine", {"template": {}}, ""),
+        ("pools.kubevirt.io/v1", "VirtualMachine", {"template": {}}, ""),
         ("v1", "VirtualMachine", {"image": "a"}, ""),
         ("v1", "VirtualMachineClass", {"template": {}}, ""),
         ("vmoperator.vmware.com/v1", "VirtualMachine", {"template": {}}, ""),
         ("kubevirt.io/v1", "VirtualMachine", {"template": {}}, ""),
         # Said elsewhere.
         ("", "VirtualMachine", {"template": {}}, ""),
-        ("kubevirt.io", "VirtualMachine", {"template": {}}, ""),
+        ("kubevirt.io", "KubeVirt", {"template": {}}, ""),
         ("v1", "Pod", {"template": {}}, ""),
     ],
 )  # fmt: skip
 def test_what_a_version_was_meant_to_be(
     version: str, kind: str, spec: dict[str, object], right: str
 ) -> None:
-    assert meant({"apiVersion": version, "kind": kind, "spec": spec}) == right
+    assert version_meant({"apiVersion": version, "kind": kind, "spec": spec}) == right
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_a_version_without_a_group_of_its_own_is_told(ask: Ask, version: str, la
     text = vm("web", memory="1Gi").replace("kubevirt.io/v1", version, 1)
     answer = ask("check", files={"vm.yaml": text})
     assert (
-        f"warning VR123 unknown-kind: VirtualMachine web: apiVersion: {lack}: nothing" in answer.out
+        f"error VR123 unknown-kind: VirtualMachine web: apiVersion: {lack}: nothing" in answer.out
     )
     assert ask("check", "--unsafe-fixes").err.count("fixed: ") == 1
     assert ask("check").err.startswith("1 VM: no findings; ")
