@@ -1011,6 +1011,9 @@ def test_a_finding_names_the_value_in_the_application(helm: str) -> None:
     done = virt_render(helm, "check", ".")
     assert "charts/vm/templates/vm.yaml:17:17: error VR420" in done.stdout
     assert "apps/web.yaml:13:11: the value comes from here" in done.stdout
+    named = virt_render(helm, "check", "--", "apps/web.yaml")  # as a hook does
+    assert "charts/vm/templates/vm.yaml:17:17: error VR420" in named.stdout
+    assert "VR420" not in virt_render(helm, "check", "--", "charts/vm/Chart.yaml").stdout
 
 
 def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
