@@ -5,7 +5,6 @@ It knows block mappings and sequences, scalars on one line, literal blocks, flow
 YAML, and libyaml decides. Lines repeat a lot in manifests, so what a line says is remembered.
 """
 
-import contextlib
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -130,11 +129,13 @@ def places(text: str, depth: int) -> PlainPlaces | None:
 def _form(text: str) -> int:
     """A number for all lines that differ from *text* in nothing but a value: they lead to the same places."""
     content = text.lstrip(" ")
-    line: tuple[object, ...] = ()
-    with contextlib.suppress(_UnsureError):  # as the text of a block it is in order
+    line: tuple[object, ...]
+    try:
         begins, inner, key, value = _LINES.get(text) or _line(text)
         mark = (value.levels, bool(value.holds)) if isinstance(value, _Flow) else None
         line = begins, inner, key, value if value.__class__ is object else mark
+    except _UnsureError:  # as the text of a block it is in order
+        line = ()
     form = len(text) - len(content), bool(content), line
     if len(_FORMS) >= _ROOM:
         _FORMS.clear()
