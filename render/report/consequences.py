@@ -108,10 +108,17 @@ def _causes(finding: Finding) -> Iterator[object]:
         yield from _causes_of_field(diagnostic, subject)
     elif diagnostic.code == codes.UNKNOWN_KIND.number:
         yield _REFUSED, str(diagnostic.resource)
+    elif diagnostic.code == codes.METADATA_REFUSED.number:
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
     else:
         yield from _causes_of_field(diagnostic, subject)
+
+
+def _of_any(diagnostic: Diagnostic) -> str:
+    """What *diagnostic* says, of whichever object."""
+    return diagnostic.message.removeprefix(f"{diagnostic.resource}: ")
 
 
 def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object]:
@@ -193,6 +200,10 @@ def _caused(finding: Finding) -> Iterator[object]:
         return
     if diagnostic.code not in _OF_VALUES and finding.place.line:
         yield _OF_VALUES, finding.place[:3]
+    if (
+        diagnostic.code == codes.METADATA_REFUSED.number
+    ):  # what a kustomization gives all its objects
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):

@@ -80,6 +80,18 @@ _FILES = {
             "write it in quotes",
         ),
         (
+            "prod/kustomization.yaml",
+            ("labels:", "namespace: Prod_1\nlabels:"),
+            "prod/kustomization.yaml:4:1: error VR129 ",
+            "use lower case letters, digits and '-'",
+        ),
+        (
+            "prod/kustomization.yaml",
+            ("stage: prod", "stage: prod!"),
+            "prod/kustomization.yaml:6:5: error VR129 ",
+            "use letters, digits",
+        ),
+        (
             "web/kustomization.yaml",
             ("- vm.yaml", "- path: vm.yaml"),
             "web/kustomization.yaml:2:3: error VR116 ",

@@ -52,6 +52,7 @@ _OF_ITEMS = {
         "annotationSelector",
     ),
 }
+_LABELS = ("labels.pairs", "commonLabels", "commonAnnotations")
 _OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")
 _OBJECT = r"([^\s.]+)\.[^\s/]+/([^\s\[]*)\.(?:\[noNs\]|[\w-]+)"
 """How kustomize names an object: ``Kind.version.group/name.namespace``, ``[noNs]`` where it has none."""
@@ -192,8 +193,9 @@ def _mistyped(broken: _Broken, match: re.Match[str]) -> BuildFault:
     field, wanted = match[1], match[2]
     if field == "patches.patch":
         return _no_text(broken)
-    if field in ("labels.pairs", "commonLabels", "commonAnnotations"):
-        return _no_label(broken, field)
+    label = _no_label(broken, field) if field in _LABELS else BuildFault()
+    if label.place is not None:
+        return label
     key, value = broken.listed(field.partition(".")[0])
     if value is None:
         return BuildFault()

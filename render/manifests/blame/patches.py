@@ -27,6 +27,7 @@ Position = tuple[str, int, int]
 OPERATIONS = "operations"
 """The key below which the operations of a JSON patch stand in its document."""
 _INDEX = pattern(r"[0-9]{1,9}")
+_NAMESPACE = ("namespace",)
 _RECENT = 8
 """Documents whose patches are remembered: a finding is about one, and the next often about the same."""
 _TRIED = 100
@@ -90,11 +91,15 @@ def blame(
 def _paired(reach: Reach, path: FieldPath, value: Any, limits: Limits) -> Position | None:
     """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
 
+    Or the namespace.
+
     (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
     """
     for file in reach.kustomizations if path[:1] == ("metadata",) else ():
         loaded = kustomization.load(file, limits)
         for document in loaded.documents:
+            if path[1:] == _NAMESPACE and document.body.get(*_NAMESPACE) == value:
+                return file, *locate(loaded.data, document.origin, _NAMESPACE)
             for place, pairs in _pairs(document.body, path[1:2]):
                 if path[2:3] and pairs.get(str(path[2]), _NOTHING) == value:
                     place = (*place, path[2])  # noqa: PLW2901 - the same place, one step further

@@ -229,9 +229,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     display_name = f"{top} (kustomize build{f', {use.title}' if use else ''})"
     printed = _substituted(use, output, into, intake.limits) if use else output
     if printed is not None and intake.fits(display_name, printed, into):
-        known = len(into.diagnostics)
-        documents = intake.printed(display_name, printed, into)
-        into.diagnostics[known:] = _in_files(into.diagnostics[known:], reached, intake.limits)
+        documents = _documents(intake, display_name, printed, reached, into)
         before = _before(documents, output, display_name, intake.limits) if use else documents
         traced = origins.trace(top, before, reached, intake.limits, intake.sources)
         into.documents.extend(
@@ -253,6 +251,16 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
             )
             into.substituted.append(build)
     intake.lock_of(top, into)
+
+
+def _documents(
+    intake: SourceIntake, display_name: str, printed: bytes, reached: Reach, into: Documents
+) -> list[Document]:
+    """Those documents of what was *printed* that count, and what is wrong, by the files if that is known."""
+    known = len(into.diagnostics)
+    documents = intake.printed(display_name, printed, into)
+    into.diagnostics[known:] = _in_files(into.diagnostics[known:], reached, intake.limits)
+    return documents
 
 
 #: What kustomize says of files with these faults.
