@@ -16,7 +16,10 @@ from render.model.hints import Any, Literal
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
 from render.model.release import MAIN, NEWEST, VERSIONS, minor, release_named
+from render.system.files import is_file_name
 
+#: Kinds of options that name files.
+_OF_FILES = frozenset({"path", "assignment"})
 Emit = Literal["vm", "vmi", "pod", "expand", "hashed", "revisions", "source"]
 
 
@@ -297,8 +300,8 @@ def _read(option: Option, raw: Any, source: Source) -> tuple[Any, str]:
         return "", f"{_quoted(raw)} is not a text{cure}"
     if _is_no_choice(option, raw):
         return "", f"{_quoted(raw)} is {_choices(option, raw)}"
-    if option.kind == "path" and not is_file_name(raw):
-        return "", f"{_quoted(raw)} cannot be the name of a file"
+    if not _is_text(option, raw):
+        return "", f"{_quoted(raw)} {_no_text(option)}"
     if option.kind == "label":
         return raw, _fault_of_label(raw)
     if option.kind == "assignment" and not all(raw.partition("=")):
@@ -378,12 +381,20 @@ def _number(raw: Any, least: int, *, typed: bool) -> tuple[int, str]:
     return 0, f"{_quoted(raw)} is not a {'positive ' if least else ''}whole number"
 
 
-def is_file_name(raw: str) -> bool:
-    """Whether a system can have a file *raw*: not with a NUL, or half of a surrogate pair (as JSON may write one)."""
-    try:
-        return b"\0" not in os.fsencode(raw)
-    except UnicodeEncodeError:
-        return False
+def _no_text(option: Option) -> str:
+    return "cannot be the name of a file" if option.kind == "path" else "is not UTF-8, or has a NUL"
+
+
+def _is_text(option: Option, raw: str) -> bool:
+    """Whether *raw* is UTF-8 without a NUL; in names of files there may be any other bytes."""
+    if option.kind not in _OF_FILES and not raw.isascii():
+        try:
+            raw.encode()
+        except (
+            UnicodeEncodeError
+        ):  # half of a surrogate pair (as JSON may write one), or a byte that is no UTF-8
+            return False
+    return is_file_name(raw)
 
 
 def _quoted(raw: Any) -> str:
@@ -494,8 +505,8 @@ def _fault_of(option: Option, value: Any) -> str:
         return _fault_of_catalog(option, value)
     if not isinstance(value, str):
         return f"{_quoted(value)} is not a text"
-    if option.kind == "path" and not is_file_name(value):
-        return f"{_quoted(value)} cannot be the name of a file"
+    if not _is_text(option, value):
+        return f"{_quoted(value)} {_no_text(option)}"
     if _is_no_choice(option, value):
         return f"{_quoted(value)} is none of {', '.join(option.choices)}"
     return _fault_of_label(value) if option.kind == "label" else ""

@@ -108,6 +108,13 @@ class ChangedDefinition(NamedTuple):
         return "deleted" if self.after is None else "changed"
 
 
+class Departure(NamedTuple):
+    """That an object leaves the repository which stood at *source*, and that a VM names it in the field *use*."""
+
+    source: ChangeSource
+    use: ChangeSource
+
+
 class MachineImpact(NamedTuple):
     """What the change does to one VM.
 
@@ -123,7 +130,8 @@ class MachineImpact(NamedTuple):
     refused, fails or cannot be rendered. *configured*: of a VM of which nothing else changes, the settings of the
     cluster that do. *redefined*: the fields of edited definitions for which a VM is refused, fails or cannot be
     rendered, where none of *changes* names them. *named*: the instancetype that each state asks for, of a VM that one
-    of them cannot render; nothing where that asks for none.
+    of them cannot render; nothing where that asks for none. *departed*: what it names and will not find any more.
+    *renamed*: what a VM that goes is called from now on, or one that comes was called until now.
     """
 
     resource: ResourceRef
@@ -146,6 +154,8 @@ class MachineImpact(NamedTuple):
     redefined: tuple[ChangeSource, ...] = ()
     unpinned: tuple[str, ...] = ()
     named: tuple[str, str] = ("", "")
+    departed: tuple[Departure, ...] = ()
+    renamed: ResourceRef | None = None
 
 
 class HolderImpact(NamedTuple):

@@ -10,7 +10,6 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.parts import FleetPart
 from render.frontends.progress import in_words
 from render.frontends.waived import ignoring
-from render.manifests import discover
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.release import minor
@@ -26,7 +25,7 @@ from render.model.resource import (
 from render.model.tree import Tree
 from render.pipeline.input import releases
 from render.report.summary import Tally
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.yaml.reader import Document
 
 #: Kinds of objects that are VMs themselves.
@@ -96,7 +95,7 @@ def _named(parts: Sequence[FleetPart], paths: Sequence[str]) -> tuple[Sequence[s
         return (), ()
     folders = [real_path(path) for path in paths]
     roots = {real_path(part.loaded.folder) for part in parts if part.loaded.is_one_root}
-    return folders, [root for root in roots if discover.inside(root, folders)]
+    return folders, [root for root in roots if inside(root, folders)]
 
 
 def _counted(
@@ -110,12 +109,12 @@ def _counted(
     names = {*loaded.data.own_files(), *loaded.passed}
     if not folders:
         return loaded.documents, names
-    names = {name for name in names if discover.inside(real_path(name), folders)}
+    names = {name for name in names if inside(real_path(name), folders)}
     if loaded.is_one_root:
         if built and real_path(loaded.folder) not in built:
-            names = {name for name in names if not discover.inside(real_path(name), built)}
+            names = {name for name in names if not inside(real_path(name), built)}
         chart = [real_path(loaded.folder)] if loaded.filled else []
-        is_of_chart = any(discover.inside(folder, chart) for folder in folders)
+        is_of_chart = any(inside(folder, chart) for folder in folders)
         return (loaded.documents if names or is_of_chart else ()), names
     return [document for document in loaded.documents if document.origin.file in names], names
 
@@ -135,7 +134,7 @@ def _apart(loaded: Documents, paths: Collection[str]) -> str:
 def _is_asked_for(paths: Collection[str], place: str) -> bool:
     """Whether the file or folder *place* is in one of the resolved *paths*, or has one of them in it."""
     real = real_path(place)
-    return discover.inside(real, paths) or any(discover.inside(path, (real,)) for path in paths)
+    return inside(real, paths) or any(inside(path, (real,)) for path in paths)
 
 
 def _about(part: FleetPart, documents: Sequence[Document]) -> Iterator[Diagnostic]:
@@ -189,9 +188,7 @@ def _unchecked(parts: Sequence[FleetPart], folders: Sequence[str]) -> int:
 
     inputs = ((part.loaded, part.request.reading.limits) for part in parts)
     counts = unchecked.machines_by_file(inputs, machines_in)
-    return sum(
-        number for file, number in counts.items() if not folders or discover.inside(file, folders)
-    )
+    return sum(number for file, number in counts.items() if not folders or inside(file, folders))
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from render.model.tree import Tree
 from render.pipeline.migration import trial
 from render.report.findings import Finding
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 from render.yaml.budget import Limits
 
 _ROUNDS = 20
@@ -297,7 +297,7 @@ def files_of(
         folder,
         limits,
         allow_remote=True,
-        bounds=discover.boundary(real_path(folder)),
+        bounds=boundary(real_path(folder)),
         known=known,
         components=components,
     )
@@ -329,7 +329,7 @@ class Editable:
             files.repository(path if os.path.isdir(path) else os.path.dirname(path))
             for path in self._paths
         }
-        if top not in tops or not (top or discover.inside(real, self._paths)):
+        if top not in tops or not (top or inside(real, self._paths)):
             return f"{file} is not in the repository"
         users = self._users.get(real, ())
         return in_use(users, file) if len(users) > 1 else ""

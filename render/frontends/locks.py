@@ -19,6 +19,9 @@ from render.yaml.reader import read
 
 _INDEX = 1 << 26
 """Bytes of the index of a large repository."""
+#: What follows its signature where it leaves out how names begin, and where most names are in another file.
+_SHORTENED = (4).to_bytes(4, "big")
+_SPLIT = b"link\0\0"
 _MOST_NAMES = 100
 _MARKER = rb"(?m)^(<<<<<<< |>>>>>>> )"
 
@@ -71,16 +74,23 @@ def removed(folders: Iterable[str]) -> list[str]:
             missing.setdefault(top, {})[os.fsencode(os.path.relpath(file, top))] = folder
     found = []
     for top, names in missing.items():
-        index = os.path.join(top, ".git", "index")
+        index = os.path.join(files.git_folder(top), "index")
         data = files.read(index, index, _INDEX)
-        locks = _locks(data, {*map(len, names)}) if isinstance(data, bytes) else set()
+        locks = _locks(data, names) if isinstance(data, bytes) else set()
         known = [os.fsdecode(name) for name in names if name in locks]
         found += [names[os.fsencode(name)] for name in _removed(top, known[:_MOST_NAMES])]
     return found
 
 
-def _locks(index: bytes, lengths: Collection[int]) -> set[bytes]:
-    """What may be the names of locks in the *index* of a repository, of these *lengths*: it is gone through once."""
+def _locks(index: bytes, names: Collection[bytes]) -> set[bytes]:
+    """What may be those *names* of locks that the *index* of a repository has: it is gone through once.
+
+    All of them where it has no whole names: its fourth version leaves out how a name begins, and one that is split has
+    most of them in another file.
+    """
+    if index[4:8] >= _SHORTENED or _SPLIT in index:
+        return {*names}
+    lengths = {*map(len, names)}
     ends = (match.end() for match in re.finditer(re.escape(LOCK.encode()), index))
     return {index[end - length : end] for end in ends for length in lengths if length <= end}
 

@@ -4,11 +4,10 @@ import os
 from collections.abc import Collection, Sequence
 
 from render.diff import unified
-from render.manifests import discover
 from render.model.named_tuple import NamedTuple
 from render.report import terminal
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.streams import STDOUT
 from render.yaml.excerpts.lines import Excerpts
 
@@ -56,6 +55,6 @@ def _folder(real: Collection[str]) -> str:
     """
     roots = {files.repository(os.path.dirname(file)) for file in real} - {""}
     for folder in (os.getcwd(), *roots):
-        if all(discover.inside(file, (folder,)) for file in real):
+        if all(inside(file, (folder,)) for file in real):
             return folder
     return "/"

@@ -10,7 +10,6 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.frontends.request import config
 from render.frontends.request.request import Request
-from render.manifests.discover import inside
 from render.manifests.documents import Documents
 from render.manifests.fixes import LineChanges, placed
 from render.report import formats, terminal
@@ -18,7 +17,7 @@ from render.report.findings import Finding, find, identified, merge, of_all_inpu
 from render.report.places import Place, Sources
 from render.report.style import Style
 from render.report.summary import Tally
-from render.system.files import real_path, repository
+from render.system.files import inside, real_path, repository
 from render.system.streams import STDOUT, emit
 from render.system.writing import unwritable, write_atomic
 

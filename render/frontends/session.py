@@ -19,7 +19,7 @@ from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Request, with_objects
 from render.machine import Machine
 from render.manifests import kustomization
-from render.manifests.discover import CHART, inside, is_chart, tidy
+from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
@@ -41,7 +41,7 @@ from render.pipeline import Rendered, run
 from render.revisions import stamps
 from render.settings import Settings
 from render.system import files, signals
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -64,14 +64,10 @@ def single(request: Request, work: Work) -> FleetPart:
 
 
 def fleet(
-    request: Request,
-    work: Work,
-    inputs: Sequence[Documents] | None = None,
-    around: Sequence[Documents] = (),
+    request: Request, work: Work, inputs: Sequence[Documents] | None = None
 ) -> Iterator[FleetPart]:
     """Each root below the paths of *request*, with what its VMs find in the others: *inputs*, if read already.
 
-    And in what stands *around* them.
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
     from render.manifests.repository.neighbours import Neighbours
@@ -80,21 +76,43 @@ def fleet(
         paths = request.paths or (".",)
         work.begin("read", f"reading {in_words(paths)}")
         inputs = read_roots(paths, request, work)
-    neighbours = Neighbours([*inputs, *around], request.reading.layout.shared)
+    neighbours = Neighbours(inputs, request.reading.layout.shared)
     for loaded in inputs:
         yield _noted(FleetPart(loaded, with_neighbours(request, loaded, neighbours)), work)
 
 
-def around(request: Request, work: Work) -> list[Documents]:
-    """What stands in the repository around the first path of *request*, as far as it stands beside that."""
-    path = real_path(request.paths[0] if request.paths else ".")
-    top = files.repository(path)
-    if not top or top == path or "-" in request.paths:
+def is_missed(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* is of what a VM misses, which may stand elsewhere in the repository."""
+    return codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+
+
+def look_around(
+    read: Sequence[FleetPart],
+    request: Request,
+    work: Work,
+    paths: Sequence[str] = (),
+    top: str = "",
+) -> list[Documents]:
+    """What stands in the repositories around *paths*, those of *request* without any, or in *top*, beside these.
+
+    The parts *read* of *paths* have what their VMs find there from now on.
+    """
+    from render.manifests.repository.neighbours import Neighbours
+
+    paths = paths or request.paths or (".",)
+    reals = {real_path(path) for path in paths}
+    tops = {real_path(top) if top else files.repository(real) for real in reals} - {"", *reals}
+    if not tops or "-" in paths:
         return []
     known = len(work.inputs)
-    found = read_roots([os.path.relpath(top)], request, work)
+    around = read_roots([*map(os.path.relpath, sorted(tops))], request, work)
     del work.inputs[known:]
-    return [loaded for loaded in found if not inside(real_path(loaded.folder), [path])]
+    others = [loaded for loaded in around if not inside(real_path(loaded.folder), reals)]
+    inputs = [*(part.loaded for part in read), *others]
+    neighbours = Neighbours(inputs, request.reading.layout.shared)
+    for part in read if others else ():
+        part.request = with_neighbours(request, part.loaded, neighbours)
+    return others
 
 
 def parts(request: Request, work: Work) -> list[FleetPart]:
@@ -324,8 +342,12 @@ def _copy(document: Document, path: str) -> RenderedCopy:
     return os.path.relpath(document.origin.file, path), from_body(document.body, 0).ref
 
 
-def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]:
-    """The VMs that `leave_out_rendered` took out of *inputs*, with what they find there; in one part no name twice.
+def copies(
+    request: Request, inputs: Sequence[Documents], others: Sequence[Documents] = ()
+) -> Iterator[FleetPart]:
+    """The VMs that `leave_out_rendered` took out of *inputs*, with what they find there and in *others*.
+
+    In one part no name stands twice.
 
     Anybody can write a true stamp, and a copy may be what a cluster gets: it has to be right by itself. What is found
     in these parts is no part of the command's answer unless that adds it.
@@ -347,7 +369,7 @@ def copies(request: Request, inputs: Sequence[Documents]) -> Iterator[FleetPart]
         apart += groups
     if not apart:
         return
-    neighbours = Neighbours([*inputs, *apart], request.reading.layout.shared)
+    neighbours = Neighbours([*inputs, *apart, *others], request.reading.layout.shared)
     for loaded in apart:
         yield FleetPart(loaded, with_neighbours(request, loaded, neighbours))
 

@@ -13,7 +13,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.release import NEWEST, Version
 from render.model.resource import Origin
 from render.system import files
-from render.system.files import real_path, repository
+from render.system.files import boundary, bounds_of, inside, real_path
 
 #: How the names of files end that may hold manifests.
 YAML = (".yaml", ".yml", ".json")
@@ -166,30 +166,9 @@ def skipped(display_name: str, why: str) -> Diagnostic:
     return codes.FILE_SKIPPED.at(Location(file=display_name), f"{display_name} skipped: {why}")
 
 
-def inside(real: str, allowed: Collection[str]) -> bool:
-    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
-    return any(files.is_below(real, root) for root in allowed)
-
-
-def boundary(folder: str) -> str:
-    """The folder out of which nothing leads that belongs to the resolved *folder*; ``""`` where none is known.
-
-    That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
-    send none, the folder into which the request was unpacked.
-    """
-    folders = repository(folder)
-    while folders and os.path.isfile(os.path.join(folders, ".git")):
-        around = repository(os.path.dirname(folders))
-        if not around:
-            break
-        folders = around
-    return folders or _unpacked(folder)
-
-
 def leads_out(file: str) -> bool:
     """Whether *file*, which a repository brought along, is a link to the outside of it (without one: of its folder)."""
-    folder = real_path(os.path.dirname(file))
-    return not inside(real_path(file), (boundary(folder) or folder,))
+    return not inside(real_path(file), (bounds_of(os.path.dirname(file)),))
 
 
 def is_led_out(path: str) -> bool:
@@ -206,12 +185,6 @@ def is_led_out(path: str) -> bool:
                 return True
         current = beyond
     return False
-
-
-def _unpacked(folder: str) -> str:
-    """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
-    before, server, below = f"{folder}/".partition("/_cmp_server/")
-    return before + server + below.partition("/")[0] if below.strip("/") else ""
 
 
 def walk(
@@ -327,9 +300,9 @@ class _FolderWalk:
 
     def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:
         """Keep where *child* is, the *entry* that is not read because of *why*, if anybody may ask for it."""
-        if why == TESTED and entry.is_file():
+        if why == TESTED and os.path.isfile(child.display_name):
             self.discovery.expectations.append((child.display_name, child.real))
-        is_met_elsewhere = entry.is_symlink() and entry.is_dir()
+        is_met_elsewhere = entry.is_symlink() and files.is_folder(entry)
         if why == HIDDEN and entry.name != ".git" and not is_met_elsewhere:
             omitted = self.omitted.path(child.real) if self.omitted else ""
             self.discovery.hidden += [] if omitted else [child.display_name]

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
@@ -60,7 +60,7 @@ _FIELDS = frozenset(
         "generatoroptions", "configurations", "generators", "transformers", "validators", "buildmetadata",
     }
 )  # fmt: skip
-_KINDS = frozenset({None, "", "Kustomization", "Component"})
+_KINDS = frozenset({"", "Kustomization", "Component"})
 _LOADED = frozenset({"path", "paths", "files", "envs", "env"})
 GATHERING = frozenset({"apiversion", "kind", "metadata", "resources", "bases"})
 """What a kustomization says that changes nothing of its resources, which are what their files say."""
@@ -78,10 +78,8 @@ RESOURCES = frozenset({"resources", "bases", "components"})
 
 _MOST_BUILDS = 1_000_000
 """Kustomizations that kustomize may build for one folder: it has no time for more, and prints them all at the end."""
-
-
-Meant = Callable[[str, str, Collection[str], Callable[[str], str | None] | None], str]
-"""What an entry of a kustomization was meant for: see `blame.missing.near`."""
+_MOST_MEANT = 20
+"""Entries that lead out of which is said what they may mean: to look for one takes as long as its folder is full."""
 
 
 class Reference(NamedTuple):
@@ -191,7 +189,8 @@ def is_refused(loaded: "LoadedKustomization") -> bool:
     if loaded.diagnostics or not bodies:
         return True
     keys = {_folded(str(key)) for body in bodies for key in body}
-    return not (keys <= _FIELDS and all(body.get("kind") in _KINDS for body in bodies))
+    kinds = [body.get("kind") or "" for body in bodies]
+    return not (keys <= _FIELDS and all(isinstance(kind, str) and kind in _KINDS for kind in kinds))
 
 
 def is_remote(entry: str) -> bool:
@@ -274,6 +273,12 @@ class KnownKustomizations:
         if file not in self._loaded:
             self._loaded[file] = load(file, limits)
         return self._loaded[file]
+
+    def named(self, file: str, limits: Limits) -> set[str]:
+        """The resolved names of all that the kustomization *file* lists."""
+        folder = os.path.dirname(file)
+        references = chain.from_iterable(self.load(file, limits).references)
+        return {self.resolve(os.path.join(folder, each.entry)) for each in references}
 
     def resolve(self, path: str) -> str:
         """*path* with all links followed."""
@@ -496,35 +501,26 @@ def reach(  # noqa: PLR0913 - where it begins, and how far it may go
     bounds: str = "",
     known: KnownKustomizations | None = None,
     components: Sequence[str] = (),
-    meant: "Meant | None" = None,
 ) -> Reach:
     """Follow the kustomization of *folder* through bases and components, reading nothing but kustomizations.
 
     (And the configuration of generators and transformers, which may hold URLs too.) *components* are those that others
     add to it. A remote entry gives an error unless *allow_remote*; so does what leads out of the resolved folder
-    *bounds*, *meant* says for what inside of them, and a kustomization that we cannot read, since nobody can say what
-    it names.
+    *bounds*, and a kustomization that we cannot read, since nobody can say what it names.
     """
     known = known or KnownKustomizations()
-    walk = _KustomizationWalk(limits, bounds, known, meant, allow_remote=allow_remote)
+    walk = _KustomizationWalk(limits, bounds, known, allow_remote=allow_remote)
     return walk.follow((folder, *components))
 
 
 class _KustomizationWalk:
     """One way through kustomizations: what was seen, and what is still to be read."""
 
-    __slots__ = ("allow_remote", "below", "bounds", "known", "limits", "meant", "pending", "reach")
+    __slots__ = ("allow_remote", "below", "bounds", "known", "limits", "pending", "reach")
 
     def __init__(
-        self,
-        limits: Limits,
-        bounds: str,
-        known: KnownKustomizations,
-        meant: "Meant | None",
-        *,
-        allow_remote: bool,
+        self, limits: Limits, bounds: str, known: KnownKustomizations, *, allow_remote: bool
     ) -> None:
-        self.meant = meant
         self.limits = limits
         self.known = known
         self.bounds = bounds
@@ -585,12 +581,13 @@ class _KustomizationWalk:
 
     def _near(self, here: "_Here", reference: Reference) -> str:
         """What *reference*, which leads out of the bounds, was probably meant to be inside of them."""
-        if self.meant is None:
+        from render.manifests.blame import missing
+
+        if len(self.reach.diagnostics) >= _MOST_MEANT:
             return ""
-        references = self.known.load(here.file, self.limits).references
-        known = {each.entry for listed in references for each in listed}
-        return self.meant(
-            reference.entry, here.folder, known, find if reference.is_resource else None
+        listed = self.known.named(here.file, self.limits)
+        return missing.near(
+            reference.entry, here.folder, listed, find if reference.is_resource else None
         )
 
     def _refer(self, here: "_Here", reference: Reference) -> None:

@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import boxed, discover, kustomization
+from render.manifests import boxed, kustomization
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, real_path
 from render.system.programs import processes
 from render.system.programs.box import Allowance
 from render.system.programs.processes import Task
@@ -37,6 +37,8 @@ _MISSING = ("operation does not apply: doc is missing", "nonexistent key", "miss
 """What is said of an operation of a JSON patch that finds nothing at its path."""
 _UNDECODED = "operation failed to decode"
 """What is said of one that has no path."""
+_FAILED_TEST = "test failed"
+"""What is said of one that tests another value than there is."""
 _OF_BASE = r"(?:recursed accumulation of|couldn't make target for) path '([^']+)': "
 """Before what is said of a base."""
 _STOPPED = "stopped, out"
@@ -141,7 +143,7 @@ def _is_component(file: str, limits: Limits) -> bool:
 
 def _operation(words: str, build: KustomizeBuild) -> Location | None:
     """Where the operation of a JSON patch stands that does not apply, as *words* say of which the path is known."""
-    if not _says_missing(words):
+    if not _says_missing(words) and _FAILED_TEST not in words:
         return None
     from render.manifests.blame import patches
 
@@ -211,7 +213,7 @@ def _overlaid(build: KustomizeBuild) -> Iterator[str]:
 
 def _seen(folder: str, reach: Reach) -> tuple[list[str], list[str]]:
     """What a build of *folder* is to see: the repository but for git's own, or without one the files of the *reach*."""
-    top = discover.boundary(real_path(folder))
+    top = boundary(real_path(folder))
     if top:
         return [top], [os.path.join(top, ".git")]
     used = (*reach.kustomizations, *reach.resources, *reach.others)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.discover import skipped
+from render.model.api_version import version_to_write
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.nearest import is_slip
 from render.model.resource import OWN, ResourceRef, text_at
 from render.model.tree import Tree, get
-from render.model.unversioned import version_to_write
 from render.yaml.budget import MISTAKES, TOO_MANY
 from render.yaml.reader import Document, Read, locate
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.discover import skipped
-from render.model import misspelt, unversioned
+from render.model.api_version import may_be_meant, version_meant
 from render.model.globs import Globs
 from render.model.named_tuple import NamedTuple
 from render.model.resource import OWN, SNAPSHOT, is_operator, text_at
@@ -94,9 +94,7 @@ def may_hold(data: bytes) -> bool:
     if any(word in text for word in (_KUBEVIRT, _OWN, *_HOLDERS_OF_OTHERS)):
         return True
     is_varying = b"${" in text and re.search(_VARIABLE_VERSION, text)
-    if is_varying or re.search(_BINARY, data) or misspelt.may_be_misspelt(text):
-        return True
-    return unversioned.may_be_unversioned(text)
+    return bool(is_varying or re.search(_BINARY, data)) or may_be_meant(text)
 
 
 def may_be_referent(data: bytes) -> bool:
@@ -153,7 +151,7 @@ def concerns(body: Tree) -> bool:
         return True
     kind, name = text_at(body, "kind"), text_at(body.get("metadata"), "name")
     is_kept = (group, kind) in (("apps", "ControllerRevision"), ("", "Template"))
-    return bool(is_kept or unversioned.meant(body)) or is_operator(group, kind, name)
+    return bool(is_kept or version_meant(body)) or is_operator(group, kind, name)
 
 
 def may_be_of_machine(data: bytes) -> bool:

@@ -12,6 +12,8 @@ _SHORTEST_OTHER = 5
 """Letters of the word in which a slip counts: fewer are as often told apart by one letter on purpose (east, west)."""
 _OF_CLASS = "ClassName"
 """What names the class of something is not that: ``storage`` holds an amount, and ``storageClassName`` none."""
+_SLIPS = 2
+"""So many letters are left out, added, replaced, or exchanged with the next in a name that is near."""
 _FEW = 4
 _SOME = 200
 
@@ -84,6 +86,22 @@ def is_slip(name: str, other: str) -> bool:
     words = (_word(name, begin, len(first)), _word(other, begin, len(two)))
     is_other_letter = len(first) == len(two) == 1
     return min(map(len, words)) >= (_SHORTEST_OTHER if is_other_letter else _SHORTEST)
+
+
+def is_near(text: str, other: str) -> bool:
+    """Whether *text* becomes *other* by two slips at most (the restricted distance of Damerau and Levenshtein)."""
+    if abs(len(text) - len(other)) > _SLIPS:
+        return False
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(text, 1):
+        older, before, row = before, row, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(row[-1] + 1, before[j] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and text[i - 2] == wanted:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1] <= _SLIPS
 
 
 def _word(name: str, begin: int, length: int) -> str:

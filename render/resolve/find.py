@@ -18,9 +18,8 @@ from render.model import tree
 from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE, KindClass
-from render.model.misspelt import is_near
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import nearest
+from render.model.nearest import is_near, nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree

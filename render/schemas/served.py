@@ -8,9 +8,9 @@ from functools import cache
 from render.diagnostics.codes import UNKNOWN_KIND
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.diagnostics.fix import Fix, respelled, set_to
-from render.model import misspelt, unversioned
+from render.model.api_version import group_meant, is_own, version_meant
 from render.model.fieldpath import FieldPath
-from render.model.nearest import nearest
+from render.model.nearest import is_near, nearest
 from render.model.release import Version, served, serving, tag
 from render.model.resource import (
     CDI,
@@ -110,14 +110,14 @@ def check(resource: Resource, release: Version) -> Diagnostic | None:
     if resource.group == KUBEVIRT and resource.kind in _OF_OTHERS:
         return None
     api_version = text_at(resource.body, "apiVersion")
-    meant = unversioned.meant(resource.body)
+    meant = version_meant(resource.body)
     if meant:
         cure, fixes = _written(meant)
         lack = f"KubeVirt has no API group {resource.group}"
-        if not misspelt.meant(resource.group):
+        if not group_meant(resource.group):
             lack = f"no cluster has kind {resource.kind} in {api_version}"
         message = f"{lack}: nothing of this object is looked at"
-        severity = None if unversioned.is_own(resource.body) else Severity.WARNING
+        severity = None if is_own(resource.body) else Severity.WARNING
         return UNKNOWN_KIND.at(
             at(resource, _API_VERSION), message, help=cure, severity=severity, fixes=fixes
         )
@@ -144,7 +144,7 @@ def _unknown_to_cdi(resource: Resource) -> Diagnostic | None:
         message = f"CDI serves no kind {kind} in {CDI}/{version}"
     else:
         folded = kind.casefold()
-        near = [name for name in _OF_CDI if misspelt.is_near(folded, name.casefold())]
+        near = [name for name in _OF_CDI if is_near(folded, name.casefold())]
         if kind in _OF_CDI or len(near) != 1:
             return None
         path, cure, fixes = _KIND, f"did you mean {near[0]}?", respelled(_KIND, kind, near)

@@ -439,8 +439,10 @@ class _Writing:
     def link(self) -> None:
         """Write the links, last, so that nothing is written through one."""
         for target, path in self._links:
-            if not os.path.lexists(path):  # of the work tree, where the index has a folder
-                os.symlink(target, path)
+            if os.path.lexists(path):  # of the work tree, where the index has a folder
+                continue
+            with suppress(OSError):  # git cannot lay out such a link either
+                os.symlink(target.partition(b"\0")[0], path)  # as far as git passes it on
 
     def _is_linked(self, entry: _TreeEntry) -> bool:
         """Whether *entry* could be linked to the other checkout's: not every file system can."""

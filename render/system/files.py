@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 
@@ -17,6 +17,8 @@ LISTING = "listing"
 MOST_AROUND = 200
 """Folders around a file that is copied elsewhere: Python makes and removes them by recursion."""
 _COPY = 1 << 20
+#: How a file begins that names the folder of git instead of being it, and how long it is at most.
+_POINTER, _LONGEST_POINTER = b"gitdir: ", 1 << 13
 _OVERLAY: ContextVar[Mapping[str, bytes]] = ContextVar("overlay", default=MappingProxyType({}))
 
 
@@ -39,7 +41,8 @@ def read(path: str, display_name: str, limit: int) -> bytes | Diagnostic:
     """The bytes of the regular file *path*, or why it cannot be read (*display_name* is its name in messages).
 
     The size is checked before anything is read and again while reading, since a file may grow. Opening does not
-    wait, so that a pipe without a writer is refused like any other special file.
+    wait, so that a pipe without a writer is refused like any other special file. What no file can be called, a
+    name with NUL say, is not there.
     """
     if contents := _OVERLAY.get():
         other = contents.get(real_path(path))
@@ -47,6 +50,8 @@ def read(path: str, display_name: str, limit: int) -> bytes | Diagnostic:
             return other if len(other) <= limit else too_large(display_name, limit)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except ValueError:
+        return unreadable(display_name, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
     except OSError as error:
         return unreadable(display_name, error)
     try:
@@ -76,7 +81,7 @@ def unfit(path: str, limit: int) -> Diagnostic | None:
     """
     try:
         status = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):
         return None
     if not stat.S_ISREG(status.st_mode):
         return special(path)
@@ -150,11 +155,12 @@ def is_checkout(top: str) -> bool:
 def real_path(path: str) -> str:
     """*path* with all links resolved; what is behind more links than the kernel follows stands for itself.
 
-    Nobody can open that, and Python calls itself for each link.
+    Nobody can open that, and Python calls itself for each link. So does what no file can be called: names with NUL, and
+    with what is no character.
     """
     try:
         return os.path.realpath(path)
-    except RecursionError:
+    except (RecursionError, ValueError):
         return os.path.abspath(path)
 
 
@@ -172,15 +178,16 @@ def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], l
         try:
             with os.scandir(above) as entries:
                 for entry in entries:
-                    (folders if _is_folder(entry) else names).append(entry.name)
-        except OSError:
+                    (folders if is_folder(entry) else names).append(entry.name)
+        except (OSError, ValueError):
             continue
         yield above, folders, names
         below = (os.path.join(above, name) for name in reversed(folders))
         pending += (path for path in below if follows or not os.path.islink(path))
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether *entry* is a folder, or a link to one; a link to itself, which the system follows no further, is none."""
     try:
         return entry.is_dir()
     except OSError:
@@ -195,3 +202,55 @@ def repository(folder: str) -> str:
             return ""
         folder = parent
     return folder
+
+
+def inside(real: str, allowed: Iterable[str]) -> bool:
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
+    return any(is_below(real, root) for root in allowed)
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a system can have a file called *text*: not with a NUL, or half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def boundary(folder: str) -> str:
+    """The folder out of which nothing leads that belongs to the resolved *folder*; ``""`` where none is known.
+
+    That is its git repository (the one around it, if it is a submodule of that); in a sidecar of Argo CD, which may
+    send none, the folder into which the request was unpacked.
+    """
+    folders = repository(folder)
+    while folders and os.path.isfile(os.path.join(folders, GIT)):
+        around = repository(os.path.dirname(folders))
+        if not around:
+            break
+        folders = around
+    return folders or _unpacked(folder)
+
+
+def bounds_of(folder: str) -> str:
+    """The `boundary` of *folder*, and where none is known that itself, resolved."""
+    real = real_path(folder)
+    return boundary(real) or real
+
+
+def _unpacked(folder: str) -> str:
+    """The folder of one request to Argo CD's plugin server (its cmpserver/plugin/plugin.go) that holds *folder*."""
+    before, server, below = f"{folder}/".partition("/_cmp_server/")
+    return before + server + below.partition("/")[0] if below.strip("/") else ""
+
+
+def git_folder(top: str) -> str:
+    """Where git keeps what it knows of the work tree *top*: its ``.git``, or the folder that a file of that name names.
+
+    A linked work tree has such a file (``git worktree add``), and so has a submodule.
+    """
+    own = os.path.join(top, ".git")
+    text = read(own, own, _LONGEST_POINTER) if os.path.isfile(own) else b""
+    if isinstance(text, Diagnostic) or not text.startswith(_POINTER):
+        return own
+    return os.path.join(top, os.fsdecode(text[len(_POINTER) :].rstrip(b"\r\n")))

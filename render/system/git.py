@@ -50,6 +50,8 @@ _STEPS_BACK = pattern(r"[~^@:]")
 _BRANCH = pattern(r"\w[\w./-]*\Z")
 _ID = pattern(r"[0-9a-f]{40}\Z")
 _FETCHED = "FETCH_HEAD"
+#: What default branches are called, also where a clone has none.
+_USUAL = ("main", "master")
 #: How what it says begins that is not why it failed.
 _ASIDE = ("warning: ", "hint: ")
 #: How many settings more there are, of which variables have the keys and values.
@@ -374,8 +376,13 @@ def _unknown(folder: str, revision: str) -> GitError:
     )
     if not names and not is_object(folder, "HEAD"):
         return GitError(_NO_COMMIT, _FIRST)
-    near = "" if name in names else _nearest(name, names)
-    fetch, is_cut = _fetch(folder, name, is_known=name in {"HEAD", *names}), is_shallow(folder)
+    is_known = name in {"HEAD", *names}
+    near = "" if is_known else _nearest(name, names)
+    usual = "" if is_known or near or name in _USUAL else nearest(name, _USUAL)
+    if usual and (fetch := _fetch(folder, usual, is_known=False)):
+        cure = f"did you mean {usual}{revision.removeprefix(name)}? It is not here: {fetch}"
+        return GitError(f"unknown revision {revision}", cure)
+    fetch, is_cut = _fetch(folder, name, is_known=is_known), is_shallow(folder)
     cure = f"the clone is shallow: {fetch}" if is_cut else fetch or _CURE
     if near:
         meant = f"did you mean {near}{revision.removeprefix(name)}?"
@@ -392,16 +399,21 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     return f"{start if same else ''}{near}" if near else ""
 
 
-def fetch_of(folder: str, branch: str) -> str:
-    """The command after which *branch* of the remote is known, with the history up to where it parted, if there is one.
-
-    A clone of a single branch keeps what a plain ``git fetch`` brings under no name.
-    """
+def remote_of(folder: str) -> str:
+    """The remote whose default branch is meant: ``origin``, else the only one, ``""`` for none. Raises GitError."""
     remotes = run(folder, "remote").decode(errors="replace").split()
-    if "origin" in remotes:
-        return _fetch(folder, f"origin/{branch}", is_known=False)
+    return "origin" if "origin" in remotes else remotes[0] if len(remotes) == 1 else ""
+
+
+def fetch_of_default(folder: str) -> str:
+    """The command after which the default branch of the remote is known here, with its history, if there is a remote.
+
+    What it is called there, nobody knows here: its name is HEAD, too. A clone of a single branch keeps what a plain
+    ``git fetch`` brings under no name.
+    """
+    remote = remote_of(folder)
     deep = " --unshallow" if is_shallow(folder) else ""
-    return f"git fetch{deep} {remotes[0]} {branch}:{branch}" if len(remotes) == 1 else ""
+    return f"git fetch{deep} {remote} HEAD:refs/remotes/{remote}/HEAD" if remote else ""
 
 
 def _fetch(folder: str, name: str, *, is_known: bool) -> str:
@@ -415,10 +427,17 @@ def _fetch(folder: str, name: str, *, is_known: bool) -> str:
     if name == _FETCHED:  # any other fetch would make it another commit
         wanted = commit_id(folder, name) if is_object(folder, name) else "BRANCH"
         return f"git fetch{deep} {remote} {wanted}"
-    if deep and is_plain and remote in remotes:
+    if is_plain and remote in remotes and (deep or _is_of_one_branch(folder, remote)):
         wanted = name if _ID.match(name) else f"{name}:{name}"
-        return f"git fetch{deep} {remote} {wanted} (for BASE..HEAD --depth=1 is enough)"
+        aside = " (for BASE..HEAD --depth=1 is enough)" if deep else ""
+        return f"git fetch{deep} {remote} {wanted}{aside}"
     return f"git fetch{deep}" if deep else ""
+
+
+def _is_of_one_branch(folder: str, remote: str) -> bool:
+    """Whether a plain ``git fetch`` brings no other branches of *remote* than those that it names."""
+    words = ("config", "--get-all", f"remote.{remote}.fetch")
+    return b"*" not in run(folder, *words, nothing=1)
 
 
 def is_object(folder: str, name: str) -> bool:
@@ -729,6 +748,13 @@ def is_shallow(folder: str) -> bool:
 def has(top: str, revision: str, path: str) -> bool:
     """Whether *revision* has a file or a folder *path* (from *top*). Raises GitError."""
     return bool(run(top, "ls-tree", "-z", "--full-tree", revision, "--", path))
+
+
+def names_in(top: str, revision: str, folder: str) -> list[str]:
+    """What stands in the *folder* (from *top*, ``""`` for that) at *revision*. Raises GitError."""
+    below = ("--", f"{folder}/") if folder else ()
+    listed = run(top, "ls-tree", "-z", "--name-only", "--full-tree", revision, *below)
+    return [os.path.basename(os.fsdecode(name)) for name in listed.split(b"\0") if name]
 
 
 def file_at(top: str, revision: str, path: str) -> bytes:

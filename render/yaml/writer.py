@@ -162,8 +162,9 @@ def quoted(value: str) -> str:
     if value and value[0] in _FIRST and _REST.issuperset(value) and value[-1] != ":":
         word = len(value) <= _LONGEST_WORD and value.lower() in _WORDS
         return f'"{value}"' if word else value
-    if value.isprintable() and '"' not in value and "\\" not in value:
-        return f'"{value}"'
+    if value.isprintable():
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
     return f'"{"".join(map(_escaped, value))}"'
 
 

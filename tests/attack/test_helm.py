@@ -137,6 +137,21 @@ def test_a_file_parameter_reads_nothing_but_the_repository(
         assert "VR127" in done.stdout + done.stderr
 
 
+def test_what_is_out_of_the_repository_is_told_alike_whether_it_is_there_or_not(
+    tmp_path: Path, helm: str
+) -> None:
+    put(tmp_path / "there", "x")
+    (tmp_path / "repository/.git").mkdir(parents=True)
+    folder = tmp_path / "repository/chart"
+    chart(folder, "{}")
+    told = set()
+    for name in ("there", "gone"):
+        release = HelmRelease(file_parameters=(f"x={tmp_path / name}",))
+        (found,) = load([str(folder)], Reading(Limits(), helm=helm, chart=release)).diagnostics
+        told.add(found.message.replace(name, "NAME"))
+    assert len(told) == 1, told
+
+
 def test_texts_and_values_reach_helm_as_copies(tmp_path: Path, helm: str) -> None:
     (tmp_path / ".git").mkdir()
     chart(tmp_path, "{}")

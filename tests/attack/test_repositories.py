@@ -1,5 +1,6 @@
 """What a repository has in store for git, and so for those who ask git about it."""
 
+import json
 import signal
 import subprocess
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from tests.support.manifests import put, vm
 from tests.support.process import argv, environ, run
 from tests.support.repository import Repository
@@ -88,3 +90,51 @@ def test_a_huge_tree_is_left_within_a_second(repository: Repository, tmp_path: P
     process.send_signal(signal.SIGTERM)
     process.wait(timeout=20)
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_a_link_whose_text_git_cannot_lay_out_is_as_git_lays_it_out(repository: Repository) -> None:
+    """It may have a NUL, behind which no system reads it."""
+    repository.write("vm.yaml", vm("web", memory="1Gi"))
+    repository.commit("One")
+    for text in ("vm.yaml\0b", "\0", ""):
+        target = repository.git("hash-object", "-w", "--stdin", stdin=text).strip()
+        repository.git("update-index", "--add", "--cacheinfo", f"120000,{target},link.yaml")
+        repository.git("commit", "-qm", "A link")
+        repository.fine("diff", "HEAD~..HEAD")
+
+
+@pytest.mark.parametrize("place", ["name", "namespace", "releaseName"])
+def test_a_name_that_no_program_can_be_given_is_told(
+    repository: Repository, helm: str, place: str
+) -> None:
+    names = {"name": "web", "namespace": "prod", "releaseName": "web", place: "a\0b"}
+    release = {"helm": {"releaseName": names["releaseName"]}} if place == "releaseName" else {}
+    application = {
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": names["name"]},
+        "spec": {
+            "destination": {"namespace": names["namespace"]},
+            "source": {"repoURL": "https://example.com/r", "path": "chart", **release},
+        },
+    }  # fmt: skip
+    repository.write("app.yaml", json.dumps(application))
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
+    repository.write("chart/templates/vm.yaml", vm("web", memory="1Gi"))
+    done = repository.run("check", ".", "--helm", helm)
+    assert "no program can be given 'a\\x00b'" in done.stdout
+    assert "1 chart that cannot be filled in" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [".hidden", ".virt-render.yaml", "x.virt-test.yaml", "vm.yaml", "folder", ".gitignore"]
+)
+@pytest.mark.parametrize("target", ["NAME", "web.yaml/x", "a" * 300])
+def test_a_link_that_no_system_follows_ends_no_run(
+    repository: Repository, name: str, target: str
+) -> None:
+    repository.write("web.yaml", vm("web", memory="1Gi"))
+    (repository.folder / name).symlink_to(target.replace("NAME", name))
+    repository.commit("A link")
+    for words in ("check .", "build .", "diff HEAD", "test .", "argocd discover", "argocd inputs"):
+        done = repository.run(*words.split())
+        assert done.returncode < Exit.INTERNAL, done.stderr
+        assert "VR901" not in done.stdout + done.stderr

@@ -249,6 +249,9 @@ def test_no_parameters(value: str | None, server: PluginServer, repository: Path
         ('[{"name": "catalog", "string": "a\\u0000b"}]', "cannot be the name of a file"),
         ('[{"name": "lock", "string": "\\ud800"}]', "cannot be the name of a file"),
         ('[{"name": "cluster-config", "string": "\\u0000"}]', "cannot be the name of a file"),
+        ('[{"name": "namespace", "string": "\\ud800"}]', "is not UTF-8, or has a NUL"),
+        ('[{"name": "release-name", "string": "a\\u0000b"}]', "is not UTF-8, or has a NUL"),
+        ('[{"name": "file-parameters", "array": ["x=a\\ud800"]}]', "is not UTF-8, or has a NUL"),
         (f'[{{"name": "emit", "string": "{"a" * 400}"}}]', f"emit: '{'a' * 100}'... is not one of"),
     ],
 )

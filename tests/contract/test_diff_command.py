@@ -496,7 +496,11 @@ def test_a_shallow_clone_says_what_to_fetch(repository: Repository, tmp_path: Pa
         ("--depth=1", "ID..HEAD"),
         ("--depth=1", "FETCH_HEAD...HEAD"),
         ("--depth=1", "FETCH_HEAD~1"),
+        ("--depth=1", ""),
+        ("--depth=1", "mian"),
         ("--single-branch", "origin/main"),
+        ("--single-branch", "main"),
+        ("--single-branch", ""),
     ],
 )
 def test_a_clone_of_a_single_branch_says_which_fetch_brings_another(
@@ -513,8 +517,31 @@ def test_a_clone_of_a_single_branch_says_which_fetch_brings_another(
     alone = Repository(tmp_path / "alone")
     if "FETCH_HEAD" in words:
         alone.git("fetch", "--quiet", "--depth=1", "origin", "main")
-    _fetch_as_told(alone, words)
-    assert "2 recreate" in alone.fine("diff", words)
+    _fetch_as_told(alone, *words.split())
+    words = words.replace("mian", "main")
+    assert "2 recreate" in alone.fine("diff", *words.split())
+
+
+def test_a_clone_without_its_default_branch_says_what_it_can_compare(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """Whatever that is called: on the remote it is HEAD."""
+    repository.git("branch", "--quiet", "-m", "main", "trunk")
+    repository.git("checkout", "--quiet", "-b", "edit")
+    repository.instancetype("small", cpus=4)
+    repository.commit("Larger")
+    repository.git("checkout", "--quiet", "trunk")
+    branch = ("--branch=edit", f"file://{repository.folder}", str(tmp_path / "alone"))
+    subprocess.run(["git", "clone", "--quiet", "--depth=1", *branch], check=True)
+    alone = Repository(tmp_path / "alone")
+    assert (
+        "help: virt-render diff HEAD compares what is not committed; to compare this branch with the default one: git"
+        " fetch --unshallow origin HEAD:refs/remotes/origin/HEAD\n"
+    ) in alone.run("diff").stderr
+    alone.instancetype("small", cpus=8)
+    assert "2 recreate" in alone.fine("diff", "HEAD")
+    _fetch_as_told(alone)
+    assert "spec.domain.cpu.sockets: 2 -> 8" in alone.fine("diff")
 
 
 def _fetch_as_told(clone: Repository, *words: str) -> None:
@@ -531,6 +558,7 @@ def test_a_remote_of_another_name_is_fetched_from(
     repository.git("checkout", "--quiet", "-b", "edit")
     repository.instancetype("small", cpus=4)
     repository.commit("Larger")
+    repository.git("checkout", "--quiet", "main")
     branch = ("--branch=edit", f"file://{repository.folder}", str(tmp_path / "alone"))
     subprocess.run(
         ["git", "clone", "--quiet", "--depth=1", "--origin=upstream", *branch], check=True
@@ -547,7 +575,8 @@ def test_nothing_fetched_yet_is_no_branch_of_that_name(repository: Repository) -
 
 def test_without_a_remote_no_fetch_is_told(repository: Repository) -> None:
     repository.git("branch", "--quiet", "-m", "main", "trunk")
-    assert "help: name a revision, like HEAD\n" in repository.run("diff").stderr
+    cure = "help: virt-render diff HEAD compares what is not committed\n"
+    assert cure in repository.run("diff").stderr
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -563,6 +592,31 @@ def test_a_branch_of_a_remote_is_looked_for_among_those_of_it(repository: Reposi
     assert "did you mean origin/main?" in repository.run("diff", "origin/mian").stderr
     assert "did you mean origin/topic?" in repository.run("diff", "orgin/topic").stderr
     assert "did you mean" not in repository.run("diff", "origin/prod").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("HEAD -- vms/wbe.yaml", "vms/web.yaml"),
+        ("HEAD vms/web.yml", "vms/web.yaml"),
+        ("HEAD vsm/", "vms"),
+        ("-- vms/webb.yaml", "vms/web.yaml"),
+        ("HEAD~1..HEAD -- vms/later.yaml", "vms/late.yaml"),
+        ("./vsm", "vms"),
+        ("mian", "main"),
+        ("HEAD -- elsewhere", ""),
+    ],
+)
+def test_a_path_that_neither_state_has_may_be_a_slip(
+    repository: Repository, words: str, meant: str
+) -> None:
+    """Of what one of the states has, be it in the work tree or not."""
+    repository.vm("late")
+    repository.commit("Another")
+    repository.git("rm", "--quiet", "vms/late.yaml")
+    done = repository.run("diff", *words.split())
+    assert done.returncode
+    assert f"help: did you mean {meant}?\n" in done.stderr if meant else "mean" not in done.stderr
 
 
 def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
@@ -1050,6 +1104,33 @@ def test_a_new_warning_is_told(repository: Repository) -> None:
     assert "1 new warning:\n- `vms/more.yaml:" in markdown
     repository.commit("As it was")
     assert "new warning" not in repository.fine("diff", "HEAD")
+
+
+def test_what_guests_boot_with_is_news_where_it_changes(repository: Repository) -> None:
+    """Where nothing but a definition does, no text shows what was there before; JSON lists both states."""
+    guest = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: guest}
+spec:
+  runStrategy: Always
+  instancetype: {name: types}
+  template:
+    spec:
+      domain: {devices: {disks: [{name: init, disk: {bus: virtio}}]}}
+      volumes: [{name: init, cloudInitNoCloud: {userData: "#cloud-config\\nruncmd: COMMANDS"}}]
+"""
+    repository.write("vms/guest.yaml", guest.replace("COMMANDS", "[ls]"))
+    repository.write("vms/types.yaml", manifests.instancetype("types"))
+    repository.commit("A guest")
+    repository.write("vms/guest.yaml", guest.replace("COMMANDS", "7"))
+    assert "1 new warning" in repository.fine("diff", "HEAD")
+    repository.commit("What it runs")
+    repository.write("vms/types.yaml", manifests.instancetype("types", memory="3Gi"))
+    assert "new warning" not in repository.fine("diff", "HEAD")
+    found = json.loads(repository.fine("diff", "HEAD", "--format", "json"))["diagnostics"]
+    for side in ("before", "after"):
+        assert "VR450" in {each["code"] for each in found[side]}, found
 
 
 @pytest.mark.parametrize(

@@ -1486,6 +1486,24 @@ def test_a_vm_that_another_input_has_too_is_said(repository: Repository, diff: R
     assert "  still stands in loose.yaml\n" in told
 
 
+@pytest.mark.parametrize("folders", [("prod", "stage"), ("east", "west"), ("prod",)])
+def test_a_copied_overlay_whose_namespace_was_forgotten_is_said(
+    repository: Repository, diff: Run, folders: tuple[str, ...]
+) -> None:
+    """Not where folders are clusters, or where that is not known."""
+    repository.write("base/vm.yaml", vm("web"))
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    for name in folders:
+        namespace = name if name in {"prod", "stage"} else "shop"
+        text = f"namespace: {namespace}\nresources: [../base]\n"
+        repository.write(f"{name}/kustomization.yaml", text)
+    repository.commit("Overlays")
+    text = (repository.folder / folders[0] / "kustomization.yaml").read_text(encoding="utf-8")
+    repository.write("qa/kustomization.yaml", text)
+    repository.commit("A copy")
+    assert ("  stands in prod, too\n" in diff().text) == ("stage" in folders)
+
+
 @pytest.mark.parametrize("path", ["base", "base/vm.yaml"])
 def test_a_base_is_taken_to_be_applied_by_itself(repository: Repository, path: str) -> None:
     repository.write("base/vm.yaml", vm("web"))

@@ -54,7 +54,7 @@ UNMET = [
 def test_the_command_that_explains_finds_what_stands_around_the_input(
     messages: "pytest.CaptureFixture[str]",
 ) -> None:
-    """It looks around nothing but a whole repository."""
+    """It looks around the folder, as the test did."""
     Path(".git").mkdir()
     put("defs/large.yaml", instancetype("large", cpus=4))
     put("more/far.yaml", vm("far", namespace="prod", instancetype="large"))
@@ -64,7 +64,7 @@ def test_the_command_that_explains_finds_what_stands_around_the_input(
     )
     assert invoke(["test", "more"]) == Exit.FINDINGS
     command = messages.readouterr().out.partition("see: virt-render ")[2].strip().split(" ")
-    assert command == ["explain", "prod/far", "spec.domain.cpu.sockets", "."]
+    assert command == ["explain", "prod/far", "spec.domain.cpu.sockets", "more"]
     assert invoke(command) == Exit.OK
 
 

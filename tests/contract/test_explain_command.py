@@ -208,6 +208,21 @@ def test_what_the_vm_says_and_what_kubevirt_adds(repository: Repository) -> None
     assert (model["decider"], model["source"]) == ("kubevirt", None)
 
 
+@pytest.mark.parametrize("path", ["vms", "vms/far.yaml", "built"])
+def test_what_a_folder_misses_is_found_elsewhere_in_the_repository(
+    repository: Repository, path: str
+) -> None:
+    """As ``check`` of that folder finds it: the VM had no instancetype there, and nothing was explained."""
+    far = manifests.vm("far", namespace="prod", instancetype="wide")
+    for name in ("vms", "built"):
+        repository.write(f"{name}/far.yaml", far)
+    repository.write("built/kustomization.yaml", "resources: [far.yaml]\n")
+    repository.write("types/wide.yaml", manifests.instancetype("wide", cpus=6))
+    repository.fine("check", path)
+    (line,) = repository.fine("explain", "far", "cpu.sockets", path).splitlines()[1:]
+    assert line.startswith("  spec.domain.cpu.sockets: 6  types/wide.yaml:")
+
+
 def test_a_setting_and_a_preset_decide(repository: Repository) -> None:
     for name, text in (("cluster", CLUSTER), ("preset", PRESET), ("quiet", PRESET_VM)):
         repository.write(f"{name}.yaml", text)

@@ -6,7 +6,6 @@ import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
-from render.manifests.blame import missing
 from render.manifests.boxed import ProgramBounds
 from render.manifests.kustomize import KustomizeBuild, building
 from render.system.programs import processes
@@ -126,9 +125,7 @@ def test_an_entry_out_of_the_repository_may_be_meant_for_what_is_in_it(
         (top / name).mkdir(parents=True)
         (top / name / "kustomization.yaml").write_text(text)
     (top / ".git").mkdir()
-    reach = kustomization.reach(
-        str(top / "prod"), Limits(), allow_remote=False, bounds=str(top), meant=missing.near
-    )
+    reach = kustomization.reach(str(top / "prod"), Limits(), allow_remote=False, bounds=str(top))
     assert [(each.code, each.help) for each in reach.diagnostics] == [("VR110", cure)]
 
 

@@ -332,6 +332,35 @@ def test_each_lock_that_was_removed_is_told(repository: Repository) -> None:
     assert told.count(f"{LOCK} was removed, and git has it") == len(roots) == 4
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [(), ("index.version=4",), ("core.splitIndex=true", "splitIndex.maxPercentChange=100")],
+)
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_lock_that_was_removed_is_told_however_git_keeps_its_index(
+    tmp_path: Path, settings: tuple[str, ...], *, linked: bool
+) -> None:
+    """A linked work tree has its index elsewhere, and not each index has the names of files as they are."""
+    repository = Repository(tmp_path / "repository")
+    repository.vm("web")
+    repository.instancetype("small")
+    repository.fine("pin")
+    repository.write("virt-render.lock", "")
+    repository.commit("pins")
+    here = repository
+    if linked:
+        repository.git("worktree", "add", "-q", "../linked")
+        here = Repository(repository.folder.parent / "linked")
+    chosen = [word for setting in settings for word in ("-c", setting)]
+    (here.folder / "notes").write_text("", encoding="utf-8")
+    here.git(*chosen, "add", "notes")
+    if "index.version=4" in settings:
+        here.git("update-index", "--index-version", "4")
+    assert "was removed" not in here.fine("check")
+    here.lock.unlink()
+    assert f"{LOCK} was removed, and git has it" in here.run("check").stdout
+
+
 def test_a_lock_that_a_commit_removed_is_not_said_to_be_uncommitted(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "repository")
     repository.vm("web")

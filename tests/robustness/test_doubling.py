@@ -13,9 +13,10 @@ from render.frontends.commands.committed import locks as lock_history
 from render.manifests.sources.applied import AppliedFolders
 from render.manifests.uses.use import FolderUse
 from render.model.resource import Origin
+from render.pipeline.comparison.fleet import compare
 from render.yaml import nodes
 from render.yaml.libyaml import MAPPING, SCALAR
-from render.yaml.reader import Document
+from render.yaml.reader import Document, read
 from tests.support.calls import calls
 from tests.support.manifests import instancetype, put, vm
 from tests.support.repository import Repository
@@ -455,6 +456,15 @@ def applied_templates(count: int) -> Mapping[str, str]:
     }
 
 
+def namesakes(count: int) -> Mapping[str, str]:
+    """Folders with an instancetype of one name, and as many beside them with VMs that name it."""
+    body = json.loads(machine())
+    body["spec"]["instancetype"] = {"name": "small"}
+    body["spec"]["template"]["spec"]["domain"] = {"devices": {}}
+    definitions = {f"p{number}/small.yaml": instancetype("small") for number in range(count)}
+    return definitions | {f"q{number}/vm.yaml": json.dumps(body) for number in range(count)}
+
+
 def components(count: int) -> Mapping[str, str]:
     """Components of one kustomization, each with a patch."""
     files = {"vm.yaml": vm(memory="1Gi")}
@@ -473,6 +483,28 @@ def components(count: int) -> Mapping[str, str]:
     }
 
 
+def chart(name: str, more: str = "") -> str:
+    """What the chart *name* says of itself."""
+    return f"apiVersion: v2\nname: {name}\nversion: 0.1.0\n{more}"
+
+
+def chart_dependencies(count: int) -> Mapping[str, str]:
+    """Charts that one of them wants and that nobody has, and of which each wants such a one itself."""
+    entry = "- {{name: d{0}, version: 0.1.0, repository: 'https://charts.example.com'}}\n"
+    entries = "".join(entry.format(number) for number in range(count))
+    return {
+        "vm.yaml": vm(memory="1Gi"),
+        "c/Chart.yaml": chart("c", f"dependencies:\n{entries}"),
+        **{f"c{n}/Chart.yaml": chart(f"c{n}", f"dependencies:\n{entry.format(n)}") for n in range(count)},
+    }  # fmt: skip
+
+
+def chart_dependencies_on_itself(count: int) -> Mapping[str, str]:
+    """A chart that wants itself under many names: what it wants wants all of that too."""
+    entries = "".join(f"- {{name: d{n}, repository: 'file://.'}}\n" for n in range(count))
+    return {"vm.yaml": vm(memory="1Gi"), "c/Chart.yaml": chart("c", f"dependencies:\n{entries}")}
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -484,11 +516,12 @@ COMMANDS: Mapping[Shape, Sequence[str]] = {
 }
 """What is asked of them, where it is not a check."""
 
-CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1}
+CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1, namesakes: 2.3}
 """Where so much work is done for each item that twice as much for each shows late."""
 
 SHAPES: tuple[Shape, ...] = (
-    patches, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
+    chart_dependencies, chart_dependencies_on_itself,
+    patches, namesakes, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,
     applied_templates, machines, in_one_file, disks, disks_of_one_order,
@@ -536,6 +569,27 @@ def test_twice_the_changed_items_are_twice_the_work(
             repository.commit(f"{count} {word}")
         counts.append(calls(lambda: dispatch.invoke(["diff", "HEAD~..HEAD"])))
     assert counts[2] <= MOST * counts[1]
+
+
+def test_twice_the_refused_machines_are_twice_the_work_of_a_comparison() -> None:
+    """What is refused of each is looked up by its name, in both states."""
+    definition = read(instancetype("i").encode(), "i.yaml").documents[0].body
+
+    def compared(count: int) -> int:
+        before, after = (
+            [definition, *(sized(number, memory) for number in range(count))]
+            for memory in ("1Gi", "2Gi")
+        )
+        return calls(lambda: compare(before, after))
+
+    def sized(number: int, memory: str) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(machine(f"m{number}"))
+        body["spec"]["instancetype"] = {"name": "i"}  # beside which there may be no size
+        body["spec"]["template"]["spec"]["domain"]["memory"]["guest"] = memory
+        return body
+
+    compared(10)
+    assert compared(200) <= MOST * compared(100)
 
 
 class _CountedRevision(lock_history.EditRevision):

@@ -203,6 +203,25 @@ def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Pa
     assert more["guest/texts.py:user_data"] == 0
 
 
+def test_few_of_the_entries_that_lead_nowhere_are_looked_for(
+    kustomize: str, tmp_path: Path
+) -> None:
+    """Each was compared with all names around, after all others were resolved: a thousand took fifteen seconds."""
+    found: list[Counter[str]] = []
+    for count in (200, 200, 400):
+        top = tmp_path / f"{len(found)}"
+        for folder in (".git", "app", *(f"other-{number}" for number in range(50))):
+            (top / folder).mkdir(parents=True)
+        entries = "".join(f"- ../base-{number}\n" for number in range(count))
+        (top / "app" / "kustomization.yaml").write_text(f"resources:\n{entries}")
+        call = Call("check", (str(top),), {"--kustomize": kustomize})
+        found.append(calls(lambda call=call: execute.execute(call, {})))  # type: ignore[misc]
+    _, first, second = found
+    assert first["manifests/blame/missing.py:near"] == second["manifests/blame/missing.py:near"] > 1
+    assert first["model/nearest.py:is_slip"] == second["model/nearest.py:is_slip"] > 1
+    assert second["system/files.py:real_path"] <= 2.1 * first["system/files.py:real_path"]
+
+
 def test_a_page_reads_a_kustomization_once_for_all_of_its_files(
     kustomize: str, tmp_path: Path
 ) -> None:
@@ -253,6 +272,36 @@ def presets_and_machines(count: int, labels: Callable[[int], dict[str, str]]) ->
             for kind, spec in specs.items()
         )  # fmt: skip
     return [from_body(body, index) for index, body in enumerate(bodies)]
+
+
+def test_releases_are_asked_only_for_what_a_machine_is_refused_for() -> None:
+    """Where nobody says which one runs: with settings that each has read once for all machines."""
+    template = {"spec": {"domain": {"devices": {"inputs": [{"name": "a", "type": "mouse"}]}}}}
+    bodies: list[dict[str, Any]] = [
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": f"vm-{number}"},
+            "spec": {"runStrategy": "Always", "template": template},
+        }
+        for number in range(20)
+    ]
+    bodies.append(
+        {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "KubeVirt",
+            "metadata": {"name": "kubevirt"},
+            "spec": {"configuration": {"cpuModel": "host-model"}},
+        }
+    )
+    resources = [from_body(body, index) for index, body in enumerate(bodies)]
+    found = []
+    done = calls(lambda: found.append(run(resources, Settings())))
+    assert sum(each.check == "inputs/type" for each in found[0].diagnostics) == 20
+    assert done["model/cluster_config.py:from_kubevirt"] == 1 + len(VERSIONS)
+    assert done["admission/checks.py:judged.<locals>.evaluate"] <= 20 * 20
+    unrelated = "admission/vmi/domain/machine.py:_supported.<locals>.evaluate"
+    assert done[unrelated] == 2 * 20, "of each as a VM and as a VMI, in the release that is assumed"
 
 
 COMPILED = "model/apimachinery/selectors.py:compiled"

@@ -135,9 +135,13 @@ def _render() -> None:
     with open(os.devnull, "wb") as nowhere:
         for number in (1, 2):
             os.dup2(nowhere.fileno(), number)
+        folder = ""
         for area in sorted(CASES.iterdir()):
+            folder = str(min(area.iterdir()) / "input")
             for command in ("build", "check"):
-                dispatch.invoke([command, str(min(area.iterdir()) / "input")])
+                dispatch.invoke([command, folder])
+        for words in (["report"], ["diff", "--format", "html", folder]):
+            dispatch.invoke([*words, folder])
         sys.stdout.flush()
         sys.stderr.flush()
     for number, stream in enumerate(streams, start=1):

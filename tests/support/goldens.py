@@ -29,12 +29,16 @@ FAMILIES = tuple(
 
 @contextlib.contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collector, which would walk all trees again and again while more are decoded: most of the time."""
+    """Without the collector, which would walk all trees again and again: now, while tests render, and in the end.
+
+    What is decoded stays as long as the process: it looks for no cycles there any more.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was_enabled:
             gc.enable()
 

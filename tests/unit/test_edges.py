@@ -13,12 +13,12 @@ from render.apply.instancetype import memory
 from render.apply.preference import devices
 from render.defaults import hotplug, objects, vm
 from render.defaults import spec as defaults
-from render.manifests import discover
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.release import NEWEST
 from render.rules import Edit
 from render.system import writing
+from render.system.files import inside
 from render.yaml import writer
 
 CDI = "cdi.kubevirt.io/v1beta1"
@@ -272,8 +272,8 @@ def test_new_files_have_the_permissions_of_the_umask(
 
 
 def test_a_name_that_begins_like_the_repository_is_not_inside() -> None:
-    assert discover.inside("/repo", ["/repo"])
-    assert discover.inside("/repo/a", ["/repo/"])
-    assert not discover.inside("/repo-evil", ["/repo"])
-    assert not discover.inside("/repo-evil/a", ["/repo"])
-    assert discover.inside("/any", ["/"])
+    assert inside("/repo", ["/repo"])
+    assert inside("/repo/a", ["/repo/"])
+    assert not inside("/repo-evil", ["/repo"])
+    assert not inside("/repo-evil/a", ["/repo"])
+    assert inside("/any", ["/"])

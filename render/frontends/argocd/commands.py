@@ -18,7 +18,7 @@ from render.model.hints import Any
 from render.report.places import Sources
 from render.settings import OPTIONS, Option, Source
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, real_path
 from render.yaml import writer
 from render.yaml.budget import Limits
 
@@ -64,7 +64,7 @@ def _first_of_ours(folder: str) -> str:
         return config.NAME
     limits = Limits()
     walked = discover.walk(folder, (real_path(folder),), plain=True)
-    bounds = discover.boundary(real_path(folder))
+    bounds = boundary(real_path(folder))
     reached = kustomization.reach(folder, limits, allow_remote=True, bounds=bounds)
     for file in dict.fromkeys((*(path for path, _ in walked.files), *reached.resources)):
         data = files.read(file, file, limits.file_bytes)

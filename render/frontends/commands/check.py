@@ -6,7 +6,6 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Severity
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import (
     Before,
@@ -23,9 +22,16 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
-from render.frontends.session import copies, fleet, read_roots, render_part
+from render.frontends.session import (
+    copies,
+    fleet,
+    is_missed,
+    look_around,
+    read_roots,
+    render_part,
+)
 from render.manifests import kustomization
-from render.manifests.discover import inside, outermost
+from render.manifests.discover import outermost
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
@@ -34,7 +40,7 @@ from render.model.named_tuple import NamedTuple
 from render.report.findings import Finding, merge, of_all_inputs
 from render.report.summary import Tally
 from render.system import git
-from render.system.files import real_path, repository
+from render.system.files import inside, real_path, repository
 
 if TYPE_CHECKING:
     from render.frontends import fixing
@@ -152,14 +158,7 @@ def _found(request: Request, work: Work) -> _Found:
     named = request.own["root"]
     checks: list[_RootCheck] = []
     for root, paths in _by_root(request.paths or (".",), named).items():
-        parts, inputs = len(work.parts), len(work.inputs)
-        alone = _check_root(request, root, paths, work, places)
-        around = _around(paths, named) if not root and any(map(_is_missed, alone.findings)) else {}
-        if not any(around):
-            checks.append(alone)
-            continue
-        del work.parts[parts:], work.inputs[inputs:]
-        checks += (_check_root(request, top, below, work, places) for top, below in around.items())
+        checks.append(_check_root(request, root, paths, work, places))
     looked_at = [part for checked in checks for part in checked.looked_at]
     tally = tally_of(looked_at, request.paths if any(checked.root for checked in checks) else ())
     findings = of_all_inputs(merge([each for checked in checks for each in checked.findings]))
@@ -168,27 +167,10 @@ def _found(request: Request, work: Work) -> _Found:
     )
 
 
-def _is_missed(finding: Finding) -> bool:
-    """Whether *finding* is of what a VM misses, which may stand elsewhere in the repository."""
-    diagnostic = finding.diagnostic
-    is_note = diagnostic.severity is Severity.INFO
-    return codes.CODES[diagnostic.code].follows and not is_note
-
-
-def _around(folders: Sequence[str], named: str) -> dict[str, list[str]]:
-    """*folders* by the root where what they miss may stand: *named*, or the git root of each; ``""`` for none."""
-    grouped: dict[str, list[str]] = {}
-    for folder in folders if "-" not in folders else ():
-        real = real_path(folder)
-        root = real_path(named) if named else repository(real)
-        grouped.setdefault("" if root == real else root, []).append(folder)
-    return grouped
-
-
 def _check_root(
     request: Request, root: str, paths: Sequence[str], work: Work, places: DefinitionPlaces
 ) -> _RootCheck:
-    """Look at *paths*, with what they refer to below *root* if that is one."""
+    """Look at *paths*, with what they refer to below *root* if that is one, else with what they miss around them."""
     findings: list[Finding] = []
     looked_at: list[FleetPart] = []
     others: list[FleetPart] = []
@@ -197,12 +179,20 @@ def _check_root(
     inputs: list[Documents] = []
     for number, release_request in enumerate(releases):
         inputs = _load_for(release_request, inputs, root, paths, work)
-        for part in fleet(release_request, work, inputs):
+        parts = [*fleet(release_request, work, inputs)]
+        for part in parts:
             part.loaded.unreported = _unreported(part, paths) if root else frozenset()
-            checked = _checked(part, work, places, several=several)
-            findings += _about(checked, paths, part) if root else checked
-            (others if number else looked_at).append(part)
-        for part in copies(release_request, inputs):
+        checked = [_checked(part, work, places, several=several) for part in parts]
+        missed = (finding.diagnostic for found in checked for finding in found)
+        around: list[Documents] = []
+        if not root and any(map(is_missed, missed)):
+            around = look_around(parts, release_request, work, paths, request.own["root"])
+        if around:
+            checked = [_checked(part, work, places, several=several) for part in parts]
+        for part, found in zip(parts, checked, strict=True):
+            findings += _about(found, paths, part) if root else found
+        (others if number else looked_at).extend(parts)
+        for part in copies(release_request, inputs, around):
             errors = [
                 finding._replace(fixes=())
                 for finding in _checked(part, work, places, several=several)

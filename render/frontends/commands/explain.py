@@ -19,7 +19,15 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
-from render.frontends.session import parts, rendering, unless_unread, unread, unread_texts
+from render.frontends.session import (
+    is_missed,
+    look_around,
+    parts,
+    rendering,
+    unless_unread,
+    unread,
+    unread_texts,
+)
 from render.manifests.relevance import may_limit
 from render.manifests.uses.destinations import applied_as
 from render.model import fieldpath
@@ -115,9 +123,16 @@ def _is_bare(word: str) -> bool:
 
 
 def _answer_at(path: str, field: str, request: Request, work: Work) -> _ExplainedPart:
-    """What is decided in *path* about *field*, about all fields without one. Raises RefusedError."""
-    parts_ = parts(request_at(request, path), work)
-    part, machine = _found(request.own["vm"], parts_, work, pods=_is_of_pod(field))
+    """What is decided in *path* about *field*, about all fields without one. Raises RefusedError.
+
+    What the VM misses there may stand elsewhere in the repository.
+    """
+    at_path, pods = request_at(request, path), _is_of_pod(field)
+    parts_ = parts(at_path, work)
+    part, machine = _found(request.own["vm"], parts_, work, pods=pods)
+    if any(map(is_missed, machine.diagnostics)) and look_around(parts_, at_path, work):
+        part, machine = _found(request.own["vm"], parts_, work, pods=pods)
+    _demand_decisions(machine, part, pods=pods)
     return _ExplainedPart(part, machine, _about(machine, field), incomplete.names(parts_))
 
 
@@ -154,13 +169,18 @@ def _found(
     if len(several) > 1:
         message, cure = elsewhere_too("explain", names[0], [candidate for candidate, _ in several])
         raise refused(codes.USAGE.at(Location(), message, help=cure))
-    if _may_depend(chosen, unread_texts(part.loaded), pods=pods):
-        raise _undecided(names[0], part)
-    if not chosen.decisions:
-        diagnostics = [_naming_holder(each, part) for each in chosen.diagnostics]
+    return part, chosen
+
+
+def _demand_decisions(machine: Explained, part: FleetPart, *, pods: bool) -> None:
+    """Raise RefusedError where nobody can tell who decides the fields of *machine*, which stands in *part*."""
+    if _may_depend(machine, unread_texts(part.loaded), pods=pods):
+        name = name_of(applied_as(machine.resource, part.loaded.namespace))
+        raise _undecided(name, part)
+    if not machine.decisions:
+        diagnostics = [_naming_holder(each, part) for each in machine.diagnostics]
         named = DefinitionPlaces().named(diagnostics, part)
         raise RefusedError(merge(findings_of(part.loaded, named, part.request)))
-    return part, chosen
 
 
 def _undecided(name: str, part: FleetPart) -> RefusedError:

@@ -19,15 +19,15 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    around,
     below_unbuilt,
     fleet,
+    is_missed,
     is_repository,
+    look_around,
     rendering,
     single,
     unless_unread,
     unread_texts,
-    with_neighbours,
     without_unclear,
 )
 from render.manifests import discover, kustomization
@@ -88,7 +88,8 @@ def pin(request: Request, work: Work) -> Answer:
     dump, faults = _dump(request, work)
     waves = bool(request.own["limit"] or request.own["percent"]) and not faults
     pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
-    if any(map(_misses, pinned)) and _look_around(targets, request, work):
+    read = [target.part for target in targets]
+    if any(map(_misses, pinned)) and look_around(read, request, work):
         pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
     places = DefinitionPlaces()
     for target in pinned:
@@ -125,24 +126,9 @@ def _decided(  # noqa: PLR0913 - what a run of the command has once
 def _misses(target: _PinTarget) -> bool:
     """Whether *target* misses what may stand elsewhere in the repository: what a VM names, or what a lock pins."""
     return any(
-        fault.code == codes.OBJECT_GONE.number
-        or (fault.is_error and codes.CODES[fault.code].follows)
+        fault.code == codes.OBJECT_GONE.number or is_missed(fault)
         for fault in target.pinned.diagnostics
     )
-
-
-def _look_around(targets: Sequence[_PinTarget], request: Request, work: Work) -> bool:
-    """Let *targets* have what their VMs find in all of the repository, as `check` does; whether there is more of it."""
-    from render.manifests.repository.neighbours import Neighbours
-
-    others = around(request, work)
-    if not others:
-        return False
-    inputs = [*(target.part.loaded for target in targets), *others]
-    neighbours = Neighbours(inputs, request.reading.layout.shared)
-    for target in targets:
-        target.part.request = with_neighbours(request, target.part.loaded, neighbours)
-    return True
 
 
 def _unreadable(parts: Iterable[FleetPart]) -> list[Finding]:

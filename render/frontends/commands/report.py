@@ -17,9 +17,15 @@ from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
-from render.frontends.session import around, demand, fleet, render_part, unread_status
+from render.frontends.session import (
+    demand,
+    fleet,
+    is_missed,
+    look_around,
+    render_part,
+    unread_status,
+)
 from render.machine import Machine
-from render.manifests.documents import Documents
 from render.manifests.uses.destinations import applied_as
 from render.model import packaged, tree
 from render.model.counting import counted
@@ -227,19 +233,16 @@ def _fleet(request: Request, work: Work) -> Fleet:
 
     What a VM misses there may stand elsewhere in the repository.
     """
-    found = _fleet_beside(request, work, ())
-    if any(map(_is_missed, _findings(found))) and (others := around(request, work)):
-        del work.parts[:], work.inputs[:]
-        return _fleet_beside(request, work, others)
+    explaining = request._replace(settings=deciders.explaining(request.settings))
+    found = _fleet_of(fleet(explaining, work), request, work)
+    missed = (finding.diagnostic for finding in _findings(found))
+    if any(map(is_missed, missed)) and look_around(work.parts, explaining, work):
+        return _fleet_of(work.parts, request, work)
     return found
 
 
-def _is_missed(finding: Finding) -> bool:
-    return finding.diagnostic.is_error and codes.CODES[finding.diagnostic.code].follows
-
-
-def _fleet_beside(request: Request, work: Work, others: Sequence[Documents]) -> Fleet:
-    """Everything below the paths, with what its VMs find in *others*."""
+def _fleet_of(parts: Iterable[FleetPart], request: Request, work: Work) -> Fleet:
+    """What there is to say of *parts*. Raises RefusedError for a path of *request* that is unreadable."""
     is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
     machines: list[FleetMachine] = []
@@ -247,8 +250,7 @@ def _fleet_beside(request: Request, work: Work, others: Sequence[Documents]) -> 
     notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
     places = DefinitionPlaces()
-    explaining = request._replace(settings=deciders.explaining(request.settings))
-    for part in fleet(explaining, work, around=others):
+    for part in parts:
         demand(part, request)
         of_part = _part(part, work, wording if is_page else None, places)
         machines += of_part.machines

@@ -14,7 +14,7 @@ from render.frontends.request.request import Request
 from render.frontends.session import is_repository, no_objects, parts
 from render.legacy import machines
 from render.manifests.relevance import KIND_OF_MACHINE
-from render.model import unversioned
+from render.model.api_version import version_meant
 from render.model.counting import counted
 from render.model.hints import Any
 from render.model.kinds import FLAVOR
@@ -118,7 +118,7 @@ def examined(
     unserved = _unserved(resource)
     if unserved is not None:
         yield unserved
-        if unversioned.meant(resource.body) and re.fullmatch(KIND_OF_MACHINE, resource.kind):
+        if version_meant(resource.body) and re.fullmatch(KIND_OF_MACHINE, resource.kind):
             tally[_MISSPELT, resource.kind] += 1
     elif HOLDER_GROUPS.get(resource.kind) == resource.group:
         yield from _replica_faults(resource, tally, generated, allow_matchers=allow_matchers)

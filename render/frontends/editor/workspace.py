@@ -17,7 +17,7 @@ from render.frontends.request.commands import Call
 from render.frontends.request.request import Request, request
 from render.manifests import kustomization
 from render.manifests.buffers import Buffers
-from render.manifests.discover import CHART_FILE, inside
+from render.manifests.discover import CHART_FILE
 from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.repository.neighbours import Neighbours
@@ -26,8 +26,8 @@ from render.manifests.sources.reading import GIT, PROGRAMS, Reading
 from render.model.counting import counted
 from render.report.findings import Finding, find, merge
 from render.system import signals
+from render.system.files import inside, real_path
 from render.system.files import read as read_file
-from render.system.files import real_path
 
 
 class Workspace:

@@ -28,7 +28,7 @@ from render.frontends.request.layers import host_values, limits_of
 from render.frontends.request.options import FUNCTION_SECONDS, HOST_OPTIONS
 from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
-from render.manifests import discover, kustomization
+from render.manifests import kustomization
 from render.manifests.blame import origins
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
@@ -37,9 +37,9 @@ from render.model.hints import Any
 from render.model.resource import ResourceRef, text_at
 from render.report.findings import Finding, find, merge
 from render.report.places import Place, Sources
-from render.settings import OPTIONS, Layer, Source, is_file_name
+from render.settings import OPTIONS, Layer, Source
 from render.system import signals
-from render.system.files import real_path
+from render.system.files import boundary, inside, is_file_name, real_path
 from render.system.streams import STDOUT, emit, standard_input
 
 _RESOURCES = "resources"
@@ -199,8 +199,8 @@ def _typed(key: str, value: Any) -> Any:
 
 def _outside(paths: Sequence[str]) -> list[Diagnostic]:
     """Which of *paths*, that the repository names, lead out of it."""
-    bounds = discover.boundary(real_path("."))
-    strays = (path for path in paths if not discover.inside(real_path(path), [bounds]))
+    bounds = boundary(real_path("."))
+    strays = (path for path in paths if not inside(real_path(path), [bounds]))
     return [kustomization.outside(path) for path in strays] if bounds else []
 
 
@@ -232,7 +232,7 @@ def _findings(
     reported = diagnostics if request.reporting.verbose else worth_saying(diagnostics)
     if not reported:
         return []
-    bounds = discover.boundary(real_path("."))
+    bounds = boundary(real_path("."))
     reach = kustomization.reach(".", request.reading.limits, allow_remote=True, bounds=bounds)
     for file in reach.resources:
         loaded.data.add_file(file, request.reading.limits.file_bytes)

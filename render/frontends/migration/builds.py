@@ -15,7 +15,7 @@ from render.model.tree import Tree
 from render.pipeline.input import definitions
 from render.pipeline.migration import trial
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, real_path
 from render.system.programs import processes
 from render.yaml import reader
 
@@ -102,7 +102,7 @@ class _Root:
             folder,
             request.reading.limits,
             allow_remote=request.reading.allow_remote,
-            bounds=discover.boundary(real_path(folder)),
+            bounds=boundary(real_path(folder)),
         )
         names = (*self._reach.kustomizations, *self._reach.resources, *self._reach.others)
         self.reads = frozenset(map(real_path, names))

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests.discover import SETTINGS_FILE, boundary, inside
+from render.manifests.discover import SETTINGS_FILE
 from render.manifests.sources.reading import Reading
 from render.model import resource
 from render.model.globs import Globs
@@ -15,9 +15,9 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree
-from render.settings import OPTIONS, Layer, Option, Source, is_file_name
+from render.settings import OPTIONS, Layer, Option, Source
 from render.system import files
-from render.system.files import real_path, repository
+from render.system.files import boundary, inside, is_file_name, real_path, repository
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 

@@ -147,7 +147,7 @@ def _absent(broken: _Broken, path: str) -> BuildFault:
     ]
     if not named:
         return BuildFault()
-    others = {reference.entry for reference in broken.references}
+    others = {real_path(os.path.join(folder, each.entry)) for each in broken.references}
     near = missing.near(
         named[0].entry, folder, others, kustomization.find if named[0].is_resource else None
     )

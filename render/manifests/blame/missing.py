@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 
-from render.manifests.discover import boundary, inside
 from render.model.nearest import nearest
-from render.system.files import real_path
+from render.system.files import bounds_of, inside, real_path
 
 _MOST = 1_000
 """Names of a folder that are looked at."""
+_Names = Callable[[str], Collection[str]]
+"""What stands in a folder."""
 
 
 def near(
@@ -17,16 +18,14 @@ def near(
 ) -> str:
     """How *entry* of the kustomization in *folder* was probably meant to read; ``""`` where nothing is near.
 
-    What is *listed* already is not meant, nor what stands outside of the repository. A folder is meant where *find*
-    has a kustomization in it; none is without.
+    What is *listed* already, by its resolved name, is not meant, nor what stands outside of the repository. A folder is
+    meant where *find* has a kustomization in it; none is without.
     """
-    real = real_path(folder)
-    bounds = (boundary(real) or real,)
-    known = {real_path(os.path.join(folder, other)) for other in listed}
+    real, bounds = real_path(folder), (bounds_of(folder),)
 
     def is_meant(path: str) -> bool:
         target = real_path(os.path.join(folder, path))
-        if target in known or not inside(target, bounds):
+        if target in listed or not inside(target, bounds):
             return False
         if os.path.isdir(target):
             is_around = inside(real, (target,))
@@ -34,7 +33,7 @@ def near(
         # kustomize reads no file that is not in or below the folder
         return os.path.isfile(target) and inside(target, (real,))
 
-    alike = next(filter(is_meant, _misspelt(entry, folder, bounds)), "")
+    alike = next(filter(is_meant, _misspelt(entry, *_below(folder, bounds))), "")
     if alike:
         return alike
     moved = {path for path in _moved(entry, real, bounds) if is_meant(path)}
@@ -47,21 +46,41 @@ def near_path(path: str) -> str:
     near = next(
         filter(
             os.path.exists,
-            (os.path.join(top, other) for other in _misspelt(path.lstrip("/"), top, ("/",))),
+            (
+                os.path.join(top, other)
+                for other in _misspelt(path.lstrip("/"), *_below(top, ("/",)))
+            ),
         ),
         "",
     )
     return os.path.normpath(near) if near else ""
 
 
-def _misspelt(entry: str, folder: str, bounds: Collection[str]) -> Iterator[str]:
+def near_among(path: str, names: _Names) -> str:
+    """What *path*, which is not there, was probably meant to be; *names* has those in a folder, ``""`` the top."""
+
+    def has(path: str) -> bool:
+        above, name = os.path.split(path)
+        return name in names(above)
+
+    return next(filter(has, _misspelt(path, has, names)), "")
+
+
+def _below(folder: str, bounds: Collection[str]) -> tuple[Callable[[str], bool], _Names]:
+    """What tells whether a path is there, seen from *folder*, and the names in one that is within *bounds*."""
+    return (
+        lambda path: os.path.lexists(os.path.join(folder, path)),
+        lambda path: _names(os.path.join(folder, path), bounds),
+    )
+
+
+def _misspelt(entry: str, has: Callable[[str], bool], names_in: _Names) -> Iterator[str]:
     """*entry* with the first of its steps that is not there as one that is there."""
     before: list[str] = []
     steps = os.path.normpath(entry).split(os.sep)
     for index, step in enumerate(steps):
-        around = os.path.join(folder, *before)
-        if not os.path.lexists(os.path.join(around, step)):
-            names = _names(around, bounds)
+        if not has(os.path.join(*before, step)):
+            names = names_in(os.path.join("", *before))
             alike = [name for name in names if _stem(name) == _stem(step.strip())]
             words = [*alike, nearest(step, names)]
             yield from (os.path.join(*before, word, *steps[index + 1 :]) for word in words if word)

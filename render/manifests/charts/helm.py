@@ -20,7 +20,7 @@ from render.model.regex import pattern
 from render.model.release import row, served
 from render.model.resource import CDI, INSTANCETYPE_GROUP, KUBEVIRT, SNAPSHOT, Origin
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, bounds_of, inside, real_path
 from render.system.signals import signal
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
@@ -124,12 +124,11 @@ def _unfit(
     folder: str, every: Iterable[str], release: HelmRelease, limits: Limits
 ) -> Iterator[Diagnostic]:
     """Which of the files are missing, lie or lead outside of the repository, or are too large, each or together."""
-    real = real_path(folder)
-    allowed = (discover.boundary(real) or real,)
+    allowed = (bounds_of(folder),)
     total = sum(len(values.text) for values in release.texts)
     for file in every:
         name = discover.printable(file)
-        if os.path.exists(file) and not discover.inside(real_path(file), allowed):
+        if not inside(real_path(file), allowed):
             message = f"{name} is not in the repository of the chart {folder}"
             yield _refused(name, message, "put a copy into the repository")
             continue
@@ -271,7 +270,7 @@ def _named_place(folder: str, words: str) -> Location | None:
 
 def _seen(folder: str) -> tuple[list[str], list[str]]:
     """What helm sees for the chart in *folder*, and what of that is empty to it."""
-    top = discover.boundary(real_path(folder)) or folder
+    top = boundary(real_path(folder)) or folder
     return [top], [os.path.join(top, ".git")]
 
 

@@ -2,15 +2,16 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.discover import CHART_FILE, VALUES_FILE, boundary, inside, is_chart
+from render.manifests.discover import CHART_FILE, VALUES_FILE, is_chart
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import files
-from render.system.files import real_path
+from render.system.files import bounds_of, inside, real_path
 from render.yaml import writer
 from render.yaml.budget import Limits
 from render.yaml.reader import read
@@ -35,74 +36,108 @@ class Dependency(NamedTuple):
     version: str = ""
 
 
-def dependencies(folder: str, limits: Limits, charts: Iterable[str]) -> list[Dependency]:
-    """What the chart in *folder* wants of the repository, and what that wants.
+class KnownCharts:
+    """What charts say of themselves, each read once, and which of the *charts* of a repository they want."""
 
-    It is named by its folder, or is one of *charts* with the name and the version that are asked for. What is neither
-    is among them where values may switch it off: helm asks for it even then.
-    """
-    real = real_path(folder)
-    return [*_wanted(folder, "", limits, [*charts], (boundary(real) or real,), 0)][:_MOST]
+    __slots__ = ("_bodies", "_by_version", "_limits", "_listed", "charts")
+
+    def __init__(self, charts: Sequence[str], limits: Limits) -> None:
+        self.charts = charts
+        self._limits = limits
+        self._bodies: dict[str, Tree] = {}
+        self._listed: dict[tuple[str, tuple[str, ...]], list[Dependency]] = {}
+        self._by_version: dict[tuple[str, str], str] | None = None
+
+    def dependencies(self, folder: str) -> list[Dependency]:
+        """What the chart in *folder* wants of the repository, and what that wants.
+
+        It is named by its folder, or is one of the charts with the name and the version that are asked for. What is
+        neither is among them where values may switch it off: helm asks for it even then.
+        """
+        return [*islice(self._wanted(folder, "", (bounds_of(folder),), 0), _MOST)]
+
+    def of_elsewhere(self, folder: str) -> list[str]:
+        """The names of the charts that the one in *folder* wants, and that neither it has, nor the repository."""
+        listed = get(self._chart(folder), "dependencies")
+        if not isinstance(listed, list):
+            return []
+        found = {each.name for each in self.dependencies(folder) if each.folder}
+        vendored = _vendored(folder)
+        names = filter(None, (text_at(entry, "name") for entry in listed))
+        return [name for name in names if name not in found and not vendored.has(name)]
+
+    def _wanted(
+        self, folder: str, below: str, allowed: tuple[str, ...], depth: int
+    ) -> Iterator[Dependency]:
+        for name, found, _, version in self._direct(folder, allowed) if depth < _DEEPEST else ():
+            place = os.path.join(below, "charts", name)
+            yield Dependency(name, found, place, version)
+            if found:
+                yield from self._wanted(found, place, allowed, depth + 1)
+
+    def _direct(self, folder: str, allowed: tuple[str, ...]) -> list[Dependency]:
+        """The first of what the chart in *folder* itself wants, looked up once however many want that chart."""
+        key = folder, allowed
+        if key not in self._listed:
+            self._listed[key] = [*islice(self._looked_up(folder, allowed), _MOST)]
+        return self._listed[key]
+
+    def _looked_up(self, folder: str, allowed: tuple[str, ...]) -> Iterator[Dependency]:
+        listed = get(self._chart(folder), "dependencies")
+        vendored = _vendored(folder)
+        for entry in listed if isinstance(listed, list) else ():
+            name, address = text_at(entry, "name"), text_at(entry, "repository")
+            is_name = name not in {"", ".", ".."} and not {"/", "\0"}.intersection(name)
+            if not is_name or vendored.has(name):
+                continue
+            version = text_at(entry, "version")
+            found = (
+                os.path.normpath(os.path.join(folder, address.removeprefix(_LOCAL)))
+                if address.startswith(_LOCAL) and "\0" not in address
+                else self._called(name, version)
+            )
+            if found and is_chart(found) and inside(real_path(found), allowed):
+                yield Dependency(name, found, "")
+            elif text_at(entry, "condition") or get(entry, "tags"):
+                yield Dependency(name, "", "", version)
+
+    def _called(self, name: str, version: str) -> str:
+        """The one of the charts with this *name* and *version*, ``""`` where there is none."""
+        if self._by_version is None:
+            self._by_version = {}
+            for folder in self.charts:
+                body = self._chart(folder)
+                called = text_at(body, "name"), text_at(body, "version")
+                self._by_version.setdefault(called, folder)
+        return self._by_version.get((name, version), "")
+
+    def _chart(self, folder: str) -> Tree:
+        """What the chart in *folder* says of itself."""
+        if folder not in self._bodies:
+            self._bodies[folder] = _chart(folder, self._limits)
+        return self._bodies[folder]
 
 
-def of_elsewhere(folder: str, limits: Limits, charts: Iterable[str]) -> list[str]:
-    """The names of the charts that the one in *folder* wants, and that neither it has, nor the repository."""
-    listed = get(_chart(folder, limits), "dependencies")
-    if not isinstance(listed, list):
-        return []
-    found = {each.name for each in dependencies(folder, limits, charts) if each.folder}
-    names = filter(None, (text_at(entry, "name") for entry in listed))
-    return [name for name in names if name not in found and not _is_vendored(folder, name)]
+class _Vendored(NamedTuple):
+    """The *names* in the ``charts/`` of a chart, and all that packed ones may have *before* the version in theirs."""
+
+    names: frozenset[str]
+    before: frozenset[str]
+
+    def has(self, name: str) -> bool:
+        """Whether the chart that is called *name* is among them."""
+        return name in self.names or name in self.before
 
 
-def _wanted(  # noqa: PLR0913, PLR0917 - a way down
-    folder: str,
-    below: str,
-    limits: Limits,
-    charts: Sequence[str],
-    allowed: tuple[str, ...],
-    depth: int,
-) -> Iterator[Dependency]:
-    body = _chart(folder, limits)
-    listed = get(body, "dependencies")
-    for entry in listed if isinstance(listed, list) and depth < _DEEPEST else ():
-        name, address = text_at(entry, "name"), text_at(entry, "repository")
-        is_file_name = bool(name) and not {"/", "\0"}.intersection(name) and name not in {".", ".."}
-        if not is_file_name or _is_vendored(folder, name):
-            continue
-        found = (
-            os.path.normpath(os.path.join(folder, address.removeprefix(_LOCAL)))
-            if address.startswith(_LOCAL)
-            else _called(name, text_at(entry, "version"), charts, limits)
-        )
-        place = os.path.join(below, "charts", name)
-        if not found or not is_chart(found) or not inside(real_path(found), allowed):
-            if text_at(entry, "condition") or get(entry, "tags"):
-                yield Dependency(name, "", place, text_at(entry, "version"))
-            continue
-        yield Dependency(name, found, place)
-        yield from _wanted(found, place, limits, charts, allowed, depth + 1)
-
-
-def _is_vendored(folder: str, name: str) -> bool:
-    """Whether the chart in *folder* has what it calls *name* in its own ``charts/``."""
+def _vendored(folder: str) -> _Vendored:
+    """What the chart in *folder* has in its own ``charts/``."""
     try:
-        names = os.listdir(os.path.join(folder, "charts"))
+        names = frozenset(os.listdir(os.path.join(folder, "charts")))
     except OSError:
-        return False
-    return any(
-        entry == name or (entry.startswith(f"{name}-") and entry.endswith(".tgz"))
-        for entry in names
-    )
-
-
-def _called(name: str, version: str, charts: Sequence[str], limits: Limits) -> str:
-    """The one of *charts* with this *name* and *version*, ``""`` where there is none."""
-    for folder in charts:
-        body = _chart(folder, limits)
-        if text_at(body, "name") == name and text_at(body, "version") == version:
-            return folder
-    return ""
+        return _Vendored(frozenset(), frozenset())
+    packed = (name for name in names if name.endswith(".tgz"))
+    before = (name[: dash.start()] for name in packed for dash in re.finditer("-", name))
+    return _Vendored(names, frozenset(before))
 
 
 def _chart(folder: str, limits: Limits) -> Tree:
@@ -173,7 +208,7 @@ def folders_and_files(folder: str) -> Iterator[str]:
 
 def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
     real = real_path(folder)
-    seen, bounds = {real}, (boundary(real) or real,)
+    seen, bounds = {real}, (bounds_of(folder),)
     reals = {folder: real}  # resolving each anew costs the square of the depth
     for above, folders, names in files.walk(folder, follows=True):
         around = reals.pop(above)

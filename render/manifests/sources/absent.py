@@ -6,12 +6,11 @@ from itertools import islice
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests.discover import boundary, inside
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.model.counting import counted
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 
 _MOST = 5
 """Files and folders that are named one by one."""

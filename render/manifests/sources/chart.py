@@ -84,7 +84,7 @@ def _filling(
     intake: SourceIntake, installation: _Installation, into: Documents
 ) -> "Steps[ReadOutput]":
     folder, release = installation.folder, installation.release
-    wanted = layout.dependencies(folder, intake.limits, intake.charts)
+    wanted = intake.known_charts.dependencies(folder)
     texts = tuple((values.text, values.origin.file) for values in release.texts)
     key = programs.HELM, folder, release._replace(texts=()), texts
     output = yield from intake.build_once(key, lambda: _filled(intake, installation, wanted))

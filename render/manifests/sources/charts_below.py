@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from render.manifests import kustomization
-from render.manifests.discover import inside, outermost
+from render.manifests.discover import outermost
 from render.manifests.kustomization import KnownKustomizations
+from render.system.files import inside
 from render.yaml.budget import Limits
 
 

@@ -3,7 +3,6 @@
 import os
 from itertools import chain
 
-from render.manifests.discover import boundary, inside
 from render.manifests.kustomization import (
     GATHERING,
     KnownKustomizations,
@@ -11,6 +10,7 @@ from render.manifests.kustomization import (
     find,
     is_component,
 )
+from render.system.files import boundary, inside
 from render.yaml.budget import Limits
 
 

@@ -10,7 +10,7 @@ from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 
 
 def look(
@@ -26,7 +26,7 @@ def look(
 
     def is_taken(file: str) -> bool:
         is_named = file.endswith((*discover.YAML, *discover.JSONNET))
-        return is_named and discover.inside(real_path(file), allowed)
+        return is_named and inside(real_path(file), allowed)
 
     for path in paths:
         if is_taken(path) and os.path.isfile(path):

@@ -21,6 +21,7 @@ from render.yaml.reader import Document, Read, read
 
 if TYPE_CHECKING:
     from render.manifests.blame.origins import Known as KnownSources
+    from render.manifests.charts.layout import KnownCharts
     from render.system.programs.box import Boxes
     from render.system.programs.processes import Steps
     from render.yaml.budget import Budget
@@ -76,8 +77,8 @@ class SourceIntake:
     """
 
     __slots__ = (
-        "_absent_submodules", "_reaches", "anything", "boxes", "budget", "built", "charts", "kustomizations", "limits",
-        "reading", "scope", "seen", "sources", "texts",
+        "_absent_submodules", "_known_charts", "_reaches", "anything", "boxes", "budget", "built", "charts",
+        "kustomizations", "limits", "reading", "scope", "seen", "sources", "texts",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, *, anything: bool = False) -> None:
@@ -87,6 +88,7 @@ class SourceIntake:
         self.anything = anything
         self.boxes: Boxes | None = None
         self.charts: list[str] = []
+        self._known_charts: KnownCharts | None = None
         self.texts = Texts(self.limits)
         self.budget = cast("Budget", self.limits.budget)
         self.budget.begin_input()
@@ -126,6 +128,15 @@ class SourceIntake:
                 folder, self.limits, allow_remote=True, bounds=bounds, known=known
             )
         return self._reaches[key]
+
+    @property
+    def known_charts(self) -> "KnownCharts":
+        """What the charts that were found say of themselves and want of each other."""
+        if self._known_charts is None or self._known_charts.charts is not self.charts:
+            from render.manifests.charts.layout import KnownCharts
+
+            self._known_charts = KnownCharts(self.charts, self.limits)
+        return self._known_charts
 
     def absent_submodules(self, folder: str) -> Sequence[str]:
         """The submodules below the resolved *folder* that nobody has checked out, asked once. Raises GitError."""

@@ -4,14 +4,17 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 
 from render.manifests import kustomization
-from render.manifests.discover import Discovery, boundary, inside
+from render.manifests.discover import Discovery
 from render.manifests.kustomization import Reach
 from render.manifests.sources.intake import SourceIntake
 from render.model.nearest import is_slip
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 
+_MOST = 100
+"""Entries that lead to nothing of which is looked for what they mean: each takes as long as the folders are full."""
 _COMMENT = r"(?m)(?:^|\s)#.*"
 #: What may be the name of a file in a text that is perhaps no YAML: `-../base` and `resources:../base` have one too.
 _NAME = r"[^\s\"'\[\]{},:=\0]+"
@@ -119,7 +122,7 @@ def is_beside_missing(intake: SourceIntake, top: str, missing: Iterable[str]) ->
     What the kustomization in *top* lists outside of its repository is nobody's to look at.
     """
     bounds = (boundary(intake.kustomizations.resolve(top)) or "/",)
-    for path in missing:
+    for path in islice(missing, _MOST):
         folder, name = os.path.split(path)
         names: list[str] = []
         if inside(real_path(folder), bounds):
@@ -127,7 +130,7 @@ def is_beside_missing(intake: SourceIntake, top: str, missing: Iterable[str]) ->
                 names = os.listdir(folder or ".")
         for other in sorted(names):
             target = os.path.join(folder, other)
-            is_near = os.path.isdir(target) and is_slip(name, other)
+            is_near = is_slip(name, other) and os.path.isdir(target)
             if is_near and inside(real_path(target), bounds) and intake.texts.anywhere(target):
                 return True
     return False
@@ -166,11 +169,14 @@ def _by_another_way(
     folder = os.path.dirname(file) or "."
     loaded = intake.kustomizations.load(file, intake.limits)
     references = [reference for named in loaded.references for reference in named]
-    listed = {reference.entry for reference in references}
-    for reference in references:
-        path = real_path(os.path.join(folder, reference.entry))
-        if not reference.is_resource or path not in lacking:
-            continue
+    paths = [intake.kustomizations.resolve(os.path.join(folder, each.entry)) for each in references]
+    listed = {*paths}
+    wanted = (
+        (reference, path)
+        for reference, path in zip(references, paths, strict=True)
+        if reference.is_resource and path in lacking
+    )
+    for reference, path in islice(wanted, _MOST):
         near = missing.near(reference.entry, folder, listed, kustomization.find)
         target = os.path.normpath(os.path.join(folder, near))
         if near and os.path.isdir(target) and _is_same_way(reference.entry, near):

@@ -1,14 +1,13 @@
 """Kustomizations: built by kustomize, what it prints read as documents of the files that they come from."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, objects
 from render.manifests.blame import origins, patches, targets
-from render.manifests.discover import boundary
 from render.manifests.documents import Documents
 from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
@@ -23,7 +22,7 @@ from render.model.regex import pattern
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, real_path
 from render.system.programs import processes
 from render.yaml import writer
 from render.yaml.budget import Limits
@@ -132,16 +131,7 @@ def _reach(intake: SourceIntake, top: str, components: Sequence[str] = ()) -> Re
         bounds=boundary(real_path(top)),
         known=intake.kustomizations,
         components=components,
-        meant=_meant,
     )
-
-
-def _meant(
-    entry: str, folder: str, listed: Collection[str], find: Callable[[str], str | None] | None
-) -> str:
-    from render.manifests.blame import missing
-
-    return missing.near(entry, folder, listed, find)
 
 
 def is_for_helm(intake: SourceIntake, tried: Documents) -> bool:

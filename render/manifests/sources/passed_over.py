@@ -24,7 +24,7 @@ from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 
 if TYPE_CHECKING:
     from render.manifests.uses.repository import Home
@@ -269,10 +269,8 @@ def _name_incomplete(walked: Walked, into: Documents) -> None:
     unread = [chart for chart in charts if not intake.texts.in_chart(chart)]
     if not unread or intake.reading.helm == "never":
         return
-    from render.manifests.charts import layout
-
     for chart in unread:
-        missing = layout.of_elsewhere(chart, intake.limits, charts)
+        missing = intake.known_charts.of_elsewhere(chart)
         if missing:
             into.unseen.add("Helm chart with dependencies of elsewhere", chart)
             into.diagnostics.append(skipped(chart, f"it wants the charts {', '.join(missing)}"))
@@ -445,9 +443,7 @@ def _name_hidden(sifted: Sifted, unread: Unread, into: Documents) -> None:
         sifted.walked.discovered,
         sifted.walked.allowed,
     )
-    tests = [
-        file for file, _ in discovered.expectations if discover.inside(real_path(file), allowed)
-    ]
+    tests = [file for file, _ in discovered.expectations if inside(real_path(file), allowed)]
     read = _read_of_hidden(sifted, unread, into).union(intake.seen)
     for what, found in (
         ("hidden VM file", sifted.hidden.files),

@@ -7,12 +7,11 @@ from itertools import islice
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomization
-from render.manifests.discover import boundary, inside
 from render.manifests.kustomization import LOCK, Reach, Reference
 from render.manifests.sources.intake import SourceIntake
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 from render.yaml.reader import locate, read
 
 _MOST_ASKED = 2_000

@@ -78,11 +78,11 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         folder, allowed, plain=plain, omitted=omitted, buffers=intake.reading.buffers
     )
     _add_charts_below(intake, discovered)
+    intake.charts = discovered.charts
     walked = Walked(intake, folder, allowed, discovered, omitted)
     passed_over.name_of_walk(walked, into)
     built, apart = _kept_apart(intake, discovered)
     tops, named = kustomization.survey(built, intake.limits, intake.kustomizations)
-    intake.charts = discovered.charts
     wanted = _loose(intake, discovered, named)
     if intake.scope is None:
         into.diagnostics += passed_over.notes_of_patches(walked, named)

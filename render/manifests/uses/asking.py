@@ -422,6 +422,6 @@ def _warning(fault: Diagnostic, error: AbsentError | UnmatchedError) -> Diagnost
     above, name = os.path.split(error.folder)
     names: list[str] = []
     with contextlib.suppress(OSError):  # that is not there either
-        names = [entry.name for entry in os.scandir(above or ".") if entry.is_dir()]
+        names = [entry.name for entry in os.scandir(above or ".") if files.is_folder(entry)]
     cure = did_you_mean(name, sorted(names), fault.help)
     return fault._replace(severity=Severity.WARNING, help=cure)

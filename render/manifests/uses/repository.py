@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.manifests import discover, kustomization
-from render.manifests.discover import boundary, inside, join, tidy
+from render.manifests.discover import join, tidy
 from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
 from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedError, texts
@@ -16,7 +16,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import checkout
-from render.system.files import real_path
+from render.system.files import boundary, inside, real_path
 from render.yaml.budget import Limits
 
 _ADDRESS = pattern(

@@ -120,7 +120,7 @@ def _keeps_refused_definition(
         and any(
             diagnostic
             for machine, side in ((before, old), (after, new))
-            for diagnostic in errors_of_definitions(machine, side.diagnostics)
+            for diagnostic in errors_of_definitions(machine, side.errors)
         )
     )
 
@@ -204,11 +204,7 @@ def _lost_impact(ref: ResourceRef, key: Key, old: Side, new: Side) -> MachineImp
     """
     before = old.machines.get(key)
     if new.is_source and before is not None and not before.failed:
-        errors = [
-            diagnostic
-            for diagnostic in new.diagnostics
-            if diagnostic.is_error and diagnostic.resource == ref
-        ]
+        errors = new.errors.get(ref, ())
         if errors and REFUSED_AS_READ.issuperset(error.code for error in errors):
             # What a schema does not know it drops, and refuses nothing for it.
             refusals = [error for error in errors if error.code != codes.UNKNOWN_FIELD.number]
@@ -256,13 +252,9 @@ def _has_errors(machine: Machine) -> bool:
 def _errors(key: Key, side: Side) -> tuple[str, ...]:
     """What keeps the VM of *side* from being rendered."""
     ref = side.resources[key].ref
-    own = (
-        diagnostic.message
-        for diagnostic in side.diagnostics
-        if diagnostic.is_error and diagnostic.resource == ref
-    )
+    own = (error.message for error in side.errors.get(ref, ()))
     rendered = side.places.rendered.get(key)
-    errors = errors_of_definitions(rendered, side.diagnostics) if rendered else ()
+    errors = errors_of_definitions(rendered, side.errors) if rendered else ()
     others = (f"{diagnostic.resource}: {diagnostic.message}" for diagnostic in errors)
     return tuple(dict.fromkeys((*own, *others)))
 
@@ -537,7 +529,7 @@ class _Comparison:
             if cause is not None and self._is_upgrade and self._is_unedited(cause):
                 cause = None  # it is the release that takes the same for something else
             is_of_vm = cause is not None and of is attribution.of_vm
-            of_leaf = partial(attribution.defined, change=change) if is_of_vm else None
+            of_leaf = partial(attribution.of_leaf, change=change, is_of_vm=is_of_vm)
             changes.append(impact.field_change(difference, effect, cause, of_leaf, waits=waits))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 

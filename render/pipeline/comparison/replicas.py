@@ -16,12 +16,12 @@ from render.model import catalogue
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
-from render.model.resource import TEMPLATE, Resource, ResourceRef
+from render.model.resource import TEMPLATE, Resource
 from render.model.tree import Tree
 from render.model.types import VM_TYPE, VMI_TYPE
 from render.pipeline.comparison import judgement, lifecycle
 from render.pipeline.comparison.edits import edits_without_effect
-from render.pipeline.comparison.sides import Key, Side
+from render.pipeline.comparison.sides import Key, ObjectErrors, Side
 from render.pipeline.provenance import attribution
 from render.pipeline.provenance.attribution import SideIndex, Transition
 from render.revisions import stamps
@@ -37,7 +37,7 @@ def holder_impacts(
         for key, machine in side.machines.items()
         if machine.resource.holder is not None
     }
-    faults = _errors(old.diagnostics), _errors(new.diagnostics)
+    faults = old.errors, new.errors
     for key in sorted(keys):
         before, after = old.machines.get(key), new.machines.get(key)
         if before is None or after is None:
@@ -46,18 +46,6 @@ def holder_impacts(
             outcome = _holder_impact(key, before, after, (old.places, new.places), edited)
         if outcome is not None:
             yield outcome
-
-
-_Errors = dict[ResourceRef | None, list[Diagnostic]]
-
-
-def _errors(diagnostics: Iterable[Diagnostic]) -> _Errors:
-    """The errors among *diagnostics*, by the object that they are about."""
-    errors: _Errors = {}
-    for diagnostic in diagnostics:
-        if diagnostic.is_error:
-            errors.setdefault(diagnostic.resource, []).append(diagnostic)
-    return errors
 
 
 class _HolderVerdict(NamedTuple):
@@ -77,14 +65,14 @@ def _verdict(diagnostics: Iterable[Diagnostic]) -> _HolderVerdict:
 
 
 def _lone_holder(
-    before: Machine | None, after: Machine | None, faults: tuple[_Errors, _Errors]
+    before: Machine | None, after: Machine | None, faults: tuple[ObjectErrors, ObjectErrors]
 ) -> HolderImpact | None:
     """What is said of a pool or replica set that one state has, or that errors keep from the other."""
     machine = after or before
     assert machine is not None  # noqa: S101 - one of them
     ref, holder = machine.resource.ref, machine.resource.holder
     count = pools.replicas(holder.body if holder else {})
-    unread = [faults[side].get(ref, []) for side in (0, 1)]
+    unread = [faults[side].get(ref, ()) for side in (0, 1)]
     if after is None and not unread[1]:
         return HolderImpact(ref, "gone", (count, 0))
     outcome = _verdict(after.diagnostics if after else unread[1]).outcome

@@ -36,6 +36,17 @@ KINDS = (VM, VMI)
 _UNEXPANDED = frozenset(code.number for code in (codes.REQUIREMENT_UNMET, codes.SPREAD_INDIVISIBLE))
 _CLUSTERS = ("KubeVirt", "HyperConverged")
 Key = tuple[str, str, str]
+#: The errors of a state, by the object that they are about.
+ObjectErrors = Mapping[ResourceRef | None, Sequence[Diagnostic]]
+
+
+def errors_by_object(diagnostics: Iterable[Diagnostic]) -> ObjectErrors:
+    """The errors among *diagnostics*, by the object that they are about."""
+    errors: dict[ResourceRef | None, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.is_error:
+            errors.setdefault(diagnostic.resource, []).append(diagnostic)
+    return errors
 
 
 class Side(NamedTuple):
@@ -55,6 +66,7 @@ class Side(NamedTuple):
     clusters: list[object]
     places: SideIndex
     diagnostics: tuple[Diagnostic, ...]
+    errors: "ObjectErrors"
     is_source: bool = False
     capacity: ClusterCapacity | None = None
     refused: Mapping[ResourceRef, tuple[str, ...]] = MappingProxyType({})
@@ -175,7 +187,7 @@ def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
     misled = {
         key
         for state, synced in ((old, old.synced), (new, new.synced))
-        for key in _of_refused_definitions(state.machines, synced.diagnostics)
+        for key in _of_refused_definitions(state.machines, errors_by_object(synced.diagnostics))
     }
     return {
         key: ref
@@ -202,9 +214,7 @@ def _split(
 def side_of(state: State, synced_alike: Container[Key], first: Side | None = None) -> Side:
     """What a cluster makes of a *state*, but for the VMs that are *synced_alike*; *first* is the one before."""
     _, settings, intake, synced, rendered = state
-    places = {
-        _place_key(resource): intake.positions[resource.index] for resource in intake.resources
-    }
+    places = _places(intake)
     if synced is None:
         return _started_side(state, intake, settings, first)._replace(is_source=True)
     rest = [
@@ -217,7 +227,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
         lock=None,
     )  # fmt: skip
     refused = _refused_unexpanded(synced, settings)
-    refused |= _of_refused_definitions(rendered, synced.diagnostics)
+    refused |= _of_refused_definitions(rendered, errors_by_object(synced.diagnostics))
     left = [
         body
         for body in synced.resources
@@ -228,6 +238,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     return side._replace(
         resources={**_withheld(rest, side), **side.resources},
         diagnostics=diagnostics,
+        errors=errors_by_object(diagnostics),
         refused=_refused_by_schema(diagnostics, (codes.MISSING_FIELD, codes.UNKNOWN_FIELD)),
         capacity=synced.capacity,
         places=side.places._replace(
@@ -253,7 +264,7 @@ def _refused_unexpanded(synced: Rendered, settings: Settings) -> frozenset[Key]:
 
 
 def _of_refused_definitions(
-    rendered: Mapping[Key, Machine], diagnostics: Sequence[Diagnostic]
+    rendered: Mapping[Key, Machine], errors: ObjectErrors
 ) -> frozenset[Key]:
     """Those of the VMs *rendered* that nobody can render: the API server refuses an instancetype or preference of them.
 
@@ -262,25 +273,18 @@ def _of_refused_definitions(
     return frozenset(
         (kind, *key[1:])
         for key, machine in rendered.items()
-        if any(errors_of_definitions(machine, diagnostics))
+        if any(errors_of_definitions(machine, errors))
         for kind in KINDS
     )
 
 
-def errors_of_definitions(
-    machine: Machine, diagnostics: Iterable[Diagnostic]
-) -> Iterator[Diagnostic]:
-    """Those of *diagnostics* for which the API server refuses a definition that *machine* takes from the input."""
-    refs = {
-        definition.resource.ref
-        for kind_class in KIND_CLASSES
-        if kind_class.word not in machine.pinned
-        and (definition := getattr(machine, kind_class.word)) is not None
-        and definition.resource is not None
-    }
-    for diagnostic in diagnostics if refs else ():
-        if diagnostic.resource in refs and definitions.withholds(diagnostic):
-            yield diagnostic
+def errors_of_definitions(machine: Machine, errors: ObjectErrors) -> Iterator[Diagnostic]:
+    """Those of *errors* for which the API server refuses a definition that *machine* takes from the input."""
+    for kind_class in KIND_CLASSES if errors else ():
+        definition = getattr(machine, kind_class.word)
+        if definition is None or definition.resource is None or kind_class.word in machine.pinned:
+            continue
+        yield from filter(definitions.withholds, errors.get(definition.resource.ref, ()))
 
 
 def _started_side(
@@ -303,9 +307,6 @@ def _started_side(
     clusters = [resource for key, resource in keys.items() if key[0] in _CLUSTERS]
     if settings.cluster_config is not None and not clusters:
         clusters = [from_body(settings.cluster_config, 0)]
-    places = {
-        _place_key(resource): objects.positions[resource.index] for resource in objects.resources
-    }
     source = next((machine.context.config_source for machine in machines.values()), None)
     return Side(
         settings,
@@ -318,8 +319,9 @@ def _started_side(
         machines,
         _claims(objects.resources, settings),
         [cluster.spec for cluster in clusters],
-        SideIndex(state.side, places, {}, source),
+        SideIndex(state.side, _places(objects), {}, source),
         rendered.diagnostics,
+        errors_by_object(rendered.diagnostics),
         capacity=rendered.capacity,
         refused=_refused_by_schema(rendered.diagnostics, (codes.MISSING_FIELD,)),
     )
@@ -358,8 +360,12 @@ def _is_among(key: Key, known: Container[Key]) -> bool:
     return key in known or (key[0] in KINDS and any((kind, *key[1:]) in known for kind in KINDS))
 
 
-def _place_key(resource: Resource) -> Key:
-    return machines.kind_today(resource), resource.ref.namespace, resource.ref.name
+def _places(objects: library.Intake) -> dict[Key, int]:
+    """Where each of *objects* was given."""
+    return {
+        (machines.kind_today(resource), resource.namespace, resource.name): position
+        for resource, position in zip(objects.resources, objects.positions, strict=True)
+    }
 
 
 def _key(resource: Resource, settings: Settings) -> Key:

@@ -53,6 +53,7 @@ from render.report.impact.review import (
     placed,
     quiet,
     relocated,
+    renamed,
     repeated,
     same_state,
     settings_changed,
@@ -68,7 +69,7 @@ from render.report.impact.review import (
     worst,
     written_at,
 )
-from render.report.impact.text import blamed, short, summary
+from render.report.impact.text import blamed, edited, short, summary
 from render.report.text import printable
 
 _PLAIN = pattern(r"[^A-Za-z0-9 /-]")
@@ -255,7 +256,8 @@ def _error(error: RepeatedError) -> str:
     found = error.finding
     place = f"{code(str(found.place))} " if found.place.file else ""
     others = ", ".join(code(str(other)) for other in error.others)
-    return f"- {place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
+    edits = "".join(f"{code(edited(edit).replace('->', '→'))}: " for edit in error.edits)
+    return f"- {edits}{place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
 
 
 def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
@@ -336,6 +338,8 @@ def _rows(listed: Iterable[MachineEntry]) -> Iterator[tuple[int, str]]:
 def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
+    if machine.renamed is not None:
+        return f"{renamed(machine)} {code(str(machine.renamed), cell=True)}"
     differences = changes(machine)
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)
@@ -349,6 +353,9 @@ def _why(entry: MachineEntry) -> str:
             f"{text.ours} {code(text.quoted, cell=True)}" if text.quoted else text.ours
             for text in sizes(machine)
         )
+        if machine.departed:
+            names = dict.fromkeys(str(each.source.resource) for each in machine.departed)
+            return f"misses {', '.join(code(name, cell=True) for name in names)}"
         place = str(written_at(entry))
         written = code(place, cell=True) if place else ""
         return ", ".join(filter(None, (amounts_ or MEANINGS[worst(machine)], written)))

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import errno
 import os
 import resource
 import shutil
@@ -16,6 +17,7 @@ from types import FrameType, MappingProxyType
 
 from render.model.hints import IO, TYPE_CHECKING, Self, TypeVar, Union
 from render.model.named_tuple import NamedTuple
+from render.system.files import is_file_name
 from render.system.signals import STOPS, deferred, signal
 
 if TYPE_CHECKING:
@@ -173,6 +175,7 @@ class _Children:
 
     def start(self, number: int, task: Task) -> None:
         """Start *task* for *number*. Raises OSError."""
+        _check_words(task.command)
         with deferred((*STOPS, signal.SIGALRM, signal.SIGQUIT)):  # until we know of it
             program: _Program
             if task.supervisor is None:
@@ -203,6 +206,13 @@ class _Children:
                 child.end()
                 self._started.remove(child.program)
                 yield number, done
+
+
+def _check_words(command: Sequence[str]) -> None:
+    """Raise OSError where no program can be given a word of *command*: with a NUL in it, or half a character."""
+    for word in command:
+        if not is_file_name(word):
+            raise OSError(errno.EINVAL, f"no program can be given {word!r}")
 
 
 class _Child:

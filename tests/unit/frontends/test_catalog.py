@@ -242,15 +242,16 @@ def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: s
     assert f"  small.yaml:{line}:3: {kind} " in text
 
 
-def test_what_stands_elsewhere_in_the_repository_is_named_or_found(ask: Ask) -> None:
+def test_what_stands_elsewhere_in_the_repository_is_found(ask: Ask) -> None:
     files = {
         ".git/HEAD": "ref: refs/heads/main\n",
         "platform/small.yaml": instancetype("small"),
         "prod/kustomization.yaml": "resources: [web.yaml]\n",
         "prod/web.yaml": VM,
     }
-    answer = ask("explain", "web", "prod", files=files)
+    answer = ask("build", "prod", files=files)
     assert "--catalog platform/small.yaml" in answer.out + answer.err
+    assert "platform/small.yaml:" in ask("explain", "web", "prod").out
     fleet = json.loads(ask("report", "--format", "json", "prod").out)
     assert [(machine["name"], machine["findings"]) for machine in fleet["machines"]] == [
         ("web", [])

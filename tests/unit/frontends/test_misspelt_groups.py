@@ -4,7 +4,7 @@ import pytest
 
 from render.diagnostics.diagnostic import Severity
 from render.diagnostics.exits import Exit
-from render.model.misspelt import meant
+from render.model.api_version import group_meant
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, vm
 
@@ -37,7 +37,7 @@ from tests.support.manifests import instancetype, vm
     ],
 )
 def test_groups(group: str, own: str) -> None:
-    assert meant(group) == own
+    assert group_meant(group) == own
 
 
 def test_a_slip_is_an_error_and_other_groups_are_not_looked_at(ask: Ask) -> None:

@@ -217,3 +217,9 @@ def test_a_patch_knows_the_kustomization_above_it(root: Path) -> None:
     assert kustomization.user_of(f"{real}/other.yaml", Limits()) == ""
     (root / "repo/deep/.git").mkdir()  # a repository of its own
     assert kustomization.user_of(f"{real}/p.yaml", Limits()) == ""
+
+
+@pytest.mark.parametrize("kind", ["[a]", "{a: 1}", "5"])
+def test_a_kind_that_is_no_text_is_refused(tmp_path: Path, kind: str) -> None:
+    write(tmp_path, f"kind: {kind}\nresources: [vm.yaml]\n")
+    assert kustomization.is_refused(kustomization.load("kustomization.yaml", Limits()))

@@ -37,6 +37,17 @@ def test_what_cannot_be_read_is_a_diagnostic(
     assert words in found.message
 
 
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000])
+def test_what_no_file_can_be_called_is_not_there(tmp_path: Path, name: str) -> None:
+    path = str(tmp_path / name)
+    found = files.read(path, name, 5)
+    assert isinstance(found, Diagnostic)
+    assert found.code == "VR110"
+    assert files.unfit(path, 5) is None
+    assert files.real_path(path).endswith(name)
+    assert not [*files.walk(path)]
+
+
 def test_a_device_is_refused_and_what_lies_about_its_size_is_bounded() -> None:
     zero = files.read("/dev/zero", "zero", 10)
     assert isinstance(zero, Diagnostic)

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, permutations
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from render.frontends.session import (
     settings_for,
 )
 from render.manifests import discover, kustomization
+from render.manifests.blame import missing
 from render.manifests.charts import helm, layout
 from render.manifests.discover import tidy
 from render.manifests.documents import Documents
@@ -55,7 +57,7 @@ from render.report.waivers import Waiver
 from render.settings import OPTIONS, Emit, Layer, Settings, Source, decide
 from render.system import files, git
 from render.system.checkout import WORK_TREE, CheckoutScope, absent, changed
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.system.git import GitError
 from render.system.streams import standard_input
 from render.yaml.budget import Limits
@@ -63,10 +65,7 @@ from render.yaml.reader import Document, Read
 
 #: Where a working tree branched off, the first that is there.
 #: They are written out, since git takes a tag for a branch of its name.
-_DEFAULTS = (
-    "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
-    "refs/heads/master",
-)  # fmt: skip
+_DEFAULTS = ("HEAD", "main", "master")
 _RANGE = ".."
 #: As git has it: what came since the two parted.
 _BRANCH = "..."
@@ -74,6 +73,7 @@ _ENDS = 2
 _USAGE = "virt-render diff [BASE[..HEAD]] [--] [PATH], or two folders; BASE HEAD is BASE..HEAD"
 _WORKING = "the working tree"
 _NO_REPOSITORY = "not a git repository"
+_MEANT = "did you mean"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
 #: What stands in a folder beside the kustomization or chart in it.
@@ -140,6 +140,9 @@ class NamedState(NamedTuple):
     is_one_root: bool = False
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
+    top: str = ""
+    working_folder: str = ""
+    path: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -186,7 +189,8 @@ class _PlacedSide(NamedTuple):
 class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
-    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to.
+    None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to. *top* is
+    the folder of all that there is.
     """
 
     name: str
@@ -195,6 +199,12 @@ class _LoadedSide(NamedTuple):
     request: Request
     inputs: list[Documents]
     around: Sequence[Documents] = ()
+    top: str = ""
+
+    def nothing(self, settings: Settings) -> NamedState:
+        """A state of this side without any object, rendered as *settings* say."""
+        state = NamedState(self.name, [], settings, Sources())
+        return state._replace(top=self.top, working_folder=self.folder, path=self.path)
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -221,7 +231,7 @@ class _LoadedSide(NamedTuple):
         """The objects of all inputs, each with its file, seen from the path."""
         for loaded in self.inputs:
             for document in loaded.documents:
-                yield os.path.relpath(document.origin.file, self.path), document.body
+                yield _file_called(document.origin.file, self.path), document.body
 
     def side(
         self, known: Collection[str], cluster: "ClusterOption", copies: Collection[RenderedCopy]
@@ -266,7 +276,7 @@ class _LoadedSide(NamedTuple):
     def files(self) -> set[str]:
         """The files of all objects, seen from the path."""
         return {
-            os.path.relpath(document.origin.file, self.path)
+            _file_called(document.origin.file, self.path)
             for loaded in self.inputs
             for document in loaded.documents
         }
@@ -375,6 +385,15 @@ def _seen_from(path: str, folder: str, user: str) -> str:
 def _called(folder: str, path: str) -> str:
     """*folder* as it is seen from *path*; ``""`` for that itself."""
     return os.path.relpath(folder, path).removeprefix(".")
+
+
+def _file_called(file: str, path: str) -> str:
+    """*file* as it is seen from *path*."""
+    # As most are called: a repository has thousands, and each is asked for several times.
+    is_seen_so = path == os.curdir and not (
+        file.startswith((".", "/")) or "/." in file or "//" in file
+    )
+    return file if is_seen_so else os.path.relpath(file, path)
 
 
 class _Revisions(NamedTuple):
@@ -568,8 +587,11 @@ def _read_both(
     for loaded_side, other_side in (read, read[::-1]):
         unopened = _unopened(loaded_side, other_side.files())
         _add_faults(loaded_side.path, loaded_side.inputs, unopened)
-    beside = map(_around, placed)
-    return [each._replace(around=next(beside)) for each in read], torn
+    whole = [
+        each._replace(around=_around(side), top=side.top or os.path.join(side.folder, side.path))
+        for each, side in zip(read, placed, strict=True)
+    ]
+    return whole, torn
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -645,7 +667,7 @@ def _name_unfilled(
         users = state.appliers | {state.user} - {""}
         absent = None if known and (known.is_applied or known.fault) else loaded_side.absent(users)
         if absent is not None:  # what they applied is still there, and nobody deletes that
-            empty = NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=absent, appliers=users)
             continue
         if known is not None and not known.fault:
@@ -656,7 +678,7 @@ def _name_unfilled(
                 continue
         fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
@@ -835,8 +857,26 @@ def _demand(path: str, top: str, commits: tuple[str, str]) -> None:
         return
     if any(git.has(top, commit, inside) for commit in commits if commit):
         return
+    near = missing.near_among(inside, partial(_names_in, top, commits))
+    cure = f"{_MEANT} {_seen_from_here(top, near)}?" if near else _USAGE
     place = Location(file=path)
-    raise refused(codes.UNREADABLE.at(place, f"neither state has {path}", help=_USAGE))
+    raise refused(codes.UNREADABLE.at(place, f"neither state has {path}", help=cure))
+
+
+def _names_in(top: str, commits: tuple[str, str], folder: str) -> list[str]:
+    """What stands in the *folder*, seen from *top*, at any of the *commits*, ``""`` for the working tree."""
+    found: list[str] = []
+    for commit in commits:
+        if commit:
+            found += git.names_in(top, commit, folder)
+        else:
+            with contextlib.suppress(OSError):  # it is not there, or closed
+                found += os.listdir(os.path.join(top, folder))
+    return found
+
+
+def _seen_from_here(top: str, inside: str) -> str:
+    return discover.printable(os.path.relpath(os.path.join(top, inside), real_path(os.curdir)))
 
 
 def _top(revisions: _Revisions) -> str:
@@ -896,9 +936,9 @@ def _sorted(words: Sequence[str]) -> _Words:
         lost = lost or [word for word in named if word not in ranges]
         return _Words([word for word in named if word not in lost], [*paths, *lost])
     if lost:
-        raise refused(
-            codes.USAGE.at(Location(), f"there is no {' and no '.join(lost)}", help=_USAGE)
-        )
+        near = [path for path in map(missing.near_path, lost) if path]
+        cure = f"{_MEANT} {discover.printable(near[0])}?" if len(lost) == len(near) == 1 else _USAGE
+        raise refused(codes.USAGE.at(Location(), f"there is no {' and no '.join(lost)}", help=cure))
     files_ = [path for path in paths if not os.path.isdir(path)]
     if len(paths) == _ENDS and not named and files_:
         message = f"{files_[0]} is no folder, and two folders can be compared"
@@ -927,12 +967,17 @@ def _revisions(words: _Words) -> _Revisions:
 
 def _branched_off(top: str) -> str:
     """The commit at which the working tree left the default branch. Raises GitError."""
-    for name in _DEFAULTS:
+    remote = git.remote_of(top)
+    names = [f"refs/remotes/{remote}/{name}" for name in _DEFAULTS if remote]
+    names += [f"refs/heads/{name}" for name in _DEFAULTS[1:]]
+    for name in names:
         if git.is_object(top, f"{name}^{{commit}}"):
             return git.merge_base(top, name)
     git.require_commit(top)
-    fetch = git.fetch_of(top, "main")
-    cure = "name a revision" + (f", or fetch that branch: {fetch}" if fetch else ", like HEAD")
+    fetch = git.fetch_of_default(top)
+    cure = "virt-render diff HEAD compares what is not committed"
+    if fetch:
+        cure += f"; to compare this branch with the default one: {fetch}"
     raise GitError("no default branch is known here", cure)
 
 
@@ -974,7 +1019,9 @@ def _commit_id(top: str, revision: str) -> str:
         return git.commit_id(top, revision)
     except GitError as error:
         if str(error) == f"unknown revision {revision}":
-            raise GitError(f"{error}, and no file or folder is called so", error.cure) from error
+            near = "" if _MEANT in error.cure else missing.near_path(revision)
+            cure = f"{_MEANT} {discover.printable(near)}?" if near else error.cure
+            raise GitError(f"{error}, and no file or folder is called so", cure) from error
         raise
 
 
@@ -1047,7 +1094,7 @@ def _below(path: str, files: Sequence[str], exclude: Globs | None = None) -> lis
     return [
         file
         for file, real in reals.items()
-        if discover.inside(real, [top]) and not (exclude and exclude.match(real))
+        if inside(real, [top]) and not (exclude and exclude.match(real))
     ]
 
 
@@ -1104,7 +1151,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         configured=request.beside.configured,
         waivers=request.beside.waivers,
         unseen=loaded.unseen.counts(),
-        files=[os.path.relpath(document.origin.file, side.path) for document in loaded.documents],
+        files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
@@ -1186,6 +1233,9 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         references=loaded.references,
         is_one_root=loaded.is_one_root,
         taken=_taken(side, loaded),
+        top=side.top,
+        working_folder=side.folder,
+        path=side.path,
     )
 
 

@@ -58,7 +58,7 @@ class EditedValues:
 
     def _edits_of(self, file: str) -> Iterator[Place]:
         old, new = (self._read(side, file) for side in range(2))
-        for path in _differing(old.body, new.body):
+        for path in differing(old.body, new.body):
             text = old if tree.get(new.body, *path) is None else new
             if text.origin is not None and isinstance(text.data, bytes):
                 yield Place(file, *positions.locate(text.data, text.origin, path))
@@ -93,7 +93,7 @@ class EditedValues:
         )
 
 
-def _differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
+def differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     """Where two trees differ, as far down as both have the same keys, and lists the same length."""
     pairs: Sequence[tuple[Any, Any, Any]] = ()
     if isinstance(old, dict) and isinstance(new, dict):
@@ -104,4 +104,4 @@ def _differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
         yield path
     for key, before, after in pairs:
         if before != after:
-            yield from _differing(before, after, (*path, key))
+            yield from differing(before, after, (*path, key))

@@ -16,9 +16,9 @@ from render.model.nearest import did_you_mean
 from render.model.regex import pattern
 from render.model.resource import OWN, Origin, text_at
 from render.report.impact.review import RANKED
-from render.settings import OPTIONS, Layer, Source, decide, is_file_name
+from render.settings import OPTIONS, Layer, Source, decide
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, is_file_name, real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -184,7 +184,7 @@ def _strays(
     if os.path.isdir(file.before):
         named.append(("before", file.before))
     for key, path in named:
-        if path == "-" or not discover.inside(real_path(path), (bounds,)):
+        if path == "-" or not inside(real_path(path), (bounds,)):
             message = f"{conditions.get(key)} leads out of the repository of {file.path}"
             yield codes.INVALID_SETTING.at(file.at("spec", "given", key), message)
 

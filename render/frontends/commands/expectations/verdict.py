@@ -16,7 +16,6 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.nearest import did_you_mean
 from render.model.tree import Tree
-from render.system.files import real_path, repository
 
 MOST_STEPS = 4_000_000
 """What the expectations of a run may cost together, see `TrialWork`: some seconds."""
@@ -148,8 +147,6 @@ def _explaining(machine: GivenMachine, form: str, path: FieldPath, file: Expecta
     while whole and isinstance(whole[-1], int):
         whole.pop()
     (folder,) = file.paths
-    if "" in machine.definitions:  # explain looks around nothing but a whole repository
-        folder = os.path.relpath(repository(real_path(folder)) or folder)
     command = f"virt-render explain {machine.name} {fieldpath.text(tuple(whole))} {folder}"
     return f"see: {command}"
 

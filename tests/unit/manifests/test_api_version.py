@@ -3,7 +3,7 @@
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.model.unversioned import may_be_unversioned, meant
+from render.model.api_version import may_be_meant, version_meant
 from tests.support.asking import Ask
 from tests.support.manifests import instancetype, vm
 
@@ -29,7 +29,7 @@ _NO_VERSION = "kind: VirtualMachine\nmetadata: {name: web}\nspec: {}\n"
     ],
 )
 def test_looked_at(text: str) -> None:
-    assert may_be_unversioned(text.encode())
+    assert may_be_meant(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_looked_at(text: str) -> None:
     ],
 )
 def test_not_looked_at(text: str) -> None:
-    assert not may_be_unversioned(text.encode())
+    assert not may_be_meant(text.encode())
 
 
 def test_a_folder_is_searched_for_them(ask: Ask) -> None:
@@ -102,7 +102,7 @@ def test_a_folder_is_searched_for_them(ask: Ask) -> None:
 def test_what_a_version_was_meant_to_be(
     version: str, kind: str, spec: dict[str, object], right: str
 ) -> None:
-    assert meant({"apiVersion": version, "kind": kind, "spec": spec}) == right
+    assert version_meant({"apiVersion": version, "kind": kind, "spec": spec}) == right
 
 
 @pytest.mark.parametrize(

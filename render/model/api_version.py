@@ -1,12 +1,15 @@
-"""Objects of KubeVirt's kinds without an API version, or in one that has none of them: ``v1``, ``kubvirt.io/v1``."""
+"""Objects of KubeVirt's kinds without the API version that they were meant to have.
+
+They have none, one that has none of them (``v1``, ``apps/v1``), or one of a group that is KubeVirt's but for a slip.
+"""
 
 import re
+from functools import lru_cache
 
-from render.model import misspelt
 from render.model.kinds import INSTANCETYPES, PREFERENCES
-from render.model.misspelt import KIND
+from render.model.nearest import is_near
 from render.model.release import NEWEST, served
-from render.model.resource import INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, text_at
+from render.model.resource import FLAVOR_GROUP, INSTANCETYPE_GROUP, KUBEVIRT, VM, VMI, text_at
 from render.model.tree import Tree
 
 _GROUPS = {
@@ -19,6 +22,14 @@ _GROUPS = {
     f"{VM}Pool": f"pool.{KUBEVIRT}",
 }
 _KINDS = "|".join(_GROUPS).encode()
+_EVERY_GROUP = (
+    KUBEVIRT,
+    INSTANCETYPE_GROUP,
+    FLAVOR_GROUP,
+    *(f"{name}.{KUBEVIRT}" for name in ("pool", "clone", "snapshot")),
+)
+_SHORT, _ENDING = "kubevirt", ".io"
+_API_VERSION = rb"""apiVersion["']?[ \t]*:[ \t]*["']?([a-zA-Z0-9.-]{1,40})/"""
 _SEPARATOR = rb"(?m)^---"
 _TEMPLATED = b"{{"
 #: In blocks the keys of the object stand at the margin; in braces before what is nested, as everyone prints them.
@@ -36,15 +47,17 @@ _DOTTED = r"(.+)\.(v[0-9][a-z0-9]*)"
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
 
-def may_be_unversioned(text: bytes) -> bool:
-    """Whether *text* may hold an object of one of KubeVirt's kinds that has no API version, or none with a group."""
-    return KIND.encode() in text and any(map(_is_unversioned, re.split(_SEPARATOR, text)))
+def may_be_meant(text: bytes) -> bool:
+    """Whether *text* may hold an object of one of KubeVirt's kinds that has no API version, or not the one it needs."""
+    if VM.encode() not in text:
+        return False
+    groups = {group.decode() for group in re.findall(_API_VERSION, text)}
+    return any(map(group_meant, groups)) or any(map(_is_unversioned, re.split(_SEPARATOR, text)))
 
 
 def _is_unversioned(document: bytes) -> bool:
-    if (
-        KIND.encode() not in document or _TEMPLATED in document
-    ):  # what fills it in may bring a version
+    # What fills it in may bring a version.
+    if VM.encode() not in document or _TEMPLATED in document:
         return False
     if re.match(_BRACED_KIND, document):
         return b"apiVersion" not in document or bool(re.search(_BRACED_DOTLESS, document))
@@ -53,15 +66,15 @@ def _is_unversioned(document: bytes) -> bool:
     )
 
 
-def meant(body: Tree) -> str:
+def version_meant(body: Tree) -> str:
     """The API version that the object *body* was meant to have, whose own no cluster has with such a kind.
 
     ``""`` where it is right, has none, or may be that of others: a group with a dot that is not near to KubeVirt's.
     """
     kind, (group, _, version) = text_at(body, "kind"), text_at(body, "apiVersion").rpartition("/")
-    if not kind.startswith(KIND) or not version:
+    if not kind.startswith(VM) or not version:
         return ""
-    near = misspelt.meant(group) or _near_to_own(kind, group)
+    near = group_meant(group) or _near_to_own(kind, group)
     if near:
         return f"{near}/{version}"
     if "." in version and not group:
@@ -84,7 +97,7 @@ def _near_to_own(kind: str, group: str) -> str:
     first, _, around = group.partition(".")
     own = _GROUPS.get(kind, "")
     is_slip = around == KUBEVIRT and own != group and own.endswith(f".{KUBEVIRT}")
-    return own if is_slip and misspelt.is_near(first, own.partition(".")[0]) else ""
+    return own if is_slip and is_near(first, own.partition(".")[0]) else ""
 
 
 def _without_slash(text: str) -> str:
@@ -93,6 +106,23 @@ def _without_slash(text: str) -> str:
     if group not in _GROUPS.values():
         return ""
     return f"{group}/{version or served(group, NEWEST)[0]}"
+
+
+@lru_cache(maxsize=256)
+def group_meant(group: str) -> str:
+    """The group of KubeVirt's that *group* is but for a slip, ``""`` for one of others or one that is right.
+
+    What ends in KubeVirt's own name is somebody's who builds on it. No definition of a resource has a group without a
+    dot.
+    """
+    if group.endswith(f".{KUBEVIRT}") or group == KUBEVIRT:
+        return ""
+    group = group.lower()  # which all groups are written in
+    if "." not in group and is_near(group, _SHORT):
+        return KUBEVIRT
+    return next(
+        (own for own in _EVERY_GROUP if is_near(group, own) or own == f"{group}{_ENDING}"), ""
+    )
 
 
 def version_to_write(kind: str) -> str:

@@ -1,0 +1,263 @@
+"""VMs that name a claim, a DataVolume, a Secret or a ConfigMap which leaves the repository.
+
+A sync that prunes deletes the object. A VM that runs has it for as long as its pod is there; at its next start KubeVirt
+waits for a claim that is gone (FailedPvcNotFound), and the kubelet for a Secret or a ConfigMap. Nothing is said where
+somebody may make the object whom nobody can read here.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+
+from render.diagnostics.diagnostic import Location
+from render.diff.impact import Departure, Impact, MachineImpact, ordered
+from render.diff.source import ChangeSource
+from render.frontends.commands.compare.appliers import unseen
+from render.frontends.commands.compare.states import NamedState, Side
+from render.manifests.relevance import KIND_OF_MACHINE
+from render.model import tree
+from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.named_tuple import NamedTuple
+from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
+from render.model.tree import Tree
+from render.report.places import Place
+from render.resolve.references import claims_of, named_in
+from render.system import files
+from render.yaml.budget import Limits
+from render.yaml.reader import read
+
+_CLAIM = "PersistentVolumeClaim"
+#: What is told, by the kind under which it is known: a DataVolume makes the claim of its name.
+_KINDS = {_CLAIM: _CLAIM, "DataVolume": _CLAIM, "Secret": "Secret", "ConfigMap": "ConfigMap"}
+#: By which annotations a sync leaves an object that is no longer there, and what they have among their words.
+_KEPT = {
+    "argocd.argoproj.io/sync-options": "Prune=false",
+    "kustomize.toolkit.fluxcd.io/prune": "disabled",
+    "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
+    "helm.sh/resource-policy": "keep",
+}
+#: Without one the pod starts all the same, or nobody knows which: see `named_in`.
+_OPTIONAL = "imagePullSecret"
+#: Effects beside which it is told: the VM goes on, or comes, and starts again.
+_GOES_ON = frozenset(
+    {
+        "error",
+        "stop",
+        "start",
+        "restart",
+        "migrate",
+        "live",
+        "next",
+        "recreate",
+        "new",
+        "none",
+        "same",
+    }
+)
+#: What may say how an object is made.
+_TEXTS = (".yaml", ".yml", ".json", ".jsonnet", ".libsonnet", ".tpl", ".tgz")
+_PACKED = ".tgz"
+_Name = tuple[str, str]
+
+
+class _Standing(NamedTuple):
+    """An object of a state: what it is called, the state, and its index there."""
+
+    ref: ResourceRef
+    state: NamedState
+    index: int  # type: ignore[assignment] # nobody searches it as a tuple
+
+
+class Departures:
+    """What leaves the repository between the sides *before* and *after*, of which *every* state was read."""
+
+    def __init__(self, before: Side, after: Side, every: Side, limits: Limits) -> None:
+        self._before, self._after, self._every = before, after, every
+        self._limits = limits
+
+    def told(self, impact: Impact, new: NamedState) -> Impact:
+        """*impact* with what leaves at those of its VMs that name it, as they stand in the state *new*."""
+        if not self._gone:
+            return impact
+        bodies = {from_body(body, 0).ref: index for index, body in enumerate(new.objects)}
+        return impact._replace(
+            machines=tuple(
+                self._missing(machine, new, bodies[machine.resource])
+                if machine.resource in bodies and _GOES_ON.issuperset(machine.effects)
+                else machine
+                for machine in impact.machines
+            )
+        )
+
+    def places(self, impact: Impact) -> dict[ChangeSource, Place]:
+        """Where that stood which leaves, as *impact* has been told; it may be in another input than the VM."""
+        found = {}
+        for machine in impact.machines:
+            for source, _ in machine.departed:
+                ref = source.resource
+                known = self._gone[_KINDS[ref.kind], ref.name]
+                state, index = next(each[1:] for each in known.values() if each.ref == ref)
+                position = state.positions[index] if state.positions is not None else index
+                found[source] = state.places.place(Location(ref, (), position))
+        return found
+
+    def _missing(self, machine: MachineImpact, new: NamedState, index: int) -> MachineImpact:
+        """*machine*, the VM at *index* of *new*, with what it names and will not find."""
+        body, ref = new.objects[index], machine.resource
+        spec = tree.get(body, *TEMPLATE, "spec")
+        if ref.kind != VM or not isinstance(spec, dict):
+            return machine
+        namespace = ref.namespace or new.settings.namespace
+        found = []
+        for path, kind, name in _named(spec):
+            standing = self._gone.get((kind, name), {}).get(namespace)
+            if standing is not None and not self._may_be_made(name):
+                use = ChangeSource(ref, (*TEMPLATE, "spec", *path), index, "after")
+                found.append(Departure(ChangeSource(standing.ref, (), None, "before"), use))
+        if not found:
+            return machine
+        effects = {*machine.effects} - {"none", "same"} | {"next"}
+        return machine._replace(effects=ordered(effects), departed=tuple(found))
+
+    @cached_property
+    def _gone(self) -> Mapping[_Name, Mapping[str, _Standing]]:
+        """What stood there and does not now, by kind and name, then by namespace."""
+        stood: dict[_Name, dict[str, _Standing]] = {}
+        for state in self._before.values():
+            for index, body in enumerate(state.objects):
+                kind = _KINDS.get(text_at(body, "kind"))
+                if kind and not _is_kept(body):
+                    ref = from_body(body, 0).ref
+                    namespace = ref.namespace or state.settings.namespace
+                    known = stood.setdefault((kind, ref.name), {})
+                    known.setdefault(namespace, _Standing(ref, state, index))
+        standing = self._standing if stood else {}
+        return {
+            name: left
+            for name, known in stood.items()
+            if (
+                left := {
+                    space: known[space] for space in known if not _is_in(space, standing.get(name))
+                }
+            )
+        }
+
+    @cached_property
+    def _standing(self) -> dict[_Name, set[str]]:
+        """The namespaces in which each of them is now, with those that VMs make; ``""`` where nobody says which."""
+        found: dict[_Name, set[str]] = {}
+        for state in self._every.values():
+            for body in state.objects:
+                if body.get("kind") not in _KINDS and body.get("kind") not in MACHINES:
+                    continue
+                resource = from_body(body, 0)
+                for name in _provided(resource):
+                    found.setdefault(name, set()).add(resource.namespace)
+        return found
+
+    def _may_be_made(self, name: str) -> bool:
+        """Whether what nobody can read here may make an object called *name*."""
+        return self._is_less_known or any(
+            _has(text, file, name, self._limits) for file, text in self._changed.items()
+        )
+
+    @cached_property
+    def _is_less_known(self) -> bool:
+        """Whether the second state has something that cannot be read, or is not looked at, and the first has not so."""
+        if unseen(self._every) - unseen(self._before):
+            return True
+        for name, state in self._every.items():
+            if state.fault is None and not state.apart:
+                continue
+            before = self._before.get(name)
+            if before is None or not (before.fault or before.apart) or before.texts != state.texts:
+                return True
+        return False
+
+    @cached_property
+    def _changed(self) -> Mapping[str, bytes]:
+        """The texts of the second state that are new or others, by their names."""
+        tops = [
+            next((state.top for state in side.values()), "") for side in (self._before, self._every)
+        ]
+        if not all(tops):
+            return {}
+        found = {}
+        for name in _names_below(tops[1]):
+            texts = [
+                files.read(os.path.join(top, name), name, self._limits.file_bytes) for top in tops
+            ]
+            if texts[0] != texts[1]:
+                found[name] = texts[1] if isinstance(texts[1], bytes) else b""
+        return found
+
+
+def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, str]]:
+    """What a VMI *spec* cannot do without, with its kind and name: by which field it names that."""
+    for path, name, field in named_in(spec):
+        kinds = (_KINDS.get(kind) for _, kind in field.target.kinds)
+        kind = next((kind for kind in kinds if kind), None)
+        holder = tree.get(spec, *path[:-1])
+        if kind and path[-1] != _OPTIONAL and tree.get(holder, "optional") is not True:
+            yield path, kind, name
+
+
+def _provided(resource: Resource) -> Iterator[_Name]:
+    kind = _KINDS.get(resource.kind)
+    if kind:
+        yield kind, resource.name
+    for name in claims_of(resource):
+        yield _CLAIM, name
+
+
+def _is_in(namespace: str, spaces: Collection[str] | None) -> bool:
+    """Whether one of *spaces* may be the *namespace*."""
+    return spaces is not None and (namespace in spaces or "" in spaces)
+
+
+def _is_kept(body: Tree) -> bool:
+    """Whether a sync leaves the object *body* in the cluster when it is no longer in the repository."""
+    annotations = tree.get(body, "metadata", "annotations")
+    return isinstance(annotations, dict) and any(
+        word in str(annotations.get(key, "")).split(",") for key, word in _KEPT.items()
+    )
+
+
+def _names_below(top: str) -> Iterator[str]:
+    """The texts below *top*, as seen from there."""
+    for folder, folders, names in files.walk(top):
+        folders[:] = [name for name in folders if name != files.GIT]
+        for name in names:
+            if name.lower().endswith(_TEXTS):
+                yield os.path.relpath(os.path.join(folder, name), top)
+
+
+def _has(text: bytes, file: str, name: str, limits: Limits) -> bool:
+    """Whether *text*, that of *file*, has *name* in anything but a VM, or may have it for all that can be seen."""
+    if file.lower().endswith(_PACKED):
+        return True
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    if not word.search(text.decode("utf-8", "replace")):
+        return False
+    found = read(text, file, limits)
+    if any(each.is_error for each in found.diagnostics):
+        return True
+    return any(_says(document.body, name, word) for document in found.documents)
+
+
+def _says(value: Any, name: str, word: re.Pattern[str]) -> bool:
+    """Whether *value* has *name* in anything but a VM: as all of a text, or somewhere in one of several lines."""
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            if value == name or ("\n" in value and word.search(value)):
+                return True
+        elif isinstance(value, dict):
+            if not re.fullmatch(KIND_OF_MACHINE, text_at(value, "kind")):
+                pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value
+    return False

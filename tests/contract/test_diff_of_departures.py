@@ -1,0 +1,252 @@
+"""``virt-render diff`` of claims, Secrets and the like that leave the repository while a VM names them."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.support.asking import Ask
+from tests.support.cases import ROOT
+from tests.support.repository import RepositoryInProcess
+
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: db
+  namespace: prod
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        memory: {guest: 2Gi}
+        devices: {}
+      volumes:
+"""
+CLAIM = """\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: db-held, namespace: prod}
+spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 10Gi}}}
+"""
+DATA_VOLUME = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataVolume
+metadata: {name: db-held, namespace: prod}
+spec: {source: {blank: {}}, storage: {resources: {requests: {storage: 10Gi}}}}
+"""
+LOGIN = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: db-held, namespace: prod}
+stringData: {userdata: "#cloud-config\\n{}"}
+"""
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: db-held, namespace: prod}
+data: {key: value}
+"""
+EXTERNAL = """\
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: db-login, namespace: prod}
+spec: {secretStoreRef: {name: vault}, target: {name: db-held}, dataFrom: [{extract: {key: db}}]}
+"""
+SEALED = """\
+apiVersion: bitnami.com/v1alpha1
+kind: SealedSecret
+metadata: {name: db-held, namespace: prod}
+spec: {encryptedData: {userdata: AgB}}
+"""
+BY_CLAIM = "persistentVolumeClaim: {claimName: db-held}"
+BY_LOGIN = "cloudInitNoCloud: {secretRef: {name: db-held}}"
+HELD = {
+    BY_CLAIM: CLAIM,
+    "dataVolume: {name: db-held}": DATA_VOLUME,
+    "ephemeral: {persistentVolumeClaim: {claimName: db-held}}": DATA_VOLUME,
+    BY_LOGIN: LOGIN,
+    "secret: {secretName: db-held}": LOGIN,
+    "configMap: {name: db-held}": CONFIG_MAP,
+    "sysprep: {configMap: {name: db-held}}": CONFIG_MAP,
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, ask: Ask) -> RepositoryInProcess:
+    return RepositoryInProcess(tmp_path / "repository", ask)
+
+
+def named_by(source: str) -> str:
+    """The VM, with a volume of *source*."""
+    return f"{VM}        - name: held\n          {source}\n"
+
+
+def answer(repository: RepositoryInProcess, *words: str) -> Any:
+    """What ``diff`` says of the one VM, in JSON."""
+    document = json.loads(repository.fine("diff", "--format", "json", *words))
+    schema = json.loads((ROOT / "schemas/impact.schema.json").read_bytes())
+    jsonschema.validate(document, schema)
+    (machine,) = document["machines"]
+    return machine
+
+
+@pytest.mark.parametrize("source", HELD)
+def test_what_leaves_is_told_at_both_places(repository: RepositoryInProcess, source: str) -> None:
+    repository.write("vms/db.yaml", named_by(source))
+    repository.write("held/db.yaml", HELD[source])
+    repository.commit("A VM, and what it names")
+    (repository.folder / "held/db.yaml").unlink()
+    machine = answer(repository, "HEAD")
+    assert (machine["effects"], machine["changes"]) == (["next"], [])
+    (departed,) = machine["departed"]
+    stood, use = departed["source"], departed["use"]
+    assert (stood["file"], stood["line"], stood["side"]) == ("held/db.yaml", 1, "before")
+    assert (use["file"], use["line"]) == ("vms/db.yaml", 15)
+    kind = HELD[source].split("kind: ")[1].split()[0]
+    text = repository.fine("diff", "HEAD").splitlines()
+    assert text[0] == "1 VM: 1 next"
+    assert (
+        f"  no longer in the repository, and missing at its next start where the sync prunes:  {kind} prod/db-held"
+        "  held/db.yaml:1:1"
+    ) in text
+    markdown = repository.fine("diff", "HEAD", "--format", "markdown")
+    assert f"| `held/db.yaml:1:1` `{kind} prod/db-held` is deleted |  | 1 next |" in markdown
+    assert f"| `VirtualMachine prod/db` | next | misses `{kind} prod/db-held` |" in markdown
+    assert f"{kind} prod/db-held" in repository.fine("diff", "HEAD", "--format", "html")
+
+
+@pytest.mark.parametrize(
+    "words", ["HEAD~1..HEAD", "HEAD~1", "HEAD~1 -- vms", "../old .", "HEAD~1...HEAD"]
+)
+def test_it_is_told_whatever_is_compared(repository: RepositoryInProcess, words: str) -> None:
+    repository.write("vms/db.yaml", named_by(BY_CLAIM))
+    repository.write("held/db.yaml", CLAIM)
+    repository.write("held/other.yaml", CLAIM.replace("db-held", "other"))
+    repository.commit("A VM, and what it names")
+    shutil.copytree(repository.folder, repository.folder.parent / "old")
+    (repository.folder / "held/db.yaml").unlink()
+    repository.commit("Without")
+    assert answer(repository, *words.split())["effects"] == ["next"]
+
+
+def _moved(repository: RepositoryInProcess) -> None:
+    repository.write("elsewhere/claims.yaml", CLAIM)
+
+
+def _written_as_a_data_volume(repository: RepositoryInProcess) -> None:
+    repository.write("held/volume.yaml", DATA_VOLUME)
+
+
+def _made_by_the_vm(repository: RepositoryInProcess) -> None:
+    template = "  dataVolumeTemplates: [{metadata: {name: db-held}, spec: {source: {blank: {}}, storage: {}}}]\n"
+    repository.write("vms/db.yaml", named_by(BY_CLAIM).replace("spec:\n", f"spec:\n{template}", 1))
+
+
+def _sealed(repository: RepositoryInProcess) -> None:
+    repository.write("held/sealed.yaml", SEALED)
+
+
+def _from_outside(repository: RepositoryInProcess) -> None:
+    repository.write("held/external.yaml", EXTERNAL)
+
+
+def _generated(repository: RepositoryInProcess) -> None:
+    repository.write(
+        "apps/kustomization.yaml", "secretGenerator: [{name: db-held, literals: [userdata=x]}]\n"
+    )
+
+
+def _of_a_chart(repository: RepositoryInProcess) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    repository.write(
+        "chart/templates/claim.yaml", CLAIM.replace("10Gi", '{{ required "x" .Values.size }}')
+    )
+
+
+def _unreadable(repository: RepositoryInProcess) -> None:
+    repository.write("held/broken.yaml", f"{DATA_VOLUME}  }}\n")
+
+
+def _in_no_namespace(repository: RepositoryInProcess) -> None:
+    repository.write("held/db.yml", CLAIM.replace(", namespace: prod", ""))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _moved, _written_as_a_data_volume, _made_by_the_vm, _sealed, _from_outside, _generated, _of_a_chart,
+        _unreadable, _in_no_namespace,
+    ],
+)  # fmt: skip
+def test_nothing_is_said_where_it_may_be_made_in_another_way(
+    repository: RepositoryInProcess, edit: Callable[[RepositoryInProcess], None]
+) -> None:
+    by_secret = edit in (_sealed, _from_outside, _generated)
+    repository.write("vms/db.yaml", named_by(BY_LOGIN if by_secret else BY_CLAIM))
+    repository.write("held/db.yaml", LOGIN if by_secret else CLAIM)
+    repository.commit("A VM, and what it names")
+    (repository.folder / "held/db.yaml").unlink()
+    edit(repository)
+    done = repository.run("diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    assert machine["departed"] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "held"),
+    [
+        (BY_CLAIM, CLAIM.replace("namespace: prod", "namespace: stage")),
+        (BY_CLAIM, LOGIN),
+        ("persistentVolumeClaim: {claimName: another}", CLAIM),
+        ("configMap: {name: db-held, optional: true}", CONFIG_MAP),
+        (
+            BY_CLAIM,
+            CLAIM.replace("prod}", 'prod, annotations: {argocd.argoproj.io/sync-options: "Delete=false,Prune=false"}}'),
+        ),
+        (BY_CLAIM, CLAIM.replace("prod}", "prod, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}")),
+        (BY_CLAIM, CLAIM.replace("prod}", "prod, annotations: {helm.sh/resource-policy: keep}}")),
+    ],
+)  # fmt: skip
+def test_nothing_is_said_of_what_no_vm_will_miss(
+    repository: RepositoryInProcess, source: str, held: str
+) -> None:
+    repository.write("vms/db.yaml", named_by(source))
+    repository.write("held/db.yaml", held)
+    repository.commit("A VM, and something else")
+    (repository.folder / "held/db.yaml").unlink()
+    assert answer(repository, "HEAD")["effects"] == ["same"]
+
+
+def test_what_a_vm_goes_without_from_now_on_is_not_missed(repository: RepositoryInProcess) -> None:
+    repository.write("vms/db.yaml", named_by(BY_CLAIM))
+    repository.write("held/db.yaml", CLAIM)
+    repository.commit("A VM, and what it names")
+    (repository.folder / "held/db.yaml").unlink()
+    repository.write("vms/db.yaml", named_by("emptyDisk: {capacity: 1Gi}"))
+    machine = answer(repository, "HEAD")
+    assert machine["departed"] == []
+    assert "restart" in machine["effects"]
+
+
+def test_of_an_overlay_the_place_is_that_in_the_base(
+    repository: RepositoryInProcess, kustomize: str
+) -> None:
+    repository.write("base/db.yaml", named_by(BY_CLAIM).replace("  namespace: prod\n", ""))
+    repository.write("base/claim.yaml", CLAIM.replace(", namespace: prod", ""))
+    repository.write("base/kustomization.yaml", "resources: [db.yaml, claim.yaml]\n")
+    repository.write(
+        "overlays/prod/kustomization.yaml", "namespace: prod\nresources: [../../base]\n"
+    )
+    repository.commit("An overlay")
+    repository.write("base/kustomization.yaml", "resources: [db.yaml]\n")
+    (departed,) = answer(repository, "--kustomize", kustomize, "HEAD")["departed"]
+    assert (departed["source"]["file"], departed["use"]["file"]) == (
+        "base/claim.yaml",
+        "base/db.yaml",
+    )
