@@ -263,9 +263,8 @@ class _LineReader:
         while True:
             unfinished = type(value) in _UNFINISHED
             body[key] = self._finished_value(value, indent, level) if unfinished else value
-            line = (
-                known.get(lines[self._at]) or self._peek()
-            )  # most lines are known, and say something
+            # Most lines are known, and say something.
+            line = known.get(lines[self._at]) or self._peek()
             begins, inner, following, value = line if line is not _BLANK else self._peek()
             if begins < indent:
                 return body
@@ -427,9 +426,8 @@ def _next_entry(rest: Iterator[str], closing: str) -> str:
     if word == closing:
         return word
     following = next(rest)
-    if (
-        word != "," or following == closing
-    ):  # a comma before the end is allowed, but nobody writes it
+    # A comma before the end is allowed, but nobody writes it.
+    if word != "," or following == closing:
         raise _UnsureError
     return following
 

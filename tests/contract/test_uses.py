@@ -1011,6 +1011,9 @@ def test_a_finding_names_the_value_in_the_application(helm: str) -> None:
     done = virt_render(helm, "check", ".")
     assert "charts/vm/templates/vm.yaml:17:17: error VR420" in done.stdout
     assert "apps/web.yaml:13:11: the value comes from here" in done.stdout
+    named = virt_render(helm, "check", "--", "apps/web.yaml")  # as a hook does
+    assert "charts/vm/templates/vm.yaml:17:17: error VR420" in named.stdout
+    assert "VR420" not in virt_render(helm, "check", "--", "charts/vm/Chart.yaml").stdout
 
 
 def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
@@ -1627,8 +1630,10 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     for name, status in (("web", 0), ("test/web", 0), ("prod/web", 2)):
         assert virt_render(helm, "explain", name).returncode == status
     done = virt_render(helm, "diff", ".").stdout
-    assert "\ngone  VirtualMachine prod/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
-    assert "\nnew  VirtualMachine test/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
+    gone, new = (f"\n{word}  VirtualMachine" for word in ("gone", "new"))
+    assert f"{gone} prod/web  vms/vm.yaml:1:1\n  moved to  VirtualMachine test/web\n" in done
+    assert f"{new} test/web  vms/vm.yaml:1:1\n  moved from  VirtualMachine prod/web\n" in done
+    assert done.count("\n  2 vCPU, 1 GiB  small\n\n") == 2
     assert "neither gone nor new" not in done
     assert "would fare otherwise" not in done
 

@@ -29,12 +29,14 @@ _PACKED_INSIDE = rb"\.(?:tgz|gz)[\0\n]"
 class Texts:
     """Whether files may hold an object of KubeVirt's, each looked at once."""
 
-    __slots__ = ("_charts", "_known", "_limits")
+    __slots__ = ("_charts", "_known", "_limits", "_room")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[str, tuple[bool, bool, bool, str]] = {}
         self._charts: dict[str, bool] = {}
+        #: Bytes that packed charts may still unfold to, all together: each kilobyte may become a megabyte.
+        self._room = limits.total_bytes
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
@@ -126,10 +128,13 @@ class Texts:
         if self.any(templates):
             return True
         packed = (path for path in _below(os.path.join(chart, "charts")) if path.endswith(_PACKED))
-        unpacked = [*map(self._unpacked, packed)]
-        if None in unpacked or any(map(relevance.may_hold, filter(None, unpacked))):
-            return True
-        texts = [*map(self._read, templates), *filter(None, unpacked)]
+        unpacked: list[bytes] = []
+        for path in packed:
+            text = self._unpacked(path)
+            if text is None or relevance.may_hold(text):
+                return True
+            unpacked.append(text)
+        texts = [*map(self._read, templates), *unpacked]
         if any(_OTHER_FILES in text for text in texts) and self.anywhere(chart):
             return True
         if not any(re.search(_ANY_VERSION, text) for text in texts):
@@ -146,15 +151,20 @@ class Texts:
     def _unpacked(self, path: str) -> bytes | None:
         """What is in the packed chart *path*, one file after the other; none of what cannot be unpacked.
 
-        None where more may be in it: it is large, has another packed chart in it, or something behind its end.
+        None where more may be in it: it is larger than what there is room for, has another packed chart in it, or
+        something behind its end.
         """
         import zlib
 
         unpacking = zlib.decompressobj(wbits=_GZIP)
         try:
-            text = unpacking.decompress(self._read(path), self._limits.file_bytes)
+            most = min(self._room, self._limits.file_bytes)
+            text = unpacking.decompress(self._read(path), most) if most else None
         except zlib.error:
             return b""
+        if text is None:
+            return None
+        self._room -= len(text)
         is_whole = not unpacking.unconsumed_tail and not unpacking.unused_data
         return text if is_whole and not re.search(_PACKED_INSIDE, text) else None
 
