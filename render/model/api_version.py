@@ -39,10 +39,15 @@ _BLOCK_VERSION = rb"""(?m)^["']?apiVersion["']?[ \t]*:[ \t]*["']?[^\s"'#]"""
 _DOTLESS = rb"""["']?(?:[a-z0-9-]*/)?v[0-9][a-z0-9]*["']?"""
 _BLOCK_DOTLESS = rb"""(?m)^["']?apiVersion["']?[ \t]*:[ \t]*%b[ \t]*(?:#|\r?$)""" % _DOTLESS
 _BRACED_DOTLESS = rb"""apiVersion["']?\s*:\s*%b\s*[,}]""" % _DOTLESS
-#: What other systems have in the spec of what they call a VM too is none of these.
-_OWN_FIELDS = frozenset(
-    {"dataVolumeTemplates", "instancetype", "runStrategy", "running", "template"}
-)
+#: What other systems have in the spec of what they call a VM too is none of these, by the type that each has here: an
+#: image is called a template, and a size an instance type.
+_OWN_FIELDS = {
+    "dataVolumeTemplates": list,
+    "instancetype": dict,
+    "runStrategy": str,
+    "running": bool,
+    "template": dict,
+}
 _DOTTED = r"(.+)\.(v[0-9][a-z0-9]*)"
 _BRACED_KIND = rb"""\s*\{[^{}\[\]]*?\bkind["']?\s*:\s*["']?(?:%b)["']?\s*[,}]""" % _KINDS
 
@@ -88,7 +93,9 @@ def is_own(body: Tree) -> bool:
     """Whether the object *body* can be nobody else's, whatever group it has: so says its kind, of a VM its spec."""
     kind, spec = text_at(body, "kind"), body.get("spec")
     if kind == VM:
-        return isinstance(spec, dict) and not _OWN_FIELDS.isdisjoint(spec)
+        return isinstance(spec, dict) and any(
+            isinstance(spec.get(name), its_type) for name, its_type in _OWN_FIELDS.items()
+        )
     return kind in _GROUPS
 
 

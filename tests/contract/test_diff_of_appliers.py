@@ -479,6 +479,10 @@ spec:
         ("directories: [{path: vms/*}, {path: vms/one, exclude: true}]", "HEAD", ""),
         ("directories: [{path: vm/*}]", "v1.2", ""),  # which may have it
         ("files: [{path: .config/*.yaml}]", "HEAD", ""),  # which is not looked through
+        ("files: [{path: vms/*.yaml}]", "HEAD", ""),  # git's star stands for slashes
+        ("files: [{path: '*/hidden.json'}]", "HEAD", ""),
+        ("files: [{path: vms/one}]", "HEAD", ""),  # all that is in it, to git
+        ("files: [{path: vms/one/*.json}]", "HEAD", "vms/one/*.json matches nothing"),
         ("directories: [{path: 'vm[s]/x'}]", "HEAD", ""),
     ],
 )
@@ -488,6 +492,7 @@ def test_a_pattern_of_a_set_that_matches_nothing_is_told_at_its_line(
     shutil.rmtree(repository.folder / "apps")
     repository.git("remote", "set-url", "origin", HERE)
     repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write(".config/hidden.json", "{}")
     text = _GENERATED.format(address=HERE, revision=revision, patterns=patterns)
     repository.write("deploy/all.yaml", text)
     checked = repository.run("check", ".")

@@ -280,10 +280,30 @@ class _Generating:
         steps = [self._home.absent_step(text) for _, text in wanted]
         is_known = all(_PLAIN.fullmatch(text) for _, text in wanted)
         is_known &= len(wanted) == len(listed) or all(steps)  # else all may be left out on purpose
-        if wanted and is_known and checkout.is_whole(self._home.top):
+        if not (wanted and is_known and checkout.is_whole(self._home.top)):
+            return
+        if kind == "directories" or not self._is_listed([text for _, text in wanted]):
             path, text = wanted[0]
             error = UnmatchedError(text, steps[0], (*place, *path, "path"), assumed)
             self.unmatched.append(error)
+
+    def _is_listed(self, wanted: Sequence[str]) -> bool:
+        """Whether git lists a file for one of the patterns *wanted*, as Argo CD has it do unless it is set otherwise.
+
+        A star stands for slashes and hidden folders too, then, and a folder for all that is in it (util/git/client.go,
+        LsFiles).
+        """
+        import fnmatch
+
+        top = self._home.top
+        texts_ = (translated for text in wanted for translated in (text, f"{text}/*"))
+        test = re.compile("|".join(map(fnmatch.translate, texts_))).match
+        for folder, folders, names in files.walk(top):
+            folders[:] = [name for name in folders if name != files.GIT]
+            self._effort.spend(len(wanted) * (1 + len(names)) * folder.count("/"))
+            if any(test(os.path.relpath(os.path.join(folder, name), top)) for name in names):
+                return True
+        return False
 
     def _folders(self, patterns: Sequence[_Parameters]) -> Iterator[str]:
         """The folders of the repository that *patterns* ask for, sorted."""

@@ -90,6 +90,7 @@ def test_a_folder_is_searched_for_them(ask: Ask) -> None:
         ("example.com.v1", "VirtualMachine", {"template": {}}, ""),
         ("pools.kubevirt.io/v1", "VirtualMachine", {"template": {}}, ""),
         ("v1", "VirtualMachine", {"image": "a"}, ""),
+        ("v1", "VirtualMachine", {"template": "ubuntu", "instancetype": "m5.large"}, ""),
         ("v1", "VirtualMachineClass", {"template": {}}, ""),
         ("vmoperator.vmware.com/v1", "VirtualMachine", {"template": {}}, ""),
         ("kubevirt.io/v1", "VirtualMachine", {"template": {}}, ""),
