@@ -7,7 +7,7 @@ somebody may make the object whom nobody can read here.
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from render.diagnostics.diagnostic import Location
@@ -20,6 +20,7 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
 from render.report.places import Place
@@ -59,6 +60,8 @@ _GOES_ON = frozenset(
 #: What may say how an object is made.
 _TEXTS = (".yaml", ".yml", ".json", ".jsonnet", ".libsonnet", ".tpl", ".tgz")
 _PACKED = ".tgz"
+#: What may be the name of an object.
+_WORD = pattern(r"[\w.-]+")
 _Name = tuple[str, str]
 
 
@@ -159,9 +162,24 @@ class Departures:
 
     def _may_be_made(self, name: str) -> bool:
         """Whether what nobody can read here may make an object called *name*."""
-        return self._is_less_known or any(
-            _has(text, file, name, self._limits) for file, text in self._changed.items()
-        )
+        if self._is_less_known or self._is_packed_changed:
+            return True
+        holding = self._holding.get(name, ()) if _WORD.fullmatch(name) else self._changed
+        return any(_has(self._changed[file], file, name, self._limits) for file in holding)
+
+    @cached_property
+    def _is_packed_changed(self) -> bool:
+        """Whether a packed chart, in which anything may be, is new or another one."""
+        return any(file.lower().endswith(_PACKED) for file in self._changed)
+
+    @cached_property
+    def _holding(self) -> Mapping[str, Sequence[str]]:
+        """Which of the changed texts have each word."""
+        found: dict[str, list[str]] = {}
+        for file, text in self._changed.items():
+            for word in {*_WORD.findall(text.decode("utf-8", "replace"))}:
+                found.setdefault(word, []).append(file)
+        return found
 
     @cached_property
     def _is_less_known(self) -> bool:
@@ -236,8 +254,6 @@ def _names_below(top: str) -> Iterator[str]:
 
 def _has(text: bytes, file: str, name: str, limits: Limits) -> bool:
     """Whether *text*, that of *file*, has *name* in anything but a VM, or may have it for all that can be seen."""
-    if file.lower().endswith(_PACKED):
-        return True
     word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     if not word.search(text.decode("utf-8", "replace")):
         return False

@@ -77,14 +77,17 @@ def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit
     return tuple(found.values())[:_MOST]
 
 
-def entry(file: str, state: NamedState, other: NamedState, limits: Limits) -> Place | None:
-    """Where the kustomization of *state* was edited by which it has a VM of *file* that *other* has not.
+def is_another(file: str, state: NamedState, other: NamedState, limits: Limits) -> bool:
+    """Whether *file* is in *state* another one than in the *other*."""
+    return _bytes(state, file, limits) != _bytes(other, file, limits)
 
-    None where the file itself was, or where somebody else fills the folder in.
+
+def entry(state: NamedState, other: NamedState, limits: Limits) -> Place | None:
+    """Where the kustomization of *state* was edited by which it has VMs that *other* has not.
+
+    None where somebody else fills the folder in.
     """
     if state.user or not (state.working_folder and other.working_folder):
-        return None
-    if _bytes(state, file, limits) != _bytes(other, file, limits):
         return None
     with contextlib.chdir(state.working_folder):
         folder = os.path.normpath(os.path.join(state.path, state.folder))

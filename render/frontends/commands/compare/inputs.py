@@ -12,7 +12,7 @@ from render.frontends.answer import RefusedError
 from render.frontends.commands.compare import renames
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.departures import Departures
-from render.frontends.commands.compare.edits import behind, entry
+from render.frontends.commands.compare.edits import behind, entry, is_another
 from render.frontends.commands.compare.guests import unless_alike
 from render.frontends.commands.compare.namesakes import noted
 from render.frontends.commands.compare.renames import ReviewedPart
@@ -208,13 +208,14 @@ class _InputComparison:
     ) -> dict[ChangeSource, Place]:
         """Where kustomizations were edited by which VMs of *impact* come or go that stand in files as they were."""
         states = {"before": (old, new), "after": (new, old)}
-        find = cache(lambda file, side: entry(file, *states[side], self._limits))
+        find = cache(lambda side: entry(*states[side], self._limits))
+        is_other = cache(lambda file, side: is_another(file, *states[side], self._limits))
         found = {}
         for machine in impact.machines:
             source = machine.source
             if source is not None and not {"new", "gone"}.isdisjoint(machine.effects):
-                place = find(locate(source).file, source.side)
-                if place is not None:
+                place = find(source.side)
+                if place is not None and not is_other(locate(source).file, source.side):
                     found[source] = place
         return found
 
