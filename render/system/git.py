@@ -79,6 +79,8 @@ _IGNORING = 20
 #: How git is asked for the day of a commit, and what it prints of one that it cannot read.
 _DAY = "%as"
 _LONGEST_SUBJECT = 200
+_WORDS_AT_ONCE = 400
+"""Names, each as long as any path, that a command is started with: the system takes two megabytes."""
 _AT_ONCE = 64
 """Objects, each as large as any file, that are asked of git at once."""
 
@@ -699,9 +701,12 @@ def removed(top: str, names: Collection[str]) -> list[str]:
 
 def untracked(top: str, names: Collection[str]) -> list[str]:
     """Those files *names* of the repository *top* that are here, and that git does not have. Raises GitError."""
-    words = (f":(literal){name}" for name in names)
-    listed = run(top, "ls-files", "--others", "-z", "--", *words, without=_OF_A_HOOK)
-    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    words, found = [f":(literal){name}" for name in names], []
+    for start in range(0, len(words), _WORDS_AT_ONCE):
+        batch = words[start : start + _WORDS_AT_ONCE]
+        listed = run(top, "ls-files", "--others", "-z", "--", *batch, without=_OF_A_HOOK)
+        found += [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    return found
 
 
 def sizes(top: str, ids: Sequence[bytes]) -> list[bytes]:

@@ -75,6 +75,19 @@ def test_a_file_that_git_ignores_is_a_note(top: Path) -> None:
     assert found(top) == []
 
 
+def test_what_is_not_told_one_by_one_is_counted(top: Path) -> None:
+    """Names so long that no command is started with all of them."""
+    around = "/".join("x" * 250 for _ in range(12))
+    names = [f"{around}/{number:03}.yaml" for number in range(800)]
+    put(top / "prod/kustomization.yaml", f"resources:\n{''.join(f'- {n}{chr(10)}' for n in names)}")
+    for number, name in enumerate(names):
+        put(top / "prod" / name, vm(f"db-{number}", memory="1Gi"))
+    git(top, "add", "prod/kustomization.yaml")
+    lines = found(top)
+    assert len(lines) == 5
+    assert lines[-1].endswith(", fails; and 795 more files of kustomizations")
+
+
 def test_a_kustomization_that_git_does_not_have_is_at_work(top: Path) -> None:
     put(top / ".gitignore", "local\n")
     for folder in ("local", "new"):

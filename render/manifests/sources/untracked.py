@@ -9,13 +9,17 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomization
 from render.manifests.kustomization import LOCK, Reach, Reference
 from render.manifests.sources.intake import SourceIntake
+from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.system import files
 from render.system.files import boundary, inside, real_path
+from render.yaml.budget import Limits
 from render.yaml.reader import locate, read
 
 _MOST_ASKED = 2_000
 """Files that git is asked about."""
+_AT_ONCE = 64
+"""Kustomizations that git is asked for at once."""
 _MOST = 5
 """Files that are told one by one."""
 
@@ -53,15 +57,17 @@ def diagnostics(intake: SourceIntake, folder: str, reaches: Sequence[Reach]) -> 
         untracked = {os.path.join(top, name) for name in listed}
         meant = [e for e in entries if e.real in untracked and e.file not in untracked]
         ignoring = git.ignoring(top, {entry.real for entry in meant}) if meant else {}
-        indexed = _IndexedEntries(intake, top)
-        told = (
-            _told(intake, entry, ignoring.get(entry.real, ""))
-            for entry in meant
-            if entry.real in ignoring or indexed.lists(entry)
-        )
-        return [*islice(told, _MOST)]
+        indexed = _indexed(top, [e for e in meant if e.real not in ignoring], intake.limits)
     except git.GitError:  # not installed, or not for us to ask
         return []
+    lost = [e for e in meant if e.real in ignoring or e.reference.entry in indexed.get(e.file, ())]
+    told = [_told(intake, entry, ignoring.get(entry.real, "")) for entry in lost[:_MOST]]
+    if len(lost) > _MOST:
+        words = (
+            f"{told[-1].message}; and {counted(len(lost) - _MOST, 'more file')} of kustomizations"
+        )
+        told[-1] = told[-1]._replace(message=words)
+    return told
 
 
 def _entries(intake: SourceIntake, reaches: Sequence[Reach], top: str) -> Iterator[_ListedFile]:
@@ -79,28 +85,23 @@ def _entries(intake: SourceIntake, reaches: Sequence[Reach], top: str) -> Iterat
                     yield _ListedFile(file, known.resolve(file), number, reference, real)
 
 
-class _IndexedEntries:
-    """What the kustomizations of a repository say as git has them."""
+def _indexed(top: str, entries: Sequence[_ListedFile], limits: Limits) -> dict[str, set[str]]:
+    """What the kustomizations of *entries* list as git has them, by their files. Raises GitError.
 
-    def __init__(self, intake: SourceIntake, top: str) -> None:
-        self._limits = intake.limits
-        self._top = top
-        self._known: dict[str, set[str]] = {}
+    Not of those with a line break in their names: git reads a name a line.
+    """
+    from render.system import git
 
-    def lists(self, entry: _ListedFile) -> bool:
-        """Whether git has that *entry* too. Raises GitError."""
-        if entry.file not in self._known:
-            from render.system import git
-
-            name = os.fsencode(os.path.relpath(entry.file, self._top))
-            (text,) = git.objects(self._top, [b":" + name])
-            documents = read(text or b"", entry.display_name, self._limits).documents
-            self._known[entry.file] = {
-                reference.entry
-                for document in documents
-                for reference in kustomization.references(document.body)
-            }
-        return entry.reference.entry in self._known[entry.file]
+    called = {entry.file: entry.display_name for entry in entries if "\n" not in entry.file}
+    found: dict[str, set[str]] = {}
+    for start in range(0, len(called), _AT_ONCE):
+        batch = [*called][start : start + _AT_ONCE]
+        names = [b":" + os.fsencode(os.path.relpath(file, top)) for file in batch]
+        for file, text in zip(batch, git.objects(top, names), strict=True):
+            documents = read(text or b"", called[file], limits).documents
+            references = (kustomization.references(document.body) for document in documents)
+            found[file] = {each.entry for listed in references for each in listed}
+    return found
 
 
 def _told(intake: SourceIntake, entry: _ListedFile, rule: str) -> Diagnostic:
