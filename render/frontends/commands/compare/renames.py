@@ -23,14 +23,42 @@ _MOST_PAIRS, _MOST_OTHERS = 10_000, 200
 ReviewedPart = tuple[ReviewPart, NamedState, NamedState]
 
 
+class _SpecValues:
+    """The scalars in the specs of VMs, each with its place: gathered once for all with which a VM is compared."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        #: With the VM itself: an id is unique only while its object lives.
+        self._known: dict[int, tuple[Tree, frozenset[str]]] = {}
+
+    def likeness(self, before: Tree, after: Tree) -> float:
+        """How much of the specs of two VMs is the same, from 0 to 1."""
+        old, new = self._of(before), self._of(after)
+        return 2 * len(old & new) / ((len(old) + len(new)) or 1)
+
+    def _of(self, body: Tree) -> frozenset[str]:
+        if id(body) not in self._known:
+            self._known[id(body)] = body, frozenset(_values(body.get("spec")))
+        return self._known[id(body)][1]
+
+
 class _RenamedMachine(NamedTuple):
-    """A VM that goes or comes: as *machine* of the part of that *number*, with its *body*, *file* and *state*."""
+    """A VM that goes or comes: as *machine* of the part of that *number*, with its *body*, *file* and *state*.
+
+    *values* are those of all VMs with which it is compared.
+    """
 
     number: int
     machine: MachineImpact
     body: Tree
     file: str
     state: NamedState
+    values: _SpecValues
+
+    def likeness(self, other: "_RenamedMachine") -> float:
+        """How much of its spec is the same as that of the *other*, from 0 to 1."""
+        return self.values.likeness(self.body, other.body)
 
     @property
     def ref(self) -> ResourceRef:
@@ -39,7 +67,8 @@ class _RenamedMachine(NamedTuple):
 
 def told(parts: Sequence[ReviewedPart]) -> list[ReviewPart]:
     """*parts* with what each VM that goes or comes was, or is, called."""
-    pairs = [*_pairs([*_candidates(parts, "gone")], [*_candidates(parts, "new")])]
+    values = _SpecValues()
+    pairs = [*_pairs(*([*_candidates(parts, effect, values)] for effect in ("gone", "new")))]
     others: dict[tuple[int, str, ResourceRef], MachineImpact] = {}
     changes = _changes(pairs, parts) if pairs else {}
     for old, new in pairs:
@@ -63,7 +92,9 @@ def told(parts: Sequence[ReviewedPart]) -> list[ReviewPart]:
     ]
 
 
-def _candidates(parts: Iterable[ReviewedPart], effect: str) -> Iterator[_RenamedMachine]:
+def _candidates(
+    parts: Iterable[ReviewedPart], effect: str, values: _SpecValues
+) -> Iterator[_RenamedMachine]:
     """The VMs that go, or come, and of which nothing else is said."""
     for number, (part, old, new) in enumerate(parts):
         state = old if effect == "gone" else new
@@ -75,7 +106,7 @@ def _candidates(parts: Iterable[ReviewedPart], effect: str) -> Iterator[_Renamed
             index = places.get(machine.resource)
             if index is not None:
                 body, file = state.objects[index], state.files[index]
-                yield _RenamedMachine(number, machine, body, file, state)
+                yield _RenamedMachine(number, machine, body, file, state, values)
 
 
 def _pairs(
@@ -136,7 +167,7 @@ def _rank(left: _RenamedMachine, right: _RenamedMachine) -> tuple[bool, bool, bo
         left.ref.namespace == right.ref.namespace,
         left.number == right.number,
         left.file == right.file,
-        round(_likeness(left.body, right.body), 2),
+        round(left.likeness(right), 2),
         names,
     )
 
@@ -150,9 +181,9 @@ def _may_be_one(left: _RenamedMachine, right: _RenamedMachine) -> bool:
     if bool(left.ref.namespace) != bool(right.ref.namespace):
         return False
     if left.file == right.file or left.ref.name == right.ref.name:
-        return _likeness(left.body, right.body) >= _ALIKE_IN_ONE_PLACE
+        return left.likeness(right) >= _ALIKE_IN_ONE_PLACE
     held = _held(left.body)
-    if held != _held(right.body) or _likeness(left.body, right.body) < _ALIKE:
+    if held != _held(right.body) or left.likeness(right) < _ALIKE:
         return False
     return bool(held) or not any(map(_is_of_fleet, (left, right)))
 
@@ -168,14 +199,9 @@ def _is_of_fleet(candidate: _RenamedMachine) -> bool:
     """Whether another VM of the same state is as much alike."""
     others = [body for body in candidate.state.objects if body.get("kind") == VM]
     return len(others) > _MOST_OTHERS or any(
-        body is not candidate.body and _likeness(body, candidate.body) >= _ALIKE for body in others
+        body is not candidate.body and candidate.values.likeness(body, candidate.body) >= _ALIKE
+        for body in others
     )
-
-
-def _likeness(before: Tree, after: Tree) -> float:
-    """How much of the specs of two VMs is the same, from 0 to 1."""
-    old, new = (frozenset(_values(body.get("spec"))) for body in (before, after))
-    return 2 * len(old & new) / ((len(old) + len(new)) or 1)
 
 
 def _values(value: Any) -> Iterator[str]:
