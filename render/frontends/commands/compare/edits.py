@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice, takewhile
 
 from render.diagnostics import codes
 from render.diff.impact import FieldChange, without_secrets
@@ -38,6 +38,8 @@ _IDENTITY: tuple[FieldPath, ...] = (
 )  # fmt: skip
 _MOST, _LOOKED_AT = 3, 10
 """So many edits are told, and so many errors are traced back: the files behind each are read anew."""
+_MOST_LINES = 2_000
+"""Edited lines of a template: what was one of them takes the square of their number."""
 _EFFECT = "unrenderable"
 
 
@@ -179,13 +181,24 @@ def _excerpt(data: bytes, line: int) -> str | None:
 
 
 def _formerly(before: Sequence[bytes], after: Sequence[bytes], line: int) -> int:
-    """The number of the line before that is the *line* after, 0 where it is new."""
+    """The number of the line before that is the *line* after, 0 where it is new, or too much around it is."""
     from difflib import SequenceMatcher
 
-    for _, start, end, first, last in SequenceMatcher(None, before, after).get_opcodes():
-        if first < line <= last and end - start == last - first:
+    same = _in_common(before, after)
+    rest = _in_common(before[same:][::-1], after[same:][::-1])
+    old, new = (lines[same : len(lines) - rest] for lines in (before, after))
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for _, start, end, first, last in (
+        matcher.get_opcodes() if len(old) + len(new) <= _MOST_LINES else ()
+    ):
+        if same + first < line <= same + last and end - start == last - first:
             return start + line - first
     return 0
+
+
+def _in_common(before: Sequence[bytes], after: Sequence[bytes]) -> int:
+    """How many lines are the same from the first on."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))])
 
 
 def _sources(state: NamedState, limits: Limits) -> list[_SourceObject]:
@@ -228,12 +241,17 @@ def _pairs(
             yield source, same.pop(0)
         else:
             renamed.append(source)
-    left = [source for sources in known.values() for source in sources]
+    left: dict[str, dict[int, _SourceObject]] = {}
+    for number, source in enumerate(chain.from_iterable(known.values())):
+        left.setdefault(source.ref.kind, {})[number] = source
+        left.setdefault(f"{source.ref.kind} {source.file}", {})[number] = source
     for source in renamed:
-        others = [each for each in left if each.ref.kind == source.ref.kind]
-        here = [each for each in others if each.file == source.file]
-        found = here[0] if here else others[0] if len(others) == 1 else None
-        left = [each for each in left if each is not found]
+        others = left.get(source.ref.kind, {})
+        here = left.get(f"{source.ref.kind} {source.file}") or (others if len(others) == 1 else {})
+        first = next(iter(here), None)
+        found = others.pop(first) if first is not None else None
+        if found is not None and first is not None:
+            del left[f"{found.ref.kind} {found.file}"][first]
         yield source, found
 
 
