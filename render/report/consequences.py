@@ -7,6 +7,7 @@ from render.diagnostics.diagnostic import Diagnostic
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.regex import pattern
+from render.model.resource import MACHINES, ResourceRef
 from render.report.findings import Finding, Group
 
 _INSTANCETYPE = "spec.instancetype"
@@ -104,7 +105,7 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
     elif diagnostic.code in _OF_VALUES:
         yield _REFUSED, str(diagnostic.resource)
-        yield _OF_VALUES, finding.place[:3]
+        yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)
         yield from _causes_of_field(diagnostic, subject)
     elif diagnostic.code == codes.UNKNOWN_KIND.number:
         yield _REFUSED, str(diagnostic.resource)
@@ -114,6 +115,15 @@ def _causes(finding: Finding) -> Iterator[object]:
         yield from _causes_of_check(diagnostic, subject)
     else:
         yield from _causes_of_field(diagnostic, subject)
+
+
+def _of_machine(diagnostic: Diagnostic) -> ResourceRef | None:
+    """The VM that *diagnostic* is about; None for a definition, of which that of any VM may follow.
+
+    A template gives each VM another value at one place.
+    """
+    ref = diagnostic.resource
+    return ref if ref is not None and ref.kind in MACHINES else None
 
 
 def _of_any(diagnostic: Diagnostic) -> str:
@@ -199,7 +209,8 @@ def _caused(finding: Finding) -> Iterator[object]:
         yield _NAMELESS, subject
         return
     if diagnostic.code not in _OF_VALUES and finding.place.line:
-        yield _OF_VALUES, finding.place[:3]
+        for of in (diagnostic.resource, None):
+            yield _OF_VALUES, finding.place[:3], of
     if (
         diagnostic.code == codes.METADATA_REFUSED.number
     ):  # what a kustomization gives all its objects

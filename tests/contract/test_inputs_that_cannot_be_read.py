@@ -1571,3 +1571,19 @@ def test_diff_says_that_edits_of_vms_of_a_remote_base_changed(tmp_path: Path) ->
     assert done.stdout.startswith("1 VM: 1 same; prod changed and cannot be compared\n")
     assert "; not compared: prod (VR122)" in done.stdout
     assert done.returncode == Exit.OK
+
+
+def test_at_one_place_of_a_template_each_vm_has_a_value_of_its_own(tmp_path: Path) -> None:
+    """That of one is a number where a text belongs, and nothing follows of that for the other."""
+    disks = "devices: {disks: [{name: x, disk: {bus: {{ .bus }}}}]}"
+    text = vm(name="{{ .name }}", memory="1Gi").replace("devices: {}", disks)
+    volume = "      volumes: [{name: x, emptyDisk: {capacity: 1Gi}}]\n"
+    machines = f"{{{{- range .Values.vms }}}}\n---\n{text}{volume}{{{{- end }}}}\n"
+    put(tmp_path / "Chart.yaml", "apiVersion: v2\nname: shop\nversion: 1.0.0\n")
+    put(tmp_path / "values.yaml", "vms: [{name: a, bus: 1}, {name: b, bus: foo}]\n")
+    put(tmp_path / "templates/vm.yaml", machines)
+    printed = run(tmp_path, "check", ".").stdout
+    assert " error VR106 wrong-type: VirtualMachine a: " in printed
+    assert "\ntemplates/vm.yaml:" in printed
+    assert " error VR420 disks/bus: VirtualMachine b: " in printed
+    assert "until that is mended" not in printed
