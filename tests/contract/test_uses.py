@@ -747,6 +747,25 @@ spec:
 """
 
 
+def test_a_variable_of_flux_that_is_no_text_is_told_and_read_as_it_was_meant(
+    helm: str, kustomize: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    text = KUSTOMIZATION.replace("USER", "a").replace("SECRET", "").replace('"2"', "2")
+    put("flux/a.yaml", text)
+    put(
+        "flux/cluster.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4294967296}\n",
+    )
+    inputs = read(helm, kustomize)
+    assert sizes(inputs) == {"vms (Kustomization flux-system/a): /a": (2, 4294967296)}
+    done = virt_render(helm, "check", ".").stdout
+    assert "flux/a.yaml:8:27: warning VR106 wrong-type: Kustomization flux-system/a: " in done
+    assert "spec.postBuild.substitute.CORES is 2, where only a text may stand" in done
+    assert "flux/cluster.yaml:4:8: warning VR106 wrong-type: ConfigMap cluster: data.MEMORY" in done
+
+
 def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:
     """Each use is an input of its own, and the folder as it is written is none."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")

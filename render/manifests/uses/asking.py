@@ -24,6 +24,7 @@ from render.manifests.uses.use import (
     UnmatchedError,
     named,
 )
+from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
@@ -207,10 +208,12 @@ class _Evaluation:
         notes = []
         unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         doubtful: list[tuple[AbsentError | UnmatchedError, Diagnostic]] = []
+        untexted: dict[Diagnostic, None] = {}  # of a ConfigMap that many name once
         for top, documents in zip(("", *tops), every, strict=True):
             for document in documents:
                 for use in self._evaluated(document, around):
                     if isinstance(use, FolderUse):
+                        untexted |= self._untexted(use, around)
                         known = uses.setdefault((use.folder, use.title), {})
                         known.setdefault(top or document.origin.file, use)
                     elif isinstance(use, UnmatchedError):
@@ -231,8 +234,15 @@ class _Evaluation:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
         notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
+        notes += untexted
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         return Uses(different, _counted(unevaluated), notes, unfilled)
+
+    def _untexted(self, use: FolderUse, around: flux.Referents) -> dict[Diagnostic, None]:
+        """What is wrong with the values that *use* substitutes, since they are no texts."""
+        if use.variables is None:
+            return {}
+        return {_refused(each, self._limits): None for each in flux.no_texts(use.document, around)}
 
     def _likely(self, uses: Mapping[tuple[str, str], Mapping[str, FolderUse]]) -> frozenset[str]:
         """What *uses* assume of which the paths speak: VMs are where they say."""
@@ -417,6 +427,18 @@ def _fault(document: Document, error: AbsentError, limits: Limits) -> Diagnostic
     place = _place(document, error.place, limits)
     help_ = f"correct the path, or delete what names it too: {error.use[1]}"
     return codes.UNREADABLE.at(place, f"{error.use[1]}: {error}", help=help_)
+
+
+def _refused(no_text: flux.NoText, limits: Limits) -> Diagnostic:
+    """That the API server refuses an object for a value that is no text."""
+    document, path, written = no_text
+    field = f"{named(document)}: {fieldpath.text(path)}"
+    return codes.WRONG_TYPE.at(
+        _place(document, path, limits),
+        f"{field} is {written}, where only a text may stand: the object is refused",
+        help=f'write "{written}", in quotes',
+        severity=Severity.WARNING,
+    )
 
 
 def _unmatched(document: Document, error: UnmatchedError, limits: Limits) -> Diagnostic:
