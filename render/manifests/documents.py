@@ -55,7 +55,8 @@ class Documents:
     counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions of
     objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file. *unseen* counts what may
     hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
-    a chart, a use of one or a kustomization came to nothing, by folder and user. *unopened*: why a file or folder
+    a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""`` and a set, why that makes no
+    Application here. *unopened*: why a file or folder
     cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
     *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
     nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why

@@ -165,6 +165,60 @@ def test_a_chart_of_an_application_is_not_installed_by_itself(repository: Reposi
     assert len(effects(repository, "HEAD~1..HEAD")) == len(NAMES) + 1
 
 
+_SET = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: all, namespace: argocd}}
+spec:
+  goTemplate: true
+  generators:
+  - list: {{elements: [{{name: chart}}]}}
+  template:
+    metadata: {{name: "{{{{.name}}}}"}}
+    spec:
+      destination: {{namespace: prod}}
+      source: {{repoURL: {HERE}, path: chart, helm: {{valuesObject: {{memory: 2Gi}}}}}}
+"""
+
+
+@pytest.mark.usefixtures("helm")
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (("{{.name}}", "{{.name | lower}}"), "{{.name | lower}} has functions"),
+        (("{{.name}}", "{{.stage}}"), "no generator says what {{.stage}} is"),
+        (("generators:", "generators:\n  - clusters: {}"), "asks elsewhere (clusters)"),
+    ],
+)
+def test_nothing_is_gone_of_a_set_that_is_not_evaluated(
+    edit: tuple[str, str], why: str, repository: Repository
+) -> None:
+    chart_in(repository)
+    repository.write("argocd/set.yaml", _SET)
+    repository.commit("All")
+    repository.write("argocd/set.yaml", _SET.replace(*edit))
+    repository.commit("Another template")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/chart"]
+    assert (effect, why in reason) == (["unrenderable"], True)
+    text = repository.run("diff", "HEAD~1..HEAD").stdout
+    assert "not compared: chart (Application chart of ApplicationSet argocd/all) (VR127)" in text
+    assert effects(repository, "HEAD..HEAD~1")["prod/chart"][0] == ["repaired"]
+    repository.write("argocd/set.yaml", _SET.replace(*edit).replace("2Gi", "3Gi"))
+    assert "prod/chart" not in effects(repository)
+
+
+@pytest.mark.usefixtures("helm")
+def test_a_folder_leaves_beside_a_file_that_cannot_be_read(repository: Repository) -> None:
+    chart_in(repository)
+    repository.write("argocd/chart.yaml", APPLICATION)
+    repository.commit("All")
+    repository.write("argocd/chart.yaml", f"{APPLICATION}{{")
+    shutil.rmtree(repository.folder / "apps/web")
+    listing(repository, "db")
+    found = {name: effect for name, (effect, _) in effects(repository).items()}
+    assert found == {"db": ["same"], "web": ["gone"], "prod/chart": ["unrenderable"]}
+
+
 def test_a_remote_base_without_vms_is_none_however_it_is_applied(repository: Repository) -> None:
     text = f"{KUSTOMIZATION.replace('NAME', 'operator')}  targetNamespace: kubevirt\n"
     repository.write("apps/operator/ks.yaml", text)

@@ -40,7 +40,7 @@ from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
-from render.manifests.uses.use import DemandedConfigMap
+from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
@@ -291,7 +291,7 @@ class _LoadedSide(NamedTuple):
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
         Who rendered the other state must not read that it went. Where a file cannot be read in which the *user* may
-        stand, nobody knows whether it does.
+        stand, or the set is not evaluated that makes it, nobody knows whether it does.
         """
         unread = [
             diagnostic
@@ -306,8 +306,12 @@ class _LoadedSide(NamedTuple):
         faults = [
             diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
-            for unfilled, diagnostics in loaded.unfilled.items()
-            if _seen_from(self.path, *unfilled) == name
+            for (folder, title), diagnostics in loaded.unfilled.items()
+            if (
+                _seen_from(self.path, folder, title) == name
+                if folder
+                else title and is_made_by(user, title)
+            )
             for diagnostic in diagnostics
         ]
         return refused(*faults) if faults else None
@@ -365,7 +369,7 @@ class _LoadedSide(NamedTuple):
             user
             for loaded in self.inputs
             for folder, user in loaded.unfilled
-            if user and _called(folder, self.path) == name
+            if user and folder and _called(folder, self.path) == name
         )
 
 
