@@ -873,6 +873,19 @@ def test_who_says_first_which_release_runs_upgrades_none(repository: Repository)
     assert "taken for both" not in text[1]
 
 
+@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+def test_a_resource_that_tells_the_release_upgrades_none(
+    words: str, repository: Repository
+) -> None:
+    """It comes, or goes elsewhere: memory of a VM is asked for otherwise since KubeVirt 1.9."""
+    repository.write("platform/kubevirt.yaml", RUNNING.replace("1.8.0", "1.6.2"))
+    repository.commit("A cluster")
+    counts, header = repository.fine("diff", words).splitlines()[:2]
+    assert counts == "2 VMs: 2 none"  # its other settings are those of the input
+    why = "KubeVirt 1.6, since KubeVirt kubevirt/kubevirt says that it is 1.6.2"
+    assert header.endswith(f"; {why} (taken for both states, since one says nothing of it)")
+
+
 def test_a_definition_says_what_became_of_it(repository: Repository) -> None:
     repository.instancetype("old")
     repository.instancetype("kept")

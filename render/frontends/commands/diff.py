@@ -91,6 +91,10 @@ def _reviewed(
         unseen(before) - unseen(after),
         (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
+        tuple(dict.fromkeys(
+            state.release_told
+            for side in (before, after) for state in side.values() if state.release_told
+        )),
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
 
@@ -129,7 +133,9 @@ def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState
         cluster.state(state.name if state else "nothing")
         for cluster, state in zip(clusters, states, strict=True)
     ]
-    named = [state.settings.kubevirt if state else "" for state in states]
+    named = [
+        state.settings.kubevirt if state and not state.release_told else "" for state in states
+    ]
     if all(named) and named[0] != named[1]:
         reviewed = [
             state._replace(release=release) for state, release in zip(reviewed, named, strict=True)

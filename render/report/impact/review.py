@@ -301,7 +301,7 @@ class Review(NamedTuple):
     *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
     *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one, and what is
     taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
-    compared.
+    compared. *releases_told*: those that a resource of one state alone tells, in words.
     """
 
     before: ReviewedState
@@ -316,6 +316,7 @@ class Review(NamedTuple):
     unseen_before: Mapping[str, int] = MappingProxyType({})
     releases: tuple[str, ...] = ()
     mentioned: frozenset[ResourceRef] = frozenset()
+    releases_told: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -424,14 +425,15 @@ def same_state(review: Review) -> str:
 
 
 def settings_changed(review: Review) -> str:
-    """The repository's own settings that change, in words; nothing where none does."""
+    """The repository's own settings that change, in words, and what one state alone tells; nothing without any."""
     changed = (
         f"{change.key} {in_words(change.before)} -> {in_words(change.after)}"
         f"{_ADOPTED if change.adopted else '' if change.applied else _NOT_APPLIED}"
         for change in review.settings
     )
     listing = ", ".join(changed)
-    return f"{SETTINGS_FILE} changed: {listing}" if listing else ""
+    told = [f"{release}{_ADOPTED}" for release in review.releases_told]
+    return "; ".join([f"{SETTINGS_FILE} changed: {listing}", *told] if listing else told)
 
 
 class MachineEntry(NamedTuple):

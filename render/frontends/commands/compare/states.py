@@ -44,10 +44,10 @@ from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.release import release_named
+from render.model.release import minor, release_named, tag
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
-from render.pipeline.input.releases import UNKNOWN, target_of
+from render.pipeline.input.releases import UNKNOWN, Target, target_of
 from render.report.findings import merge
 from render.report.impact.review import (
     ReviewedState,
@@ -105,6 +105,7 @@ class NamedState(NamedTuple):
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
+    *release_told*: in words, the release that a resource of the other state alone tells.
     """
 
     name: str
@@ -141,6 +142,7 @@ class NamedState(NamedTuple):
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
     top: str = ""
+    release_told: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -511,10 +513,41 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
     telling = next(iter(other.values()), None)
     if telling is None:
         return side
+    own, told = (
+        {name: target_of(state.objects, state.settings) for name, state in each.items()}
+        for each in (side, other)
+    )
     return {
-        name: _adopting(state, telling, "vm" if name in with_lock else "source")
+        name: _in_release(
+            _adopting(state, telling, "vm" if name in with_lock else "source"),
+            _release_told(name, own, told),
+        )
         for name, state in side.items()
     }
+
+
+def _release_told(
+    name: str, own: Mapping[str, Target], other: Mapping[str, Target]
+) -> Target | None:
+    """The release that resources of the *other* state tell of the input *name*, of which its *own* tell nothing.
+
+    Of an input that the other state lacks: what all of that tell, if nothing is told of any here.
+    """
+    if own[name].reason != UNKNOWN:
+        return None
+    is_any_told = any(target.reason != UNKNOWN for target in own.values())
+    among = [other[name]] if name in other else [] if is_any_told else other.values()
+    told = {target.release: target for target in among if target.reason and not target.is_assumed}
+    return next(iter(told.values())) if len(told) == 1 else None
+
+
+def _in_release(state: NamedState, told: Target | None) -> NamedState:
+    """*state* in a cluster of the release that is *told* of the other one, if any is: nobody has upgraded it."""
+    if told is None:
+        return state
+    release = tag(told.release)
+    why = f"KubeVirt {minor(told.release)}, since {told.reason}"
+    return state._replace(settings=state.settings._replace(kubevirt=release), release_told=why)
 
 
 def _locked(state: NamedState) -> NamedState:
