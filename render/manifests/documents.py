@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
-    from render.manifests.uses.use import DemandedConfigMap
+    from render.manifests.uses.use import DemandedConfigMap, PluginEmit
 
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
@@ -65,7 +65,8 @@ class Documents:
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
-    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *references* are
+    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: how our
+    plugin renders what these objects apply, by their titles, for those that name it. *references* are
     those of the *user*.
     """
 
@@ -88,6 +89,7 @@ class Documents:
         "locked",
         "namespace",
         "passed",
+        "plugins",
         "references",
         "referents",
         "remotes",
@@ -110,6 +112,7 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.plugins: Mapping[str, PluginEmit] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

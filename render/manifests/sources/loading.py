@@ -18,7 +18,7 @@ from render.model.hints import TYPE_CHECKING, Literal
 from render.system.files import real_path
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import FolderUse
+    from render.manifests.uses.use import FolderUse, PluginEmit
     from render.system.programs.processes import Steps
 
 
@@ -178,6 +178,12 @@ def _name_appliers(into: Documents, unread: Unread) -> None:
     uses = [use for use in unread.plain if real_path(use.folder) == real]
     into.appliers = frozenset(use.title for use in uses)
     into.namespace = agreed_namespace(uses)
+    into.plugins = _plugins(uses)
+
+
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, "PluginEmit"]:
+    """How our plugin renders what *uses* apply, by their titles, for those with which it does."""
+    return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
@@ -189,6 +195,7 @@ def _name_destinations(unread: Unread, loose: Documents) -> None:
 
     names = {document.origin.file for document in loose.documents}
     loose.users = {**loose.users, **users(names, unread.plain)}
+    loose.plugins = {**loose.plugins, **_plugins(unread.plain)}
     if any(use.namespace for use in unread.plain):
         loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
 

@@ -20,16 +20,18 @@ from render.manifests.uses.use import (
     ElsewhereError,
     FolderUse,
     KustomizationEdit,
+    PluginEmit,
     UnevaluatedError,
     mappings,
     named,
     texts,
 )
 from render.model.fieldpath import FieldPath
-from render.model.hints import Any
+from render.model.hints import Any, cast
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get, put
+from render.settings import OPTIONS, Emit, Source
 from render.system import files
 from render.yaml.reader import Document, read
 
@@ -159,7 +161,12 @@ class _Application(NamedTuple):
         if revision not in BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
         use = FolderUse(
-            self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace
+            self.title,
+            self.document,
+            folder,
+            assumptions=assumptions,
+            namespace=self._namespace,
+            plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
@@ -297,6 +304,23 @@ class _Application(NamedTuple):
                 alone: Tree = {}
                 put(alone, keys, get(tree, *keys))
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
+
+
+def _emit_of(plugin: Any) -> PluginEmit | None:
+    """How our *plugin* emits VMs by its parameters and variables, else by its default; None where it refuses."""
+    emit = next(option for option in OPTIONS if option.name == "emit")
+    words = (
+        text_at(item, field)
+        for key, field, source in (
+            ("parameters", "string", Source.PARAMETER),
+            ("env", "value", Source.ENVIRONMENT),
+        )
+        for _, item in mappings(plugin, key)
+        if text_at(item, "name") == emit.spelled(source)
+    )
+    word = next(filter(None, words), "")
+    mode = cast("Emit", word or emit.default)
+    return PluginEmit(mode, is_named=bool(word)) if mode in emit.choices else None
 
 
 def _is_directory(source: Mapping[str, Any]) -> bool:

@@ -299,7 +299,7 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    applied = use.is_deep, use.patterns, use.namespace
+    applied = use.is_deep, use.patterns, use.namespace, use.plugin
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 

@@ -301,7 +301,8 @@ class Review(NamedTuple):
     *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
     *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one, and what is
     taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
-    compared. *releases_told*: those that a resource of one state alone tells, in words.
+    compared. *releases_told*: those that a resource of one state alone tells, in words. *by_plugin*: how else our
+    plugin of Argo CD emits what Applications have it render.
     """
 
     before: ReviewedState
@@ -317,6 +318,7 @@ class Review(NamedTuple):
     releases: tuple[str, ...] = ()
     mentioned: frozenset[ResourceRef] = frozenset()
     releases_told: tuple[str, ...] = ()
+    by_plugin: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -333,9 +335,10 @@ def synced(review: Review) -> tuple[str, str]:
     """How both states are synced, and why; nothing where they say so themselves."""
     if review.after.emit:
         return "", ""
+    by_plugin = f", and by our plugin as {', '.join(review.by_plugin)}" if review.by_plugin else ""
     if review.locked == "some":
-        return "source", ", and with a lock as vm"
-    return review.emit, ", since a lock says so" if review.locked == "all" else ""
+        return "source", f", and with a lock as vm{by_plugin}"
+    return review.emit, f"{', since a lock says so' if review.locked == 'all' else ''}{by_plugin}"
 
 
 def not_seen(review: Review) -> str:

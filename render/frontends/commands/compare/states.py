@@ -105,7 +105,8 @@ class NamedState(NamedTuple):
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
-    *release_told*: in words, the release that a resource of the other state alone tells.
+    *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
+    it have our plugin of Argo CD render it, which decides how its VMs are synced.
     """
 
     name: str
@@ -143,6 +144,7 @@ class NamedState(NamedTuple):
     copies: Sequence[tuple[str, Tree]] = ()
     top: str = ""
     release_told: str = ""
+    is_by_plugin: bool = False
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -510,7 +512,8 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
 
     Who says it first says what was so before: nobody has synced anything otherwise because of that.
     """
-    telling = next(iter(other.values()), None)
+    by_themselves = [state for state in other.values() if not state.is_by_plugin]
+    telling = next(iter(by_themselves or other.values()), None)
     if telling is None:
         return side
     own, told = (
@@ -519,7 +522,9 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
     )
     return {
         name: _in_release(
-            _adopting(state, telling, "vm" if name in with_lock else "source"),
+            _adopting(
+                state, telling, other.get(name, telling), "vm" if name in with_lock else "source"
+            ),
             _release_told(name, own, told),
         )
         for name, state in side.items()
@@ -560,11 +565,16 @@ def _locked(state: NamedState) -> NamedState:
     return state._replace(fault=RefusedError([*others, *state.lock_fault.findings]), unread={})
 
 
-def _adopting(state: NamedState, other: NamedState, alone: Emit) -> NamedState:
-    """*state* with what it does not say and *other* does; *alone*: how it would be synced by itself."""
+def _adopting(state: NamedState, other: NamedState, same: NamedState, alone: Emit) -> NamedState:
+    """*state* with what it does not say and *other* does; *alone*: how it would be synced by itself.
+
+    Where nobody is known to apply it, it is synced as the *same* input is by our plugin in the other state.
+    """
     settings, adopted = state.settings, dict[str, Any]()
-    if other.is_emit_chosen and not state.is_emit_chosen:
-        settings = settings._replace(emit=other.settings.emit)
+    is_open = not (state.is_emit_chosen or state.is_by_plugin)
+    is_taken_over = same.is_by_plugin and not state.is_applied
+    if is_open and (is_taken_over or (other.is_emit_chosen and not other.is_by_plugin)):
+        settings = settings._replace(emit=(same if is_taken_over else other).settings.emit)
         adopted |= {"emit": alone} if alone != settings.emit else {}
     release = other.settings.kubevirt
     if release_named(release) and target_of(state.objects, settings).reason == UNKNOWN:
@@ -841,8 +851,10 @@ def _machines(state: NamedState) -> set[ResourceRef]:
 
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
     """*state* as it is synced: a lock, in either state, means that VMs are rendered."""
-    if not is_locked:
+    if not is_locked or (state.is_by_plugin and state.settings.emit == "source"):
         return state._replace(has_lock=False)
+    if state.is_by_plugin:
+        return state._replace(has_lock=True)
     return state._replace(settings=state.settings._replace(emit="vm"), has_lock=True)
 
 
@@ -1155,9 +1167,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
-    emitted = settings_for(loaded, request)
-    if "emit" not in request.beside.named:
-        emitted = emitted._replace(emit="source")
+    by_plugin = _plugin_emit(loaded, request)
+    emit = by_plugin or (request.settings.emit if "emit" in request.beside.named else "source")
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1168,7 +1179,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        emitted,
+        settings_for(loaded, request)._replace(emit=emit),
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
@@ -1184,11 +1195,32 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
+        is_by_plugin=by_plugin is not None,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
         copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
+
+
+def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
+    """How our plugin emits what it makes of *loaded*, None where it does not, not all say the same, or who asks does.
+
+    A setting is stronger than its default, and weaker than what the Application says.
+    """
+    if not loaded.plugins or "--emit" in request.called.call.flags:
+        return None
+    users = [
+        loaded.users.get(document.origin.file, frozenset())
+        for index, document in enumerate(loaded.documents)
+        if index not in loaded.borrowed and is_of_machine(document.body)
+    ]
+    applied = [loaded.appliers] if loaded.appliers else users
+    emits = {loaded.plugins.get(title) for titles in applied for title in (titles or ("",))}
+    emit = emits.pop() if len(emits) == 1 else None
+    if emit is None or ("emit" in request.beside.named and not emit.is_named):
+        return None
+    return emit.mode
 
 
 def _refused_error(
