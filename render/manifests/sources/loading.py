@@ -18,7 +18,7 @@ from render.model.hints import TYPE_CHECKING, Literal
 from render.system.files import real_path
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import FolderUse, PluginEmit
+    from render.manifests.uses.use import FolderUse
     from render.system.programs.processes import Steps
 
 
@@ -181,8 +181,8 @@ def _name_appliers(into: Documents, unread: Unread) -> None:
     into.plugins = _plugins(uses)
 
 
-def _plugins(uses: Sequence["FolderUse"]) -> dict[str, "PluginEmit"]:
-    """How our plugin renders what *uses* apply, by their titles, for those with which it does."""
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
+    """Which mode of ``--emit`` those of *uses* tell our plugin that have it render, by their titles."""
     return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 

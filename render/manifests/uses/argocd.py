@@ -20,23 +20,23 @@ from render.manifests.uses.use import (
     ElsewhereError,
     FolderUse,
     KustomizationEdit,
-    PluginEmit,
     UnevaluatedError,
     mappings,
     named,
     texts,
 )
 from render.model.fieldpath import FieldPath
-from render.model.hints import Any, cast
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get, put
-from render.settings import OPTIONS, Emit, Source
 from render.system import files
 from render.yaml.reader import Document, read
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
+#: Where an Application says how that emits VMs, the strongest first.
+_EMIT = (("parameters", "emit", "string"), ("env", "VIRT_RENDER_EMIT", "value"))
 #: So many parameters are values of their own, each with its place.
 _APART = 64
 _REMOTE = ("://", "$ARGOCD_")
@@ -306,21 +306,15 @@ class _Application(NamedTuple):
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
 
 
-def _emit_of(plugin: Any) -> PluginEmit | None:
-    """How our *plugin* emits VMs by its parameters and variables, else by its default; None where it refuses."""
-    emit = next(option for option in OPTIONS if option.name == "emit")
+def _emit_of(plugin: Any) -> str:
+    """Which mode of ``--emit`` the parameters of our *plugin* name, else its variables; ``""`` without one."""
     words = (
         text_at(item, field)
-        for key, field, source in (
-            ("parameters", "string", Source.PARAMETER),
-            ("env", "value", Source.ENVIRONMENT),
-        )
+        for key, name, field in _EMIT
         for _, item in mappings(plugin, key)
-        if text_at(item, "name") == emit.spelled(source)
+        if text_at(item, "name") == name
     )
-    word = next(filter(None, words), "")
-    mode = cast("Emit", word or emit.default)
-    return PluginEmit(mode, is_named=bool(word)) if mode in emit.choices else None
+    return next(filter(None, words), "")
 
 
 def _is_directory(source: Mapping[str, Any]) -> bool:

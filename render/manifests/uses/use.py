@@ -12,7 +12,6 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, text_at
 from render.model.tree import get
-from render.settings import Emit
 from render.system import files
 from render.system.files import real_path
 from render.yaml.reader import Document
@@ -66,20 +65,14 @@ class KustomizationEdit(NamedTuple):
         return before, after
 
 
-class PluginEmit(NamedTuple):
-    """The *mode* of ``--emit`` in which our plugin of Argo CD renders a folder; *is_named*: the Application says so."""
-
-    mode: Emit
-    is_named: bool = False
-
-
 class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
-    *patterns*: which of the files count, where nothing builds the folder. *plugin*: how ours renders it, if it does.
+    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
+    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
     """
 
     title: str
@@ -94,7 +87,7 @@ class FolderUse(NamedTuple):
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
-    plugin: PluginEmit | None = None
+    plugin: str | None = None
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

@@ -42,7 +42,7 @@ from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
-from render.model.hints import Any
+from render.model.hints import Any, cast
 from render.model.named_tuple import NamedTuple
 from render.model.release import minor, release_named, tag
 from render.model.resource import ResourceRef, from_body
@@ -1218,9 +1218,11 @@ def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
     applied = [loaded.appliers] if loaded.appliers else users
     emits = {loaded.plugins.get(title) for titles in applied for title in (titles or ("",))}
     emit = emits.pop() if len(emits) == 1 else None
-    if emit is None or ("emit" in request.beside.named and not emit.is_named):
+    if emit is None or (not emit and "emit" in request.beside.named):
         return None
-    return emit.mode
+    option = next(option for option in OPTIONS if option.name == "emit")
+    mode = emit or option.default
+    return cast("Emit", mode) if mode in option.choices else None  # else nothing is synced
 
 
 def _refused_error(
