@@ -1104,6 +1104,7 @@ spec:
     repository.write("vms/disk.yaml", volume.replace("SIZE", "2Gi"))
     done = repository.run("diff", "HEAD")
     assert done.stdout.splitlines()[0] == "2 VMs and 1 DataVolume: 1 refused, 2 same"
+    assert "otherwise" not in done.stdout  # the same becomes of it however VMs are synced
 
 
 def test_a_new_warning_is_told(repository: Repository) -> None:
