@@ -1104,7 +1104,31 @@ spec:
     repository.write("vms/disk.yaml", volume.replace("SIZE", "2Gi"))
     done = repository.run("diff", "HEAD")
     assert done.stdout.splitlines()[0] == "2 VMs and 1 DataVolume: 1 refused, 2 same"
-    assert "otherwise" not in done.stdout  # the same becomes of it however VMs are synced
+
+
+def test_data_volumes_fare_alike_however_vms_are_synced(repository: Repository) -> None:
+    """Also those that other inputs have, of the names to which VMs refer."""
+    volume = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataVolume
+metadata: {name: web}
+spec:
+  source: {blank: {}}
+  storage: {resources: {requests: {storage: SIZE}}}
+"""
+    vm = manifests.vm("web", memory="1Gi")
+    disk = "      volumes: [{name: root, dataVolume: {name: web}}]\n      domain:"
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml, disk.yaml]\n")
+    repository.write("base/vm.yaml", vm.replace("      domain:", disk))
+    repository.write("base/disk.yaml", volume.replace("SIZE", "2Gi"))
+    for name in ("prod", "stage"):
+        text = f"namespace: {name}\nresources: [../../base]\n"
+        repository.write(f"over/{name}/kustomization.yaml", text)
+    repository.commit("Disks")
+    repository.write("base/disk.yaml", volume.replace("SIZE", "1Gi"))
+    done = repository.run("diff", "HEAD")
+    assert done.stdout.splitlines()[0] == "4 VMs and 2 DataVolumes: 2 refused, 4 same"
+    assert "otherwise" not in done.stdout
 
 
 def test_a_new_warning_is_told(repository: Repository) -> None:
