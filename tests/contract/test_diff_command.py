@@ -48,6 +48,23 @@ def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -
     assert "2 recreate" in repository.fine("diff")
 
 
+def test_a_definition_that_loses_a_field_is_named_with_its_line(repository: Repository) -> None:
+    """As it was: the VM never said so, though what is synced has it."""
+    large = manifests.instancetype("large")
+    dedicated = large.replace("  cpu:\n", "  cpu:\n    dedicatedCPUPlacement: true\n")
+    repository.write("instancetypes/large.yaml", dedicated)
+    text = manifests.vm("web", instancetype="large")
+    repository.write(
+        "vms/web.yaml", text.replace("domain:\n", "domain:\n        cpu: {model: x}\n")
+    )
+    repository.commit("Dedicated CPUs")
+    repository.write("instancetypes/large.yaml", large)
+    text = repository.fine("diff", "HEAD", "--emit", "vm")
+    line = next(line for line in text.splitlines() if "dedicatedCpuPlacement: true" in line)
+    number = dedicated.splitlines().index("    dedicatedCPUPlacement: true") + 1
+    assert f"instancetypes/large.yaml:{number}:5 " in line
+
+
 def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None:
     repository.vm("web", instancetype="large")
     repository.instancetype("large", cpus=1)
