@@ -679,6 +679,10 @@ def impact_schema() -> dict[str, Any]:
             "description": "the definitions that were deleted, for want of which it is refused, fails or "
             "cannot be rendered",
         },
+        "renamed": {
+            "anyOf": [resource, {"type": "null"}],
+            "description": "what a VM that goes is called from now on, or one that comes was called until now",
+        },
         "departed": {
             "type": "array",
             "items": _closed({"source": _closed(cause), "use": _closed(cause)}),

@@ -40,6 +40,9 @@ def keep_in_memory() -> None:
 
 keep_in_memory()
 
+# pip would compile all modules of what tests install, of which those few count that a hook or two imports.
+os.environ.setdefault("PIP_COMPILE", "0")
+
 # A rendering leaves no cycles behind: a fifth of its time went into looking for them.
 gc.set_threshold(50_000, 20, 50)
 

@@ -177,6 +177,20 @@ def causes(subject: Subject, scope: CheckScope = "all") -> Iterator[tuple[Check,
     return islice(_causes(subject, scope), MOST_CAUSES)
 
 
+def refuses(subject: Subject, check: Check, name: str) -> bool:
+    """Whether schema or webhooks refuse *subject* by the check of that *name*, which *check* yields in some release.
+
+    In another release a row of that name may stand for it, or one of the whole concern; the others are not asked.
+    """
+    names = {check.name, name, name.partition("/")[0]}
+    return any(
+        row.named(found).check == name
+        for row in _applicable(subject, "all")
+        if row.name in names
+        for found in islice(row.evaluate(subject), MOST_CAUSES)
+    )
+
+
 def _causes(subject: Subject, scope: CheckScope) -> Iterator[tuple[Check, Cause]]:
     for check in _applicable(subject, scope):
         for found in check.evaluate(subject):

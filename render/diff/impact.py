@@ -131,6 +131,7 @@ class MachineImpact(NamedTuple):
     cluster that do. *redefined*: the fields of edited definitions for which a VM is refused, fails or cannot be
     rendered, where none of *changes* names them. *named*: the instancetype that each state asks for, of a VM that one
     of them cannot render; nothing where that asks for none. *departed*: what it names and will not find any more.
+    *renamed*: what a VM that goes is called from now on, or one that comes was called until now.
     """
 
     resource: ResourceRef
@@ -154,6 +155,7 @@ class MachineImpact(NamedTuple):
     unpinned: tuple[str, ...] = ()
     named: tuple[str, str] = ("", "")
     departed: tuple[Departure, ...] = ()
+    renamed: ResourceRef | None = None
 
 
 class HolderImpact(NamedTuple):

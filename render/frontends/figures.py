@@ -71,8 +71,7 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
         borrowed.update(_lent(loaded, notes))
         silent += ignoring(documents)
         files.update(names)
-        objects += len(documents)
-        machines += number
+        objects, machines = objects + len(documents), machines + number
         made += _made(documents)
         kustomizations += loaded.is_built and number > 0
         charts += bool(loaded.filled) and not loaded.is_built and number > 0
@@ -84,8 +83,9 @@ def tally_of(parts: Sequence[FleetPart], paths: Sequence[str] = ()) -> Tally:
     return Tally(
         machines, kustomizations, dict(unseen), bundled=len(bundled), objects=objects, files=len(files),
         releases=reasons, ignoring=silent, made=made, charts=charts, loose=loose, apart=apart,
-        borrowed=Counter(folder for folder, _ in borrowed), empty="" if objects or files or unseen else _empty(parts),
+        borrowed=Counter(folder for folder, _ in borrowed), unchecked=_unchecked(parts, folders),
         twice=_twice(parts, folders, built) if loose and kustomizations + charts else "",
+        empty="" if objects or files or unseen else _empty(parts),
     )  # fmt: skip
 
 
@@ -178,6 +178,17 @@ def _empty(parts: Sequence[FleetPart]) -> str:
     if "-" in paths or any(found.is_error for part in parts for found in part.loaded.diagnostics):
         return ""
     return "the current folder" if paths in ((), (os.curdir,)) else in_words(paths)
+
+
+def _unchecked(parts: Sequence[FleetPart], folders: Sequence[str]) -> int:
+    """How many VMs of *parts* stand in what cannot be read or built, with *folders* (or files) in these."""
+    if not any(found.is_error for part in parts for found in part.loaded.diagnostics):
+        return 0
+    from render.manifests.repository import unchecked
+
+    inputs = ((part.loaded, part.request.reading.limits) for part in parts)
+    counts = unchecked.machines_by_file(inputs, machines_in)
+    return sum(number for file, number in counts.items() if not folders or inside(file, folders))
 
 
 def _lent(loaded: Documents, notes: Iterable[Diagnostic]) -> Iterator[tuple[str, str]]:

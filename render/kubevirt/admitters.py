@@ -214,21 +214,13 @@ class Alternatives:
         source = context.config_source
         self._in_release = source.in_release if source else builtin
         self._source = source
+        self._refusing: dict[str, tuple[Version, ...]] = {}
 
     @cached_property
-    def _by_release(self) -> dict[Version, frozenset[str]]:
-        """The checks that each release has something to say by."""
-        subject = self.subject
+    def _in_releases(self) -> dict[Version, Subject]:
+        """The subject in each release, with the settings that hold there."""
         return {
-            release: frozenset(
-                cause.check
-                for _, cause in order.causes(
-                    subject._replace(
-                        release=release,
-                        config=self._in_release(release),
-                    )
-                )
-            )
+            release: self.subject._replace(release=release, config=self._in_release(release))
             for release in VERSIONS
         }
 
@@ -255,12 +247,21 @@ class Alternatives:
 
         return in_hyperconverged(text, self.subject.release)
 
-    def refusing(self, check: str) -> tuple[Version, ...]:
-        """The releases that refuse the subject by *check*, where it is unknown which one runs; else nothing."""
+    def refusing(self, check: Check, name: str) -> tuple[Version, ...]:
+        """The releases that refuse the subject by the check of that *name*, where it is unknown which one runs.
+
+        *check* has found it in one. Nothing where they all do.
+        """
         if not self.release_is_assumed:
             return ()
-        releases = tuple(release for release, checks in self._by_release.items() if check in checks)
-        return () if len(releases) == len(VERSIONS) else releases
+        if name not in self._refusing:
+            releases = tuple(
+                release
+                for release, subject in self._in_releases.items()
+                if order.refuses(subject, check, name)
+            )
+            self._refusing[name] = () if len(releases) == len(VERSIONS) else releases
+        return self._refusing[name]
 
 
 _DEVELOPER = ("developerConfiguration",)
@@ -293,7 +294,7 @@ def finding(
     message, severity = cause.message, code.severity
     setting = alternatives.setting(check.needs)
     related = writers if setting is None or setting in writers else (*writers, setting)
-    releases = alternatives.refusing(cause.check)
+    releases = alternatives.refusing(check, cause.check)
     if check.needs and alternatives.settings_are_assumed:
         severity = Severity.WARNING
         message = f"{message} ({check.needs} decides, and nothing in the input says what it is)"

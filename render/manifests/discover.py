@@ -218,11 +218,11 @@ def walk(
 
 def outermost(folders: Iterable[str]) -> list[str]:
     """Of the resolved *folders* those that are below no other one, sorted."""
-    outermost: list[str] = []
+    outermost: dict[str, None] = {}
     for folder in sorted(folders):
         if not inside(folder, outermost):
-            outermost.append(folder)
-    return outermost
+            outermost[folder] = None
+    return [*outermost]
 
 
 class _Folder(NamedTuple):
@@ -300,9 +300,9 @@ class _FolderWalk:
 
     def _keep_unread(self, child: _Folder, entry: "os.DirEntry[str]", why: str) -> None:
         """Keep where *child* is, the *entry* that is not read because of *why*, if anybody may ask for it."""
-        if why == TESTED and entry.is_file():
+        if why == TESTED and os.path.isfile(child.display_name):
             self.discovery.expectations.append((child.display_name, child.real))
-        is_met_elsewhere = entry.is_symlink() and entry.is_dir()
+        is_met_elsewhere = entry.is_symlink() and files.is_folder(entry)
         if why == HIDDEN and entry.name != ".git" and not is_met_elsewhere:
             omitted = self.omitted.path(child.real) if self.omitted else ""
             self.discovery.hidden += [] if omitted else [child.display_name]
@@ -375,9 +375,8 @@ class _FolderWalk:
         """Go where a symbolic link leads, if that is inside."""
         may_be_manifest = link.display_name.endswith(YAML)
         try:
-            os.stat(
-                link.display_name
-            )  # Python calls itself for each link of a chain, the kernel counts
+            # Python calls itself for each link of a chain; the kernel counts them.
+            os.stat(link.display_name)
             real = os.path.realpath(link.display_name, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:

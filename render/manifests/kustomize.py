@@ -35,6 +35,10 @@ _KEPT_FOR_NETWORK = frozenset(
 _KEPT_PREFIXES = ("GIT_", "SSH_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY")
 _MISSING = ("operation does not apply: doc is missing", "nonexistent key", "missing value")
 """What is said of an operation of a JSON patch that finds nothing at its path."""
+_UNDECODED = "operation failed to decode"
+"""What is said of one that has no path."""
+_FAILED_TEST = "test failed"
+"""What is said of one that tests another value than there is."""
 _OF_BASE = r"(?:recursed accumulation of|couldn't make target for) path '([^']+)': "
 """Before what is said of a base."""
 _STOPPED = "stopped, out"
@@ -139,7 +143,7 @@ def _is_component(file: str, limits: Limits) -> bool:
 
 def _operation(words: str, build: KustomizeBuild) -> Location | None:
     """Where the operation of a JSON patch stands that does not apply, as *words* say of which the path is known."""
-    if not _says_missing(words):
+    if not _says_missing(words) and _FAILED_TEST not in words:
         return None
     from render.manifests.blame import patches
 
@@ -149,7 +153,7 @@ def _operation(words: str, build: KustomizeBuild) -> Location | None:
 
 def _says_missing(words: str) -> bool:
     """Whether *words* say that an operation of a JSON patch is for what is not there (evanphx/json-patch)."""
-    return any(sign in words for sign in _MISSING)
+    return any(sign in words for sign in _MISSING) and _UNDECODED not in words
 
 
 def _run(build: KustomizeBuild) -> "Steps[tuple[CompletedProcess[bytes], str]]":

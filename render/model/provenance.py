@@ -57,15 +57,3 @@ class Decision(NamedTuple):
     winner: Contender
     losers: tuple[Contender, ...] = ()
     sum: str = ""
-
-
-class Likeness(NamedTuple):
-    """What a decision without losers for *value* follows from.
-
-    Those on VMs of one input that have the same *key* are told alike but for the value.
-    *written*: where the VM itself has the field, if it decides. Then it must stand in the same place of its text, too.
-    """
-
-    key: tuple[object, ...]
-    value: Any
-    written: FieldPath | None = None

@@ -11,8 +11,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from render.model.counting import counted
@@ -81,12 +82,7 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
     """
     style = _read(_STYLE)
     script = "".join(_read(name) for name in (_SCRIPT, more_script) if name)
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
-        loader=FunctionLoader(_read), optimized=False,  # a template is rendered once: looking for constants costs more
-    )  # fmt: skip
-    environment.filters["counted"] = counted
-    written = environment.get_template(template).render(
+    written = _template(template).render(
         values,
         policy=f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'",
@@ -95,6 +91,21 @@ def page(template: str, *, data: Any, more_script: str = "", **values: Any) -> s
         data=_embedded(data),
     )
     return without_commands(written, "&#91;")
+
+
+def _template(name: str) -> Template:
+    """The template *name*, compiled once: that takes longer than to render a page of a few VMs."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
+        loader=FunctionLoader(_read), optimized=False,  # few are rendered twice: looking for constants costs more
+    )  # fmt: skip
+    environment.filters["counted"] = counted
+    return environment
 
 
 def _printable(value: Any) -> Any:

@@ -32,7 +32,7 @@ class Tally(NamedTuple):
     Of the *machines* so many are *made* of pools, replica sets and templates, and so many are *loose*, in files of none
     of these kustomizations and charts. *apart*: which folders are taken for roots of their own, and why. *empty*: what
     was looked through, where no file was found that may hold an object. *twice*: which VM stands in loose
-    files and in a kustomization or chart.
+    files and in a kustomization or chart. So many VMs are *unchecked*, since what holds them cannot be read or built.
     """
 
     machines: int = 0
@@ -60,6 +60,7 @@ class Tally(NamedTuple):
     borrowed: Mapping[str, int] = MappingProxyType({})
     empty: str = ""
     twice: str = ""
+    unchecked: int = 0
 
     def withheld(self) -> list[str]:
         """What is kept back, and how many findings are not shown, in a line each; none where nothing is."""
@@ -94,6 +95,8 @@ def line(tally: Tally, *, colour: bool = False) -> str:
         *most, last = [*where, *(["other files"] if tally.loose else [])]
         seen += f" in {' and '.join(filter(None, (', '.join(most), last)))}"
     parts = [_found(tally, colour=colour)]
+    if tally.unchecked:
+        parts.append(f"{counted(tally.unchecked, 'VM')} not checked")
     if tally.fixable or tally.fixable_unsafely:
         parts.append(_fixable(tally.fixable, tally.fixable_unsafely))
     parts += _untold(tally)

@@ -178,7 +178,7 @@ def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], l
         try:
             with os.scandir(above) as entries:
                 for entry in entries:
-                    (folders if _is_folder(entry) else names).append(entry.name)
+                    (folders if is_folder(entry) else names).append(entry.name)
         except (OSError, ValueError):
             continue
         yield above, folders, names
@@ -186,7 +186,8 @@ def walk(top: str, *, follows: bool = False) -> Iterator[tuple[str, list[str], l
         pending += (path for path in below if follows or not os.path.islink(path))
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether *entry* is a folder, or a link to one; a link to itself, which the system follows no further, is none."""
     try:
         return entry.is_dir()
     except OSError:
@@ -204,8 +205,18 @@ def repository(folder: str) -> str:
 
 
 def inside(real: str, allowed: Iterable[str]) -> bool:
-    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
-    return any(is_below(real, root) for root in allowed)
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there.
+
+    Of a set it is not asked one by one, but of the folders around it.
+    """
+    if not isinstance(allowed, set | frozenset | dict):
+        return any(is_below(real, root) for root in allowed)
+    while real not in allowed:
+        above, name = os.path.split(real)
+        if above == real or name.lower() == GIT:
+            return False
+        real = above
+    return True
 
 
 def is_file_name(text: str) -> bool:

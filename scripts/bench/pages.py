@@ -70,7 +70,7 @@ def figures(vms: int = VMS) -> Iterator[PageFigures]:
     if not browser.found():
         return
     with tempfile.TemporaryDirectory() as folder:
-        base, head, home = (Path(folder, name) for name in ("base", "head", "profile"))
+        base, head = (Path(folder, name) for name in ("base", "head"))
         for tree in (base, head):
             fleet.write(str(tree), Tree(vms, several=True))
             (tree / "kustomization.yaml").unlink()
@@ -85,7 +85,7 @@ def figures(vms: int = VMS) -> Iterator[PageFigures]:
             out = Path(folder, f"{name}.html")
             command = [sys.executable, "-m", "render", *words, "--output", str(out)]
             subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
-            with browser.page(home) as page:
+            with browser.page() as page:
                 times = measured(page, out, columns[name])
             yield PageFigures(name, out.stat().st_size, *times)
 

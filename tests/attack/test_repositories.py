@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
 from tests.support.manifests import put, vm
 from tests.support.process import argv, environ, run
 from tests.support.repository import Repository
@@ -121,3 +122,19 @@ def test_a_name_that_no_program_can_be_given_is_told(
     done = repository.run("check", ".", "--helm", helm)
     assert "no program can be given 'a\\x00b'" in done.stdout
     assert "1 chart that cannot be filled in" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [".hidden", ".virt-render.yaml", "x.virt-test.yaml", "vm.yaml", "folder", ".gitignore"]
+)
+@pytest.mark.parametrize("target", ["NAME", "web.yaml/x", "a" * 300])
+def test_a_link_that_no_system_follows_ends_no_run(
+    repository: Repository, name: str, target: str
+) -> None:
+    repository.write("web.yaml", vm("web", memory="1Gi"))
+    (repository.folder / name).symlink_to(target.replace("NAME", name))
+    repository.commit("A link")
+    for words in ("check .", "build .", "diff HEAD", "test .", "argocd discover", "argocd inputs"):
+        done = repository.run(*words.split())
+        assert done.returncode < Exit.INTERNAL, done.stderr
+        assert "VR901" not in done.stdout + done.stderr

@@ -342,10 +342,9 @@ def test_a_table_asks_git_nothing(
 def test_the_page_can_be_read_by_everybody(say: Say, tmp_path: Path) -> None:
     file = tmp_path / "history.html"
     file.write_text(say("history", "--format", "html"), encoding="utf-8")
-    with browser.page(tmp_path / "profile") as page:
+    with browser.page() as page:
         for scheme in ("light", "dark"):
-            page.show(width=400, scheme=scheme)
-            page.open(file)
+            page.open(file, width=400, scheme=scheme)
             assert page.violations() == []
             assert page.run("document.documentElement.scrollWidth") <= 400
         assert page.errors == []

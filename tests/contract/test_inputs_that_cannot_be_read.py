@@ -332,7 +332,7 @@ def test_what_a_broken_kustomization_only_gathers_is_compared(gathered: Path) ->
     done = run(gathered, "diff", "HEAD")
     assert (done.returncode, done.stderr) == (Exit.OK, "")
     first, second = done.stdout.splitlines()[:2]
-    assert first == "3 VMs: 1 gone, 1 restart, 1 new"
+    assert first == "3 VMs: 1 gone, 1 restart, 1 new (1 renamed or moved)"
     assert second.endswith("; not compared: vms/bad (VR116)")
     assert "after: 1 error (as before), build prints nothing" in done.stdout
     put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))

@@ -127,3 +127,47 @@ def test_an_entry_out_of_the_repository_may_be_meant_for_what_is_in_it(
     (top / ".git").mkdir()
     reach = kustomization.reach(str(top / "prod"), Limits(), allow_remote=False, bounds=str(top))
     assert [(each.code, each.help) for each in reach.diagnostics] == [("VR110", cure)]
+
+
+_HEAD = "resources: [config.yaml]\npatches:\n"
+_FOR_ALL = "- target: {kind: ConfigMap}\n  patch: |-\n"
+
+
+@pytest.mark.parametrize(
+    ("entries", "line", "cure"),
+    [
+        (f"{_FOR_ALL}    - op: add\n      value: 1\n", 5, "add path: "),
+        (f"{_FOR_ALL}    - op: add\n      pth: /x\n", 6, "did you mean path?"),
+        (f"{_FOR_ALL}    - path: /data/a\n      value: 1\n", 5, "add op: one of add, "),
+        (f"{_FOR_ALL}    - Op: add\n      path: /data/a\n", 5, "did you mean op?"),
+        (
+            f"{_FOR_ALL}    - op: test\n      path: /kind\n      value: x\n",
+            6,
+            "the object has another value there",
+        ),
+        (
+            (
+                f"{_FOR_ALL}    - op: add\n      path: /data\n      value: []\n"
+                "    - op: add\n      path: /data/x\n      value: 1\n"
+            ),
+            9,
+            "items of a list have numbers",
+        ),
+        ("- patch: |-\n    - op: add\n      path: /x\n", 3, "add target: "),
+        ("- patch: |-\n    - kind: ConfigMap\n      metadata: {name: a}\n", 3, "take the '- ' in front"),
+        ("- target: {kind: ConfigMap}\n", 3, "add path: with the file of the patch"),
+        ("- path: p.yaml\n- patch: ''\n", 4, "add path: with the file of the patch"),
+        ("- target: {kind: ConfigMap}\n  patch:\n  - op: add\n", 4, "write 'patch: |-'"),
+        ("- patch:\n    kind: ConfigMap\n", 3, "write 'patch: |-'"),
+    ],
+)  # fmt: skip
+def test_each_slip_in_a_patch_is_told_at_its_line(
+    entries: str, line: int, cure: str, tmp_path: Path, kustomize: str
+) -> None:
+    (tmp_path / "kustomization.yaml").write_text(_HEAD + entries)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    (tmp_path / "p.yaml").write_text("kind: ConfigMap\nmetadata: {name: a}\n")
+    found = refused(tmp_path, kustomize)
+    assert found.position is not None, found.message
+    assert found.position.line == line, found.message
+    assert (found.help or "").startswith(cure), found.message

@@ -70,8 +70,8 @@ def html(review: Review) -> str:
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    with browser.page(tmp_path_factory.mktemp("profile")) as opened:
+def tab() -> Iterator[Page]:
+    with browser.page() as opened:
         yield opened
 
 
@@ -79,7 +79,6 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 def page(tab: Page, html: str, tmp_path: Path) -> Page:
     """The page, opened anew."""
     (tmp_path / "page.html").write_text(html, encoding="utf-8")
-    tab.show()
     tab.open(tmp_path / "page.html")
     return tab
 
@@ -186,7 +185,7 @@ def test_the_table_is_filtered(page: Page) -> None:
 
 
 def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
-    page.show(width=390)
+    page.reopen(width=390)
     edge = page.run("""(() => {
         const details = document.querySelector("#fleet details");
         details.open = true;
@@ -198,7 +197,7 @@ def test_what_is_unfolded_fits_a_small_screen(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [400, 800, 1000, 1280])
 def test_no_cell_of_a_vm_is_cut_or_left_out(page: Page, width: int) -> None:
-    page.show(width=width)
+    page.reopen(width=width)
     cells = "[...document.querySelectorAll('#fleet > tbody:not([hidden]) > tr:not(.more) > *')]"
     filled = f"{cells}.filter((one) => one.textContent.trim() && one.checkVisibility())"
     boxes = page.run(f"{filled}.map((one) => [one.offsetWidth, one.getBoundingClientRect().right])")
@@ -269,8 +268,7 @@ def test_no_path_leaves_a_small_screen(tab: Page, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         formats.report("html", review, ImpactStyle()), encoding="utf-8"
     )
-    tab.show(width=390)
-    tab.open(tmp_path / "page.html")
+    tab.open(tmp_path / "page.html", width=390)
     assert tab.run("document.documentElement.scrollWidth") == 390
 
 
@@ -286,7 +284,7 @@ def test_the_address_says_what_is_chosen(page: Page) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)
 def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
-    page.show(scheme=scheme, width=width)
+    page.reopen(scheme=scheme, width=width)
     assert page.run("document.documentElement.scrollWidth") == width
     paper = page.run("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
@@ -294,7 +292,7 @@ def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
 
 
 def test_it_is_printed_in_black_on_white(page: Page) -> None:
-    page.show(scheme="dark", media="print")
+    page.reopen(scheme="dark", media="print")
     assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.run("getComputedStyle(document.querySelector('.restart')).color") == "rgb(0, 0, 0)"
     assert not page.run("document.getElementById('filter').checkVisibility()")
@@ -307,8 +305,7 @@ def test_of_a_vm_that_nobody_unfolded_no_fields_are_printed(tab: Page, tmp_path:
     words = [sys.executable, "-m", "render", "report", str(tmp_path / "vms.yaml")]
     out = subprocess.run(words, capture_output=True, check=True, encoding="utf-8").stdout
     (tmp_path / "page.html").write_text(out, encoding="utf-8")
-    tab.show(media="print")
-    tab.open(tmp_path / "page.html")
+    tab.open(tmp_path / "page.html", media="print")
     tab.run("document.querySelector('#fleet details').open = true")
     printed = "[...document.querySelectorAll('.fields')].map((one) => one.checkVisibility())"
     tab.run("dispatchEvent(new Event('beforeprint'))")
@@ -328,7 +325,6 @@ def test_effects_of_one_colour_have_marks_of_their_own(tab: Page, tmp_path: Path
     )
     style = (ROOT / "render" / "report" / "page.css").read_text(encoding="utf-8")
     (tmp_path / "page.html").write_text(f"<style>{style}</style>{legend}", encoding="utf-8")
-    tab.show()
     tab.open(tmp_path / "page.html")
     fills = "[...one.children].map((rect) => getComputedStyle(rect).fill)"
     looks = tab.run(f"[...document.querySelectorAll('svg')].map((one) => {fills})")
@@ -345,6 +341,6 @@ def test_a_small_part_of_a_bar_is_seen() -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), FACES)
 def test_axe_has_nothing_to_say(page: Page, scheme: str, width: int) -> None:
-    page.show(scheme=scheme, width=width)
+    page.reopen(scheme=scheme, width=width)
     part(page, "restart")
     assert page.violations() == []

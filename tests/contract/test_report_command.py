@@ -508,15 +508,19 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> str:
     return made.fine("report")
 
 
-@pytest.fixture
-def page(fleet: str, tmp_path: Path) -> Iterator[Page]:
-    """The page, opened."""
-    (tmp_path / "page.html").write_text(fleet, encoding="utf-8")
-    with browser.page(tmp_path / "profile") as opened:
-        opened.show()
-        opened.open(tmp_path / "page.html")
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Page]:
+    with browser.page() as opened:
         yield opened
-        assert opened.errors == []
+
+
+@pytest.fixture
+def page(tab: Page, fleet: str, tmp_path: Path) -> Iterator[Page]:
+    """The page, opened anew."""
+    (tmp_path / "page.html").write_text(fleet, encoding="utf-8")
+    tab.open(tmp_path / "page.html")
+    yield tab
+    assert tab.errors == []
 
 
 def test_what_many_vms_say_alike_stands_there_once(fleet: str) -> None:
@@ -578,9 +582,8 @@ def test_the_table_is_filtered_and_sorted(page: Page) -> None:
 
 def test_its_table_is_whole_without_scripts(fleet: str, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(fleet, encoding="utf-8")
-    with browser.page(tmp_path / "profile") as opened:
+    with browser.page() as opened:
         opened.ask("Emulation.setScriptExecutionDisabled", value=True)
-        opened.show()
         opened.open(tmp_path / "page.html")
         assert len(rows(opened)) == FLEET
         assert "virt-render explain VM" in opened.run("document.body.innerText")
@@ -588,7 +591,7 @@ def test_its_table_is_whole_without_scripts(fleet: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_it_fits_its_window(page: Page, scheme: str, width: int) -> None:
-    page.show(scheme=scheme, width=width)
+    page.reopen(scheme=scheme, width=width)
     assert page.run("document.documentElement.scrollWidth") == width
     paper = page.run("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
@@ -602,9 +605,8 @@ def test_what_is_wrong_with_a_vm_is_in_view_and_comes_first(
     repository.fine("pin")
     repository.write("vms/lost.yaml", vm("lost", namespace="prod", instancetype="nowhere"))
     (tmp_path / "page.html").write_text(repository.fine("report"), encoding="utf-8")
-    with browser.page(tmp_path / "profile") as opened:
-        opened.show(width=width)
-        opened.open(tmp_path / "page.html")
+    with browser.page() as opened:
+        opened.open(tmp_path / "page.html", width=width)
         assert rows(opened) == ["prod/lost", "other/plain", "prod/db", "prod/web"]
         every = "[...document.querySelectorAll('#fleet %s')].map((one) => one.%s)"
         right = "getBoundingClientRect().right"
@@ -635,9 +637,8 @@ def test_what_is_pinned_takes_no_second_line(
     repository.write("vms/both.yaml", f"{text}---\n{linux}")
     repository.fine("pin")
     (tmp_path / "page.html").write_text(repository.fine("report"), encoding="utf-8")
-    with browser.page(tmp_path / "profile") as opened:
-        opened.show(width=width, media=media)
-        opened.open(tmp_path / "page.html")
+    with browser.page() as opened:
+        opened.open(tmp_path / "page.html", width=width, media=media)
         pins = "[...document.querySelectorAll('#fleet .pins')].map((one) => one.%s)"
         assert "instancetype, preference" in opened.run(pins % "innerText")
         assert max(opened.run(pins % "offsetHeight")) < 40
@@ -655,7 +656,7 @@ def test_a_link_to_a_vm_that_is_filtered_away_shows_it(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [400, 800, 1000, 1280])
 def test_the_head_of_the_table_stays_in_sight(page: Page, width: int) -> None:
-    page.show(width=width)
+    page.reopen(width=width)
     page.run("document.querySelectorAll('#fleet tbody')[100].scrollIntoView()")
     head = page.run("document.querySelector('#fleet thead th button').getBoundingClientRect().top")
     assert 0 <= head < 20

@@ -1,12 +1,15 @@
 """A page in a real browser: headless Chromium, driven over its DevTools protocol."""
 
+import atexit
 import base64
 import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,55 +39,112 @@ def installed() -> str:
     pytest.skip("no Chromium (apt-get install chromium-headless-shell)")
 
 
-class Page:
-    """One tab. *errors* is what its console says, and what no script caught."""
+class _Browser:
+    """A browser with an empty profile, which ends with this process."""
 
-    def __init__(self, to: int, of: int) -> None:
-        self._to, self._of = to, of
+    def __init__(self) -> None:
+        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        atexit.register(profile.cleanup)
+        to_read, self._to = os.pipe()
+        self._of, of_write = os.pipe()
+        # Chromium reads what it is asked from descriptor 3, and answers on 4.
+        command = f'exec "$@" 3<&{to_read} 4>&{of_write}'
+        child = subprocess.Popen(
+            ["bash", "-c", command, "browser", installed(), *_OPTIONS, f"--user-data-dir={profile.name}"],
+            pass_fds=(to_read, of_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        atexit.register(child.wait)
+        atexit.register(child.kill)
+        os.close(to_read)
+        os.close(of_write)
         self._number = 0
         self._rest = b""
+
+    def send(self, message: dict[str, Any]) -> int:
+        """Send *message* under a number of its own, which the answer will have."""
+        self._number += 1
+        os.write(self._to, json.dumps({"id": self._number, **message}).encode() + b"\0")
+        return self._number
+
+    def receive(self) -> Any:
+        """The next message."""
+        while b"\0" not in self._rest:
+            more = os.read(self._of, 1 << 16)
+            assert more, "the browser is gone"
+            self._rest += more
+        line, _, self._rest = self._rest.partition(b"\0")
+        return json.loads(line)
+
+
+@cache
+def _browser() -> _Browser:
+    """The browser of this process, which is started now."""
+    return _Browser()
+
+
+class Page:
+    """One tab, which knows nothing of others. *errors* is what its console says, and what no script caught."""
+
+    def __init__(self) -> None:
+        self._browser = _browser()
         self._session = ""
         self._events: list[str] = []
+        self._path = Path()
         self.errors: list[str] = []
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._context = self.ask("Target.createBrowserContext")["browserContextId"]
+        context = {"browserContextId": self._context}
+        target = self.ask("Target.createTarget", url="about:blank", **context)["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)[
             "sessionId"
         ]
         for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
 
+    def close(self) -> None:
+        """Close it, with all that it has stored."""
+        self._session = ""
+        self.ask("Target.disposeBrowserContext", browserContextId=self._context)
+
     def ask(self, method: str, **parameters: Any) -> Any:
         """What the browser answers."""
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
+        message = {"method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
+        number = self._browser.send(message)
         while True:
             answer = self._next()
-            if answer.get("id") == self._number:
+            if answer.get("id") == number:
                 assert "error" not in answer, answer
                 return answer["result"]
 
     def _next(self) -> Any:
-        while b"\0" not in self._rest:
-            more = os.read(self._of, 1 << 16)
-            assert more, "the browser is gone"
-            self._rest += more
-        line, _, self._rest = self._rest.partition(b"\0")
-        message = json.loads(line)
-        if message.get("method") in (
-            "Runtime.consoleAPICalled",
-            "Runtime.exceptionThrown",
-            "Log.entryAdded",
-        ):
-            self.errors.append(json.dumps(message["params"]))
-        self._events.append(message.get("method", ""))
+        message = self._browser.receive()
+        if message.get("sessionId", "") == self._session:
+            if message.get("method") in (
+                "Runtime.consoleAPICalled",
+                "Runtime.exceptionThrown",
+                "Log.entryAdded",
+            ):
+                self.errors.append(json.dumps(message["params"]))
+            self._events.append(message.get("method", ""))
         return message
 
-    def open(self, path: Path) -> None:
-        """Load a file, and wait until it is there."""
-        self.ask("Page.navigate", url=path.as_uri())
+    def open(self, path: Path, **look: Any) -> None:
+        """Load a file, shown with this *look*, and wait until it is there.
+
+        What was there is left first: to lay it out anew for another width takes the browser seconds.
+        """
+        self._load("about:blank")
+        self.show(**look)
+        self._path = path
+        self._load(path.as_uri())
+
+    def reopen(self, **look: Any) -> None:
+        """Load the file anew, shown with this *look*."""
+        self.open(self._path, **look)
+
+    def _load(self, address: str) -> None:
+        self.ask("Page.navigate", url=address)
         self.wait_for("Page.loadEventFired")
 
     def wait_for(self, event: str) -> None:
@@ -154,23 +214,8 @@ class Page:
 
 
 @contextmanager
-def page(profile: Path) -> Iterator[Page]:
-    """A tab of a browser that is started for it, with an empty *profile*."""
-    to_read, to_write = os.pipe()
-    of_read, of_write = os.pipe()
-
-    # Chromium reads what it is asked from descriptor 3, and answers on 4.
-    command = f'exec "$@" 3<&{to_read} 4>&{of_write}'
-    child = subprocess.Popen(
-        ["bash", "-c", command, "browser", installed(), *_OPTIONS, f"--user-data-dir={profile}"],
-        pass_fds=(to_read, of_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    os.close(to_read)
-    os.close(of_write)
-    try:
-        yield Page(to_write, of_read)
-    finally:
-        os.close(to_write)
-        os.close(of_read)
-        child.kill()
-        child.wait()
+def page() -> Iterator[Page]:
+    """A tab."""
+    opened = Page()
+    yield opened
+    opened.close()

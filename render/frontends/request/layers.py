@@ -12,6 +12,7 @@ from render.frontends.request.options import CONFIG, DEADLINE, HOST_OPTIONS
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.settings import OPTIONS, Chosen, Layer, Option, Source, decide
+from render.system.files import real_path
 from render.yaml.budget import Limits
 
 
@@ -60,7 +61,8 @@ def layers_of(call: Call, environ: Mapping[str, str], call_layers: tuple[Layer, 
     if CONFIG in command.options:
         file = config.load(call.paths, host.values["config"], limits, _folders(host.values))
     repository = config.of_repository(call.paths, limits) if command.whole else file
-    if not repository.path or (file.path and os.path.samefile(file.path, repository.path)):
+    is_file = file.path and real_path(file.path) == real_path(repository.path)
+    if not repository.path or is_file:
         repository = file
     function_config = (layer for layer in call_layers if layer.source is Source.FUNCTION_CONFIG)
     return Layers(

@@ -18,7 +18,7 @@ from render.model import patterns
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean
+from render.model.nearest import did_you_mean, nearest
 from render.model.resource import text_at
 from render.system import files
 from render.system.files import real_path
@@ -189,6 +189,8 @@ def _keys(value: Any, word: str) -> Iterator[FieldPath]:
 def _mistyped(broken: _Broken, match: re.Match[str]) -> BuildFault:
     """A field of another type."""
     field, wanted = match[1], match[2]
+    if field == "patches.patch":
+        return _no_text(broken)
     key, value = broken.listed(field.partition(".")[0])
     if value is None:
         return BuildFault()
@@ -205,6 +207,28 @@ def _mistyped(broken: _Broken, match: re.Match[str]) -> BuildFault:
     elif key == "patches" and len(path) > 1:
         cure = "write '- path: FILE'"
     return BuildFault(broken.at(path), cure)
+
+
+def _no_text(broken: _Broken) -> BuildFault:
+    """A patch that stands there as what it says, and not as text."""
+    key, index = _entry_of_patches(
+        broken, lambda entry: not isinstance(entry.get("patch", ""), str)
+    )
+    if index is None:
+        return BuildFault()
+    return BuildFault(
+        broken.at((key, index, "patch")), "write 'patch: |-', and leave it indented below that"
+    )
+
+
+def _entry_of_patches(broken: _Broken, is_meant: Callable[[Any], bool]) -> tuple[str, int | None]:
+    """How `patches` is spelled, and the number of the only entry there that *is_meant*; None for none or several."""
+    key, entries = broken.listed("patches")
+    return key, _single(
+        index
+        for index, entry in enumerate(entries if isinstance(entries, list) else ())
+        if isinstance(entry, dict) and is_meant(entry)
+    )
 
 
 def _target(broken: _Broken, match: re.Match[str]) -> BuildFault:
@@ -265,20 +289,90 @@ def _operation(broken: _Broken, match: re.Match[str]) -> BuildFault:
     return BuildFault(found, cure if found else "")
 
 
-def _inline(broken: _Broken, match: re.Match[str]) -> BuildFault:
-    """A patch in the kustomization that is neither an object nor a list of operations."""
+def _without_key(broken: _Broken, wanted: str, cure: str, op: str = "") -> BuildFault:
+    """The operation of a JSON patch, called *op* if that is said, that has no *wanted* key; what to do is *cure*."""
+    found = _single(
+        (patch, index, operation)
+        for patch in patches.of_kustomization(broken.file, broken.reach, broken.limits)
+        for index, operation in enumerate(patches.operations(patch))
+        if isinstance(operation, dict) and wanted not in operation
+        if not op or text_at(operation, "op") == op
+    )
+    if found is None:
+        return BuildFault()
+    patch, index, operation = found
+    near = nearest(wanted, [str(key) for key in operation])
+    place = (patches.OPERATIONS, index, *([near] if near else []))
+    return BuildFault(patch.at(place), f"did you mean {wanted}?" if near else cure)
+
+
+def _no_operation(broken: _Broken, _match: re.Match[str]) -> BuildFault:
+    """What is no operation, since it does not say what it does."""
+    return _without_key(broken, "op", f"add op: one of {', '.join(_OPERATIONS)}")
+
+
+def _no_path(broken: _Broken, match: re.Match[str]) -> BuildFault:
+    """An operation that does not say where."""
+    return _without_key(broken, "path", "add path: /spec/..., the field that is meant", match[1])
+
+
+def _at_path(cure: str) -> _Find:
+    """What finds the operation whose path kustomize names in its words, of which *cure* says what to do."""
+
+    def find(broken: _Broken, match: re.Match[str]) -> BuildFault:
+        found = _single(
+            patch.at((patches.OPERATIONS, index, "path"))
+            for patch in patches.of_kustomization(broken.file, broken.reach, broken.limits)
+            for index, operation in enumerate(patches.operations(patch))
+            if (text_at(operation, "op"), text_at(operation, "path")) == match.group("op", "path")
+        )
+        return BuildFault(found, cure if found else "")
+
+    return find
+
+
+def _without_target(broken: _Broken, match: re.Match[str]) -> BuildFault:
+    """A list of operations, or what looks so, for no object."""
+    key, index = _quoted_entry(broken, match)
+    if index is None:
+        return BuildFault()
+    items = [
+        operation
+        for patch in patches.of_kustomization(broken.file, broken.reach, broken.limits)
+        if patch.target is None
+        for operation in patches.operations(patch)
+    ]
+    is_object = bool(items) and all(text_at(item, "kind") for item in items)
+    cure = "take the '- ' in front away: an object is no list"
+    if not is_object:
+        cure = "add target: with the kind and the name of what it is for"
+    return BuildFault(broken.at((key, index)), cure)
+
+
+def _quoted_entry(broken: _Broken, match: re.Match[str]) -> tuple[str, int | None]:
+    """How `patches` is spelled, and the number of the entry that kustomize quotes; None where it is not known."""
     try:
         text = json.loads(match[1])
     except ValueError:  # Go quotes what JSON does not
-        return BuildFault()
-    key, entries = broken.listed("patches")
-    index = _single(
-        n
-        for n, entry in enumerate(entries if isinstance(entries, list) else ())
-        if isinstance(entry, dict) and str(entry.get("patch")).strip() == text.strip()
+        return "patches", None
+    return _entry_of_patches(broken, lambda entry: str(entry.get("patch")).strip() == text.strip())
+
+
+def _neither(broken: _Broken, _match: re.Match[str]) -> BuildFault:
+    """An entry without a patch."""
+    key, index = _entry_of_patches(
+        broken, lambda entry: not (entry.get("path") or entry.get("patch"))
     )
+    cure = "add path: with the file of the patch, or patch: with its text"
+    return BuildFault() if index is None else BuildFault(broken.at((key, index)), cure)
+
+
+def _inline(broken: _Broken, match: re.Match[str]) -> BuildFault:
+    """A patch in the kustomization that is neither an object nor a list of operations."""
+    key, index = _quoted_entry(broken, match)
     if index is None:
         return BuildFault()
+    text = str(broken.body[key][index]["patch"])
     problem = _unreadable(text.encode("utf-8", "replace"), "", broken.limits)
     path = (key, index, "patch")
     if problem is None:
@@ -393,12 +487,7 @@ def _expression(broken: _Broken, _match: re.Match[str]) -> BuildFault:
 
 def _both(broken: _Broken, _match: re.Match[str]) -> BuildFault:
     """A patch that stands there, and in a file."""
-    key, entries = broken.listed("patches")
-    index = _single(
-        n
-        for n, entry in enumerate(entries if isinstance(entries, list) else ())
-        if isinstance(entry, dict) and entry.get("path") and entry.get("patch")
-    )
+    key, index = _entry_of_patches(broken, lambda entry: entry.get("path") and entry.get("patch"))
     return (
         BuildFault()
         if index is None
@@ -430,7 +519,19 @@ _ROWS: tuple[tuple[str, _Find], ...] = (
     (r'unknown field ("(?:[^"\\]|\\.)*")', _unknown),
     (r"cannot unmarshal \w+ into Go struct field \w+\.([\w.]+) of type (\S+)", _mistyped),
     (rf"(?:no matches for Id |strategic merge patch \"){_OBJECT}", _target),
+    (r"Unexpected kind: unknown\b", _no_operation),
     (r"Unexpected kind: (\S+)", _operation),
+    (r"(\w+) operation failed to decode path", _no_path),
+    (
+        r"(?P<op>test)ing value (?P<path>/\S*) failed: test failed",
+        _at_path("the object has another value there: mend the value, or take the operation out"),
+    ),
+    (
+        r"error in (?P<op>\w+) for path: '(?P<path>[^'\n]*)'.* not a proper array index",
+        _at_path("items of a list have numbers, from 0 on; - is behind the last one"),
+    ),
+    (r'specify a target for JSON patch \[patch: ("(?:[^"\\]|\\.)*")\]', _without_target),
+    (r"must specify one of patch and path", _neither),
     (r'patch from \[patch: ("(?:[^"\\]|\\.)*")\]', _inline),
     (r'patch from \[path: "([^"\\]*)"\]', _patch_file),
     (r"from path\(([^)\n]+)\): '[^\n]*' must resolve to a file", _folder),

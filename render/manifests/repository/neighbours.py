@@ -1,14 +1,14 @@
 """What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.repository.left_out import LeftOut
-from render.manifests.repository.roots import distance
+from render.manifests.repository.nearness import Nearness, nearest
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
@@ -56,18 +56,27 @@ class Shared(NamedTuple):
     index: int  # type: ignore[assignment] # nobody searches it as a tuple
 
 
+class _ByIdentity:
+    """Objects by identity: which is the nearest of each."""
+
+    __slots__ = ("_count", "by_identity")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self.by_identity: dict[_Identity, Nearness[Shared]] = {}
+
+    def add(self, shared: Shared, identity: _Identity) -> None:
+        """Take in *shared* as one of those that are *identity*."""
+        self._count += 1
+        same = self.by_identity.setdefault(identity, Nearness())
+        same.add(shared, shared.loaded.folder, self._count, _content(shared.document.body))
+
+
 class _Called(NamedTuple):
-    """The *objects* of one name, which *identities* they have, and the *names* in them."""
+    """The *objects* of one name, and the *names* in them."""
 
-    objects: list[Shared]
-    identities: set[_Identity]
+    objects: _ByIdentity
     names: set[str]
-
-    def add(self, shared: Shared, names: Iterable[str]) -> None:
-        """Take in *shared*, which is called so too, and the *names* in it."""
-        self.objects.append(shared)
-        self.identities.add(shared.identity)
-        self.names.update(names)
 
 
 class Neighbours:
@@ -97,9 +106,9 @@ class Neighbours:
         self._texts: dict[str, dict[str, bytes]] = {}
         self._left_out = LeftOut()
         self._by_name: dict[str, _Called] = {}
-        self._settings: list[Shared] = []
+        self._settings = _ByIdentity()
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
-        self._limiting: list[Shared] = []
+        self._limiting = _ByIdentity()
         for loaded in inputs if len(inputs) > 1 else ():
             for index, document in enumerate(loaded.documents):
                 resource = from_body(document.body, 0)
@@ -107,12 +116,13 @@ class Neighbours:
                     continue
                 shared = Shared(document, (resource.group, resource.ref), loaded, index)
                 if tells_release(resource):
-                    self._settings.append(shared)
+                    self._settings.add(shared, (resource.group, ResourceRef(resource.kind, "", "")))
                 elif allowed.patterns and relevance.limits(document.body):
-                    self._limiting.append(shared)
+                    self._limiting.add(shared, shared.identity)
                 elif resource.group in _GROUPS or (resource.group, resource.kind) in _CLAIMS:
-                    called = self._by_name.setdefault(resource.name, _Called([], set(), set()))
-                    called.add(shared, _named_by(resource))
+                    called = self._by_name.setdefault(resource.name, _Called(_ByIdentity(), set()))
+                    called.objects.add(shared, shared.identity)
+                    called.names.update(_named_by(resource))
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
         """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""
@@ -145,52 +155,47 @@ class Neighbours:
         What names no namespace counts in *namespace*: of two objects that are one there, the own one is meant. Settings
         of the cluster count without a VM too: they say of which release the definitions are.
         """
-        if not self._by_name and not self._settings and not self._limiting:
+        if not (self._by_name or self._settings.by_identity or self._limiting.by_identity):
             return [], []
         own = [from_body(document.body, 0) for document in loaded.documents]
         present = {_in_namespace((resource.group, resource.ref), namespace) for resource in own}
-        groups: dict[_Identity, list[Shared]] = {}
+        groups: dict[_Identity, list[Nearness[Shared]]] = {}
         for called in self._meant(own):
-            absent = {_in_namespace(each, namespace) for each in called.identities} - present
-            for shared in called.objects if absent else ():  # hundreds of overlays have one base
-                identity = _in_namespace(shared.identity, namespace)
-                if shared.loaded is not loaded and identity in absent:
-                    groups.setdefault(identity, []).append(shared)
+            for identity, same in called.objects.by_identity.items():
+                placed = _in_namespace(identity, namespace)
+                if placed not in present:  # hundreds of overlays have one base
+                    groups.setdefault(placed, []).append(same)
         known = {resource.group == _APPS for resource in own if tells_release(resource)}
-        for shared in self._settings:
-            group, kind = shared.identity[0], shared.identity[1].kind
-            if (group == _APPS) not in known:
-                groups.setdefault((group, ResourceRef(kind, "", "")), []).append(shared)
-        nearest: list[Shared] = []
+        for identity, same in self._settings.by_identity.items():
+            if (identity[0] == _APPS) not in known:
+                groups[identity] = [same]
+        found: list[Shared] = []
         diagnostics: list[Diagnostic] = []
-        for same in groups.values():
-            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
-            first = same[0]
-            nearest.append(first)
-            first.loaded.data.lend(first.document.origin.file, loaded.data)
-            diagnostics += _ambiguous(first, same[1:], loaded)
-        for same in self._limits_of(own, loaded):
-            same.sort(key=lambda shared: distance(loaded.folder, shared.loaded.folder))
-            is_present = _in_namespace(same[0].identity, namespace) in present
-            if not is_present and not any(_ambiguous(same[0], same[1:], loaded)):
-                nearest.append(same[0])
-                same[0].loaded.data.lend(same[0].document.origin.file, loaded.data)
-        return nearest, diagnostics if any(map(_may_hold_vm, own)) else []
+        for several in groups.values():
+            first, other = nearest(loaded.folder, several)
+            found.append(first)
+            diagnostics += [] if other is None else [_ambiguous(first, other, loaded)]
+        for same in self._limits_of(own, present, namespace):
+            first, other = nearest(loaded.folder, [same])
+            found += [] if other else [first]
+        for shared in found:
+            shared.loaded.data.lend(shared.document.origin.file, loaded.data)
+        return found, diagnostics if any(map(_may_hold_vm, own)) else []
 
-    def _limits_of(self, own: Iterable[Resource], loaded: Documents) -> Iterator[list[Shared]]:
-        """What elsewhere limits the pods of VMs in *own*, by identity: in their namespaces, or all of a class."""
+    def _limits_of(
+        self, own: Iterable[Resource], present: Container[_Identity], namespace: str
+    ) -> Iterator[Nearness[Shared]]:
+        """What elsewhere limits the pods of VMs in *own*: in their namespaces, or all of a class."""
+        limiting = self._limiting.by_identity
         namespaces = (
-            {resource.namespace for resource in own if _may_hold_vm(resource)}
-            if self._limiting
-            else ()
+            {resource.namespace for resource in own if _may_hold_vm(resource)} if limiting else ()
         )
-        groups: dict[_Identity, list[Shared]] = {}
-        for shared in self._limiting if namespaces else ():
-            ref = shared.identity[1]
+        for identity, same in limiting.items() if namespaces else ():
+            ref = identity[1]
             where = ref.name if ref.kind == "Namespace" else ref.namespace
-            if shared.loaded is not loaded and (where in namespaces or ref.kind in _CLASSES):
-                groups.setdefault(shared.identity, []).append(shared)
-        yield from groups.values()
+            is_present = _in_namespace(identity, namespace) in present
+            if not is_present and (where in namespaces or ref.kind in _CLASSES):
+                yield same
 
     def _meant(self, own: Iterable[Resource]) -> Iterator[_Called]:
         """The objects of all inputs that something in *own* names, and those that these name."""
@@ -268,20 +273,15 @@ def _names(value: Any) -> Iterator[str]:
             pending += ((key, item) for item in value)
 
 
-def _ambiguous(first: Shared, others: Sequence[Shared], loaded: Documents) -> Iterator[Diagnostic]:
-    steps = distance(loaded.folder, first.loaded.folder).steps
-    for other in others:
-        as_near = distance(loaded.folder, other.loaded.folder).steps == steps
-        if as_near and _content(other.document.body) != _content(first.document.body):
-            origin, other_origin = first.document.origin, other.document.origin
-            yield codes.AMBIGUOUS_DEFINITION.at(
-                Location(first.identity[1], file=origin.file, line=origin.line),
-                f"{first.identity[1]} is meant from {loaded.folder}, and stands as near with another content",
-                Related("the other one", Location(file=other_origin.file, line=other_origin.line)),
-                help="say in .virt-render.yaml at the root of the repository where it is meant (shared:), or leave the"
-                " other out (exclude:)",
-            )
-            return
+def _ambiguous(first: Shared, other: Shared, loaded: Documents) -> Diagnostic:
+    origin, other_origin = first.document.origin, other.document.origin
+    return codes.AMBIGUOUS_DEFINITION.at(
+        Location(first.identity[1], file=origin.file, line=origin.line),
+        f"{first.identity[1]} is meant from {loaded.folder}, and stands as near with another content",
+        Related("the other one", Location(file=other_origin.file, line=other_origin.line)),
+        help="say in .virt-render.yaml at the root of the repository where it is meant (shared:), or leave the"
+        " other out (exclude:)",
+    )
 
 
 def _content(body: Tree) -> object:

@@ -529,7 +529,7 @@ class _Comparison:
             if cause is not None and self._is_upgrade and self._is_unedited(cause):
                 cause = None  # it is the release that takes the same for something else
             is_of_vm = cause is not None and of is attribution.of_vm
-            of_leaf = partial(attribution.defined, change=change) if is_of_vm else None
+            of_leaf = partial(attribution.of_leaf, change=change, is_of_vm=is_of_vm)
             changes.append(impact.field_change(difference, effect, cause, of_leaf, waits=waits))
         return MachineImpact(self._after.resource.ref, effects, messages, tuple(changes))
 

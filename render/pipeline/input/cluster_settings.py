@@ -1,7 +1,7 @@
 """The settings of the cluster: those of a HyperConverged or of a KubeVirt custom resource, else KubeVirt's defaults."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 
 from render import schemas
 from render.admission import configuration
@@ -79,12 +79,18 @@ def _of_kubevirt(
     cause = configuration.refusal(decoded)
     if cause is not None:
         loaded.diagnostics.append(_ignored(resource, cause.path, cause))
-    source = SettingsSource(resource, decoded, lambda path: path, partial(_kubevirt_in, resource))
-    return source.in_release(loaded.release), source
+    source = SettingsSource(resource, decoded, lambda path: path, _kubevirt_in(resource))
+    return _config(decoded, resource.body, loaded.release), source
 
 
-def _kubevirt_in(resource: Resource, release: Version) -> ClusterConfig:
-    return _config(schemas.decode_resource(resource, release)[0], resource.body, release)
+def _kubevirt_in(resource: Resource) -> Callable[[Version], ClusterConfig]:
+    """The settings of *resource* by release, each read once for all machines that are refused."""
+
+    @cache
+    def config(release: Version) -> ClusterConfig:
+        return _config(schemas.decode_resource(resource, release)[0], resource.body, release)
+
+    return config
 
 
 def _config(decoded: Tree, body: Tree, release: Version) -> ClusterConfig:
@@ -113,7 +119,7 @@ def _of_hyperconverged(
     if cause is not None:
         place = translation.origin(cause.path) or ()
         loaded.diagnostics.append(_ignored(resource, place, cause))
-    source = SettingsSource(resource, decoded, translation.origin, _in_release(resource))
+    source = SettingsSource(resource, decoded, translation.origin, _hyperconverged_in(resource))
     return _config(decoded, translation.kubevirt, loaded.release), source
 
 
@@ -151,7 +157,7 @@ def _of_translation(resource: Resource, translation: "Translation") -> Iterator[
         yield CLUSTER_SETTINGS.at(at(resource), message)
 
 
-def _in_release(resource: Resource) -> Callable[[Version], ClusterConfig]:
+def _hyperconverged_in(resource: Resource) -> Callable[[Version], ClusterConfig]:
     from render.convert import hyperconverged
 
     @cache

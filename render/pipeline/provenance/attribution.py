@@ -191,6 +191,19 @@ def _lost(route: Route, change: Transition) -> ChangeSource | None:
     return _decided(route, change, change.before, change.sides[0], whole=True)
 
 
+def of_leaf(route: Route, change: Transition, *, is_of_vm: bool) -> ChangeSource | None:
+    """What brought the change at *route*, below a list that changed, where that is not the list as it is now.
+
+    An item that is no longer in the manifest stood in the one before. *is_of_vm*: *route* is one of the VM.
+    """
+    decided = defined(route, change) if is_of_vm else None
+    place = route if is_of_vm else (*_TEMPLATE, *route)
+    old, new = change.manifests
+    return decided or (
+        _written(place, change) if _has(old, place) and not _has(new, place) else None
+    )
+
+
 def redefined(change: Transition) -> ChangeSource | None:
     """The only definition that a VM has otherwise, at the field around all that differs in it; none that is bundled."""
     redefined = [

@@ -5,7 +5,7 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import HIDDEN, Contender, Decider, Decision, Likeness, Provenance
+from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.input import definitions
@@ -85,9 +85,8 @@ def pod_decisions(machine: Machine, vmi: Tree) -> Iterator[Decision]:
         return
     sum_texts = sums(*launched)
     content = {key: launched.pod[key] for key in ("metadata", "spec")}
-    for leaf in _leaves(content):
-        field = leaf.field
-        winner = Contender(_redacted(field.path, leaf.value, is_secret=field.is_secret), "kubevirt")
+    for field, value, *_ in _leaves(content):
+        winner = Contender(_redacted(field.path, value, is_secret=field.is_secret), "kubevirt")
         path = ("pod", *field.path)
         yield Decision(path, f"pod.{field.text}", winner, sum=sum_texts.get(field.path, ""))
 
@@ -133,30 +132,19 @@ class _FieldNode:
 
 
 _ROOT = _FieldNode((), "")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _MOST_INSIDE = 256
 """Fields that are known of one place: names of labels, say, may be others in each machine."""
 
 
-class _Leaf(NamedTuple):
-    """A scalar of the VMI, or a list or mapping without an entry, in its *field*.
+_Write = tuple[int, FieldPath, Provenance]
+"""What came as number so many of all writes, where, and who wrote it."""
+_Leaf = tuple[_FieldNode, Any, Any, _Write | None, bool]
+"""A scalar of the VMI, or a list or mapping without an entry: its field and value.
 
-    *own* is what the VM itself says there; *by* the last write of it, or of something around it, by another;
-    *is_wished*: whether its preference has a wish for it.
-    """
-
-    field: _FieldNode
-    value: Any
-    own: Any = None
-    by: "_Write | None" = None
-    is_wished: bool = False
-
-
-class _Write(NamedTuple):
-    """What came as number *order* of all writes at *path*."""
-
-    order: int
-    path: FieldPath
-    provenance: Provenance
+Then what the VM itself says there; the last write of it, or of something around it, by another; and whether its
+preference has a wish for it. These are plain tuples: a report makes some fifty for each of some hundred machines.
+"""
 
 
 def _leaves(
@@ -165,34 +153,33 @@ def _leaves(
     writes: Mapping[FieldPath, _Write] = MappingProxyType({}),
     wishes: Container[FieldPath] = (),
 ) -> list[_Leaf]:
-    """Every leaf of *node*, in order; *own* is the same of the VM itself.
-
-    One walk through both: a report asks for some fifty fields of each of some hundred machines.
-    """
+    """Every leaf of *node*, in order; *own* is the same of the VM itself."""
     found: list[_Leaf] = []
 
     def walk(node: Any, own: Any, field: _FieldNode, by: _Write | None, is_wished: bool) -> None:  # noqa: FBT001
         known = field.inside
-        for step, value, item in _entries(node, own):
+        if isinstance(node, dict):
+            inner_own = own if isinstance(own, dict) else _NOTHING
+            entries = zip(node, node.values(), map(inner_own.get, node), strict=True)
+        else:
+            entries = _items(node, own)
+        for step, value, item in entries:
             inner = known.get(step) or field.at(step)
             path = inner.path
             write = writes.get(path)
-            last = by if write is None or (by and by.order > write.order) else write
+            last = by if write is None or (by and by[0] > write[0]) else write
             wished = is_wished or path in wishes
             if value and isinstance(value, (dict, list)):
                 walk(value, item, inner, last, wished)
             else:
-                found.append(_Leaf(inner, value, item, last, wished))
+                found.append((inner, value, item, last, wished))
 
     walk(node, own, _ROOT, writes.get(()), False)  # noqa: FBT003
     return found
 
 
-def _entries(node: Any, own: Any) -> Iterable[tuple[Any, Any, Any]]:
-    """What `_FieldNode` calls each entry of a mapping or list, its value, and what *own* has in its place."""
-    if isinstance(node, dict):
-        inner = own if isinstance(own, dict) else {}
-        return zip(node, node.values(), map(inner.get, node), strict=True)
+def _items(node: list[Any], own: Any) -> "zip[tuple[Any, Any, Any]]":
+    """What `_FieldNode` calls each item of a list, the item, and what *own* has in its place."""
     names = compare.by_name(node) or range(len(node))
     items = [*own[: len(node)]] if isinstance(own, list) else []
     items += [None] * (len(node) - len(items))
@@ -210,9 +197,17 @@ def _redacted(path: FieldPath, value: Any, *, is_secret: bool | None = None) -> 
         return value
     if secrets.is_secret(path) if is_secret is None else is_secret:
         return HIDDEN
-    if isinstance(value, str):  # as most are
+    if isinstance(value, str):
         return _redacted_text(value)
     return HIDDEN if value and secrets.redacted(value) != value else value
+
+
+def _is_authors(path: FieldPath, value: Any, own: Any, by: _Write) -> bool:
+    """Whether the author's *value* is there in spite of the write *by*: put back as it was, or one item of a list."""
+    if own is None or own != value:
+        return False
+    _, written, provenance = by
+    return bool(provenance.decider) or any(isinstance(step, int) for step in path[len(written) :])
 
 
 @lru_cache(maxsize=4096)
@@ -234,10 +229,12 @@ class Judge:
         self.own = machine.template
         #: Who wrote where: the last one counts.
         self.writes: dict[FieldPath, _Write] = {}
+        above = len(self.holding)
+        below = above + len(TEMPLATE)
         for number, provenance in enumerate(machine.provenance):
-            field = provenance.field[len(self.holding) :]
-            field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
-            self.writes[field] = _Write(number, field, provenance)
+            field = provenance.field
+            field = field[below:] if field[above:below] == TEMPLATE else field[above:]
+            self.writes[field] = number, field, provenance
         #: What the VM itself says elsewhere than where the VMI has it.
         self.elsewhere: dict[FieldPath, FieldPath] = {}
         self.own_tree = self._own_fields()
@@ -252,23 +249,42 @@ class Judge:
     def decide(self, leaf: _Leaf) -> Decision:
         """Who decided that a field of the VMI has its value, and who wanted it to be anything else."""
         winner = self._winner(leaf)
-        return Decision(leaf.field.path, leaf.field.text, winner, self._losers(leaf, winner))
+        return Decision(leaf[0].path, leaf[0].text, winner, self._losers(leaf, winner))
 
-    def likeness(self, leaf: _Leaf) -> Likeness | None:
-        """What `decide` follows from; None where more counts, as wherever somebody may have lost."""
-        field, value, own, by, is_wished = leaf
-        if is_wished or (self._is_contested and self._may_be_contested(field.path)):
-            return None
-        redacted = _redacted(field.path, value, is_secret=field.is_secret)
-        if by is not None and not self._is_authors(leaf, by):
-            if own is not None and own != value:
-                return None
-            source = by.provenance.source
-            if source == self.ref:
-                return None
-            rank = self._rank(source) if source is not None else None
-            return Likeness((field, *by.provenance[2:], len(by.path), rank), redacted)
-        return Likeness((field,), redacted, None if own is None else self._written(field.path))
+    def likenesses(self) -> Iterator[tuple[_Leaf, Hashable, Any, FieldPath | None]]:
+        """Each of `leaves` with what `decide` follows from, where nobody can have lost it.
+
+        That is a key, which decisions have in common that are told alike but for the value, and the value; and where
+        the VM itself has the field, if it decides: then it must stand in the same place of its text, too. No key where
+        more counts.
+        """
+        is_moved = bool(self.holding or self.machine.resource.older)
+        for leaf in self.leaves:
+            field, value, own, by, is_wished = leaf
+            path = field.path
+            if is_wished or (self._is_contested and self._may_be_contested(path)):
+                yield leaf, None, None, None
+                continue
+            is_plain = value.__class__ is str and not field.is_secret  # as most are
+            redacted = (
+                _redacted_text(value)
+                if is_plain
+                else _redacted(path, value, is_secret=field.is_secret)
+            )
+            if by is not None and (own is None or not _is_authors(path, value, own, by)):
+                _, written, (_, _, source, source_field, position, decider) = by
+                if source == self.ref or (own is not None and own != value):
+                    yield leaf, None, None, None
+                    continue
+                rank = source and (self.kinds.get(source) or self._rank(source))
+                by_whom = source, source_field, position, decider, rank
+                yield leaf, (field, len(written), by_whom), redacted, None
+            elif own is None:
+                yield leaf, (field,), redacted, None
+            elif is_moved:
+                yield leaf, (field,), redacted, self._written(path)
+            else:
+                yield leaf, (field,), redacted, self.elsewhere.get(path) or (*self.own, *path)
 
     def _may_be_contested(self, path: FieldPath) -> bool:
         """Whether presets or a setting may have wanted *path* otherwise."""
@@ -280,18 +296,20 @@ class Judge:
         field, value, own, by, _ = leaf
         path = field.path
         redacted = _redacted(path, value, is_secret=field.is_secret)
-        if by is not None and not self._is_authors(leaf, by):
-            return self._contender(redacted, by.provenance, path[len(by.path) :])
+        if by is not None and not _is_authors(path, value, own, by):
+            _, written, provenance = by
+            return self._contender(redacted, provenance, path[len(written) :])
         return Contender(redacted, "kubevirt") if own is None else self._vm(redacted, path)
 
     def _losers(self, leaf: _Leaf, winner: Contender) -> tuple[Contender, ...]:
         """Who wanted anything else, in the order in which they would have it."""
-        path, value = leaf.field.path, leaf.value
+        field, value, own, _, is_wished = leaf
+        path = field.path
         losers: list[Contender] = []
-        if winner.decider != "vm" and leaf.own is not None and leaf.own != value:
-            losers.append(self._vm(_redacted(path, leaf.own), path))
+        if winner.decider != "vm" and own is not None and own != value:
+            losers.append(self._vm(_redacted(path, own), path))
         yields = winner.decider in ("vm", "instancetype")
-        if yields and leaf.is_wished:
+        if yields and is_wished:
             losers += self._wishes(path, value)
         if self.machine.merged:
             losers += self._presets(path, value, winner)
@@ -344,14 +362,6 @@ class Judge:
                 draft.put(path, matcher.get("name"))
                 self.elsewhere[path] = ("spec", word, "name")
         return draft.tree
-
-    @staticmethod
-    def _is_authors(leaf: _Leaf, by: _Write) -> bool:
-        """Whether the author's value is there in spite of the write *by*: put back as it was, or one item of a list."""
-        if leaf.own is None or leaf.own != leaf.value:
-            return False
-        rest = leaf.field.path[len(by.path) :]
-        return bool(by.provenance.decider) or any(isinstance(step, int) for step in rest)
 
     def _contender(self, redacted: Any, provenance: Provenance, rest: FieldPath) -> Contender:
         """Who wrote *provenance*, and *rest* as part of that."""

@@ -1,15 +1,15 @@
 """The VMs of a fleet, what they ask for together, and in which words each of their fields stands in a page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics.codes import OBJECT_CHANGED
 from render.diagnostics.diagnostic import Severity
 from render.diff.sizes import Size
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
-from render.model.hints import TYPE_CHECKING, Any, Protocol, TypeVar
+from render.model.hints import Any, Protocol, TypeVar
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import Decider, Decision, Likeness
+from render.model.provenance import Decider, Decision
 from render.model.resource import Resource, ResourceRef
 from render.report.deciders import Evidence, Input, brief, trace, words
 from render.report.findings import Finding
@@ -18,9 +18,7 @@ from render.report.places import Place
 from render.report.text import printable
 from render.revisions.hashes import Ref
 from render.room.figures import ClusterCapacity
-
-if TYPE_CHECKING:
-    from render.yaml.positions import Outline
+from render.yaml.positions import Outline
 
 L = TypeVar("L")
 #: A field in numbers of `Wording.texts`: the field, then value, decider and place of who decided and of each who lost.
@@ -83,13 +81,15 @@ class Fleet(NamedTuple):
 class FieldJudge(Protocol[L]):
     """Who knows who decided the fields of one VM."""
 
-    leaves: list[L]
-
     def decide(self, leaf: L, /) -> Decision:
         """Who decided a field."""
 
-    def likeness(self, leaf: L, /) -> Likeness | None:
-        """What that follows from, None where somebody may have lost the field."""
+    def likenesses(self) -> Iterator[tuple[L, Hashable, Any, FieldPath | None]]:
+        """Each field with what its decision follows from.
+
+        Those of one input that have the same key are told alike but for the value, which follows; then where the VM
+        itself has the field, if it decides: it must stand in the same place of its text, too. No key where more counts.
+        """
 
 
 class Wording:
@@ -102,8 +102,8 @@ class Wording:
         self.entries: dict[Entry, int] = {}
         self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
         self._values: dict[object, int] = {}  # of the texts of values
-        #: Entries by what makes them alike but for the value.
-        self._known: dict[tuple[object, ...], Entry] = {}
+        #: Entries by what makes them alike but for the value, each with the numbers of those for the values so far.
+        self._known: dict[Hashable, tuple[Entry, dict[object, int]]] = {}
         self._manifests: Input | None = None  # in which that is so
 
     def add(
@@ -113,27 +113,34 @@ class Wording:
         if self._manifests is not manifests:
             self._manifests = manifests
             self._known.clear()
-        outline = manifests.outline(resource.index)
-        numbers = []
-        for leaf in judge.leaves:
-            likeness = judge.likeness(leaf)
-            key = _key(likeness, outline)
-            entry = self._known.get(key) if key else None
-            if likeness is not None and entry is not None:
-                entry = entry[0], self._value(likeness.value), *entry[2:]
-            else:
-                decision = judge.decide(leaf)
-                if decision.field in _IDENTITY:
+        outline = manifests.outline(resource.index) or Outline()
+        alike, known, numbers = outline.alike, self._known, []
+        for leaf, key, value, written in judge.likenesses():
+            if written is not None:  # many VMs have the same outline
+                key = alike, written, key  # noqa: PLW2901
+            notation = value if value.__class__ is str else (repr(value),)  # no 1 is True
+            entry, its_numbers = known.get(key) or (None, {})
+            number = its_numbers.get(notation)
+            if number is None:
+                if entry is None:
+                    entry = self._entry(judge.decide(leaf), manifests, resource.ref, place)
+                    if key is not None and (written is None or outline.has(written)):
+                        known[key] = entry, its_numbers
+                elif entry:
+                    entry = entry[0], self._value(notation, value), *entry[2:]
+                if not entry:
                     continue
-                entry = self._entry(decision, manifests, resource.ref, place)
-                if key:
-                    self._known[key] = entry
-            numbers.append(self.entries.setdefault(entry, len(self.entries)))
+                number = self.entries.setdefault(entry, len(self.entries))
+                its_numbers[notation] = number
+            numbers.append(number)
         return tuple(numbers)
 
     def _entry(
         self, decision: Decision, manifests: Input, resource: ResourceRef, place: Place
     ) -> Entry:
+        """The entry for *decision*, none where it says no more than what the VM is called."""
+        if decision.field in _IDENTITY:
+            return ()
         texts = [decision.text]
         for each in trace(decision, manifests):
             contender = each.contender
@@ -141,8 +148,7 @@ class Wording:
             texts += (brief(contender.value), DECIDERS[contender.decider], where)
         return tuple(map(self._number, texts))
 
-    def _value(self, value: Any) -> int:
-        notation = value if isinstance(value, str) else (repr(value),)  # no 1 is True
+    def _value(self, notation: object, value: Any) -> int:
         number = self._values.get(notation)
         if number is None:
             number = self._values[notation] = self._number(brief(value))
@@ -154,15 +160,6 @@ class Wording:
             number = self.texts.setdefault(printable(text), len(self.texts))
             self._numbers[text] = number
         return number
-
-
-def _key(likeness: Likeness | None, outline: "Outline | None") -> tuple[object, ...]:
-    """What the entry for a decision follows from, and many VMs have the same *outline*; empty where more counts."""
-    if likeness is None or likeness.written is None:
-        return likeness.key if likeness else ()
-    if outline is None or not outline.has(likeness.written):
-        return ()
-    return outline.alike, likeness.written, likeness.key
 
 
 def _where(evidence: Evidence, field: FieldPath, resource: ResourceRef, place: Place) -> str:

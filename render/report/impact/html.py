@@ -90,7 +90,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         assumed=review.assumptions if any(map(is_shown, machines)) else (),
         total=_totals(total(machines)),
         room=[line.replace("->", "→") for line in room.lines(review.parts, with_figures=False)],
-        causes=[*faults.values(), *_causes(affected)],
+        causes=_edits_first(_causes(affected), [*faults.values()]),
         sums=[
             (word, _changed_first([(name, _totals(total)) for name, total in totals.items()]))
             for word, totals in (
@@ -105,6 +105,15 @@ def report(review: Review, style: ImpactStyle) -> str:
         holders_title=holders_title(holders(review.parts)),
         holders=[_holder(entry) for entry in holders(review.parts)],
     )
+
+
+def _edits_first(
+    causes_: Iterable[dict[str, Any]], faults: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The edits for which VMs cannot be rendered before the *faults* that come of them, and the others behind."""
+    listed = [*causes_]
+    broken = [cause for cause in listed if cause["worst"] == "unrenderable"]
+    return [*broken, *faults, *(cause for cause in listed if cause not in broken)]
 
 
 def _found(

@@ -91,6 +91,7 @@ def _found(
         "errors": {
             key: [plain_json.finding((before if key == "gone" else after)(found)) for found in some]
             for key, some in of_change._asdict().items()
+            if key != "edits"
         },
         "diagnostics": {
             name: [plain_json.finding(identified(found)) for found in findings.merge(side)]
@@ -150,6 +151,7 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "changes": [_change(change, part.locate) for change in leaves(machine.changes)],
         "source": machine.source and _cause(machine.source, part.locate),
         "lacking": [_cause(source, part.locate) for source in machine.lacking],
+        "renamed": machine.renamed and machine.renamed._asdict(),
         "departed": [
             {key: _cause(source, part.locate) for key, source in departure._asdict().items()}
             for departure in machine.departed

@@ -53,6 +53,7 @@ from render.report.impact.review import (
     placed,
     quiet,
     relocated,
+    renamed,
     repeated,
     same_state,
     settings_changed,
@@ -68,7 +69,7 @@ from render.report.impact.review import (
     worst,
     written_at,
 )
-from render.report.impact.text import blamed, short, summary
+from render.report.impact.text import blamed, edited, short, summary
 from render.report.text import printable
 
 _PLAIN = pattern(r"[^A-Za-z0-9 /-]")
@@ -255,7 +256,8 @@ def _error(error: RepeatedError) -> str:
     found = error.finding
     place = f"{code(str(found.place))} " if found.place.file else ""
     others = ", ".join(code(str(other)) for other in error.others)
-    return f"- {place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
+    edits = "".join(f"{code(edited(edit).replace('->', '→'))}: " for edit in error.edits)
+    return f"- {edits}{place}{code(found.text)}{f', and the same of {others}' if others else ''}\n"
 
 
 def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
@@ -336,6 +338,11 @@ def _rows(listed: Iterable[MachineEntry]) -> Iterator[tuple[int, str]]:
 def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
+    if machine.renamed is not None:
+        other = machine.renamed
+        return (
+            f"{renamed(machine)} {code(str(other), cell=True)}" if other.kind else renamed(machine)
+        )
     differences = changes(machine)
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)

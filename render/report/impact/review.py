@@ -85,6 +85,10 @@ HOLDER_OUTCOMES = {
 }  # fmt: skip
 #: What is said of a definition that a VM cannot do without.
 _LACKING = "it asks for what is deleted:"
+_DELETED = (
+    "another VM to the cluster: this one is deleted where the sync prunes, and the other made anew"
+)
+_MADE_ANEW = "another VM to the cluster: made anew, with nothing of the one that it was but claims that it names"
 _DEPARTED = "no longer in the repository, and missing at its next start where the sync prunes:"
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
@@ -97,6 +101,9 @@ ASSUMED = (
     "claims that are not in the repository are ReadWriteMany",
     "applies are server-side",
 )
+#: Effects of edits by which a VM is not what it was to be, and so many of these edits are said with an error.
+_BREAKING = frozenset({"unrenderable", "refused"})
+_EDITS = 3
 #: So many objects are named of which there is one thing to say.
 _NAMED = 5
 #: Effects of an edit as a whole.
@@ -143,23 +150,35 @@ class ReviewPart(NamedTuple):
         return findings.find(self.impact.before, before), findings.find(self.impact.after, after)
 
 
+class BlamedEdit(NamedTuple):
+    """A *change* for which an error is new that stands in a line which nobody changed, and where that was written."""
+
+    change: FieldChange
+    place: Place
+
+
 class RepeatedError(NamedTuple):
-    """An error that the second state has anew, and the *others* of which it says the same."""
+    """An error that the second state has anew, and the *others* of which it says the same; *edits* are behind it."""
 
     finding: Finding
     others: tuple[ResourceRef | Place, ...] = ()
+    edits: tuple[BlamedEdit, ...] = ()
 
 
 class ErrorsOfChange(NamedTuple):
-    """The errors of both states: those that the second has anew, has still, and has no longer."""
+    """The errors of both states: those that the second has anew, has still, and has no longer.
+
+    *edits* are behind new ones, by the identity of the diagnostic.
+    """
 
     new: list[Finding]
     remaining: list[Finding]
     gone: list[Finding]
+    edits: Mapping[int, tuple[BlamedEdit, ...]] = MappingProxyType({})
 
     def __str__(self) -> str:
         """How many there are of each, in words; nothing without any."""
-        new, remaining, gone = map(len, self)
+        new, remaining, gone = map(len, (self.new, self.remaining, self.gone))
         texts = []
         if new or remaining:
             origin = f"{new:,} new, {remaining:,} as before" if new and remaining else ""
@@ -177,6 +196,7 @@ class ErrorsOfChange(NamedTuple):
             RepeatedError(
                 group.first,
                 tuple(finding.diagnostic.resource or finding.place for finding in group.others),
+                self.edits.get(id(group.first.diagnostic), ()),
             )
             for group in findings.groups(self.new)
         ]
@@ -185,7 +205,6 @@ class ErrorsOfChange(NamedTuple):
 def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
     """What became of the errors. One that is new in an input and gone from another has moved, and remains."""
     listed = list(parts)
-    impacts = [part.impact for part in listed]
     gone = [
         diagnostic
         for part in listed
@@ -193,27 +212,64 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
             other.impact for other in listed if other.moved_from == part.name
         )
     ]
-    new = [diagnostic for impact in impacts for diagnostic in impact.new_errors]
+    new = [diagnostic for part in listed for diagnostic in part.impact.new_errors]
     arrived = set(map(id, without_known(new, gone)))
     left = set(map(id, without_known(gone, new, are_later=False)))
     found = ErrorsOfChange([], [], [])
+    edits: dict[int, tuple[BlamedEdit, ...]] = {}
     for part in listed:
+        edits_of = _breaking_edits(part)
         before, after = part.sources
         lost = [diagnostic for diagnostic in part.impact.before if id(diagnostic) in left]
         found.gone.extend(findings.find(lost, before))
         for finding in findings.find(
             (diagnostic for diagnostic in part.impact.after if diagnostic.is_error), after
         ):
-            (found.new if id(finding.diagnostic) in arrived else found.remaining).append(finding)
-    # What several inputs read, one of them only now or no more, is said of each.
-    still = {(identity(finding.diagnostic), finding.place.file) for finding in found.remaining}
-    gone_ = (
-        finding
-        for finding in found.gone
-        if (identity(finding.diagnostic), finding.place.file) not in still
+            is_new = id(finding.diagnostic) in arrived
+            (found.new if is_new else found.remaining).append(finding)
+            if is_new:
+                edits[id(finding.diagnostic)] = _edits_behind(finding, edits_of)
+    return ErrorsOfChange(
+        findings.merge(_but_for(found.new, found.remaining)),
+        findings.merge(found.remaining),
+        findings.merge(_gone_everywhere(found)),
+        edits,
     )
-    found = found._replace(new=_but_for(found.new, found.remaining), gone=[*gone_])
-    return ErrorsOfChange(*map(findings.merge, found))
+
+
+def _gone_everywhere(found: ErrorsOfChange) -> Iterator[Finding]:
+    """The errors that are gone but for those that other inputs still have: what several read is said of each."""
+    still = {(identity(finding.diagnostic), finding.place.file) for finding in found.remaining}
+    for finding in found.gone:
+        if (identity(finding.diagnostic), finding.place.file) not in still:
+            yield finding
+
+
+def _breaking_edits(part: ReviewPart) -> dict[ResourceRef | None, dict[Place, BlamedEdit]]:
+    """The edits for which VMs of *part* break, by VM; by None those for which VMs cannot be rendered any more."""
+    edits: dict[ResourceRef | None, dict[Place, BlamedEdit]] = {}
+    for machine in part.impact.machines:
+        breaking = (each for each in leaves(machine.changes) if each.effect in _BREAKING)
+        of = (machine.resource, None) if "after" in machine.unrendered else (machine.resource,)
+        for change in breaking:
+            if change.cause is not None:
+                place = part.locate(change.cause)
+                for key in of:
+                    edits.setdefault(key, {}).setdefault(place, BlamedEdit(change, place))
+    return edits
+
+
+def _edits_behind(
+    finding: Finding, edits_of: Mapping[ResourceRef | None, Mapping[Place, BlamedEdit]]
+) -> tuple[BlamedEdit, ...]:
+    """The edits for which VMs break as *finding* says, whose own line none of these edits is in; the first few.
+
+    What is wrong with no object in particular, or with the lock, is that of all VMs that cannot be rendered any more.
+    """
+    of = finding.diagnostic.resource
+    edits = edits_of.get(None if of is None or of.kind == LOCK_KIND else of, {})
+    lines = {place[:2] for place in edits}
+    return () if finding.place[:2] in lines else tuple(edits.values())[:_EDITS]
 
 
 def _but_for(new: Iterable[Finding], remaining: Iterable[Finding]) -> list[Finding]:
@@ -712,6 +768,25 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     before, after = machine.named
     if before != after and machine.unrendered:
         yield ImpactText("its instancetype:", f"{before or 'none'} -> {after or 'none'}")
+    yield from _of_others(part, machine)
+    if machine.rollout is not None:
+        yield _rollout(machine.rollout, part.locate)
+    if machine.workload:
+        yield ImpactText(WORKLOAD[machine.workload])
+    for words, names in (
+        ("it would be made otherwise now, and the DataVolume stays as it is:", machine.stale),
+        ("the DataVolume is made at once, whether the VM runs or not:", machine.made),
+        ("it has no template any more, and the DataVolume stays and is the VM's:", machine.left),
+    ):
+        yield from (ImpactText(words, name) for name in names)
+
+
+def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]:
+    """What other objects are behind what becomes of a VM, and what else it is called."""
+    if machine.renamed is not None:
+        if not _is_several(machine.renamed):
+            yield ImpactText(renamed(machine), str(machine.renamed))
+        yield ImpactText(_DELETED if "gone" in machine.effects else _MADE_ANEW)
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     for departure in machine.departed:
@@ -723,16 +798,17 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
     for source in machine.configured:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(f"{_CONFIGURED}:", edited, part.locate(source))
-    if machine.rollout is not None:
-        yield _rollout(machine.rollout, part.locate)
-    if machine.workload:
-        yield ImpactText(WORKLOAD[machine.workload])
-    for words, names in (
-        ("it would be made otherwise now, and the DataVolume stays as it is:", machine.stale),
-        ("the DataVolume is made at once, whether the VM runs or not:", machine.made),
-        ("it has no template any more, and the DataVolume stays and is the VM's:", machine.left),
-    ):
-        yield from (ImpactText(words, name) for name in names)
+
+
+def renamed(machine: MachineImpact) -> str:
+    """How a VM that goes or comes came to its other name, in words before that."""
+    other, own = machine.renamed, machine.resource
+    is_moved = other is not None and other.namespace != own.namespace
+    word = "renamed" if other is None or other.name != own.name else "moved"
+    word += " and moved" if is_moved and word == "renamed" else ""
+    if other is not None and _is_several(other):
+        return word
+    return f"{word} {'to' if 'gone' in machine.effects else 'from'}"
 
 
 def _rollout(rollout: RolloutStrategy, locate: Locate) -> ImpactText:
@@ -829,7 +905,19 @@ class MachineGroup(NamedTuple):
     def any(self) -> MachineImpact:
         """One of them, with nothing that is not true of all: each has a pin of its own in a lock."""
         first, *others = self.machines
-        return first._replace(changes=(*map(_of_all, first.changes),)) if others else first
+        if not others:
+            return first
+        renamed = first.renamed and _of_several(first.renamed)
+        return first._replace(changes=(*map(_of_all, first.changes),), renamed=renamed)
+
+
+def _of_several(ref: ResourceRef) -> ResourceRef:
+    """Stands for what several VMs are called, each otherwise: *ref* is that of one of them."""
+    return ref._replace(kind="")
+
+
+def _is_several(ref: ResourceRef) -> bool:
+    return not ref.kind
 
 
 def _of_all(change: FieldChange) -> FieldChange:
@@ -873,12 +961,17 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
             (*change[:4], change.waits, change.cause and _behind_of(part, machine, change.cause))
             for change in leaves(machine.changes)
         ]
+        of_all = machine.renamed and _of_several(machine.renamed)
         identity = (
             part.title,
             machine.resource.kind,
             machine.effects,
             [text[:2] for text in messages(entry)],
-            [*_circumstances(entry), *sizes(machine)],
+            [
+                *_circumstances(MachineEntry(part, machine._replace(renamed=of_all))),
+                *sizes(machine),
+            ],
+            machine.renamed is not None and renamed(machine),
         )
         groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]

@@ -17,6 +17,7 @@ from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
     MEANINGS,
     OTHER_FILES,
+    BlamedEdit,
     HolderEntry,
     Locate,
     MachineEntry,
@@ -92,7 +93,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         output.append(f"in all: {', '.join(amounts(totals))}{without_rest(machines)}")
     output += map(printable, room.lines(review.parts))
     output += _asides(review)
-    told = {printable(finding.text) for finding, _ in errors(review.parts).groups}
+    told = {printable(error.finding.text) for error in errors(review.parts).groups}
     for part in review.parts:
         details = [_without_reason(line, told) for line in _details(part, style)]
         if details and len(review.parts) > 1:
@@ -175,9 +176,14 @@ def _errors(review: Review, style: ImpactStyle) -> Iterator[str]:
     found = errors(review.parts)
     if str(found):
         yield painted(str(found), SEVERITY_STYLES[Severity.ERROR], colour=style.colour)
-    for finding, others in found.groups:
+    told: tuple[BlamedEdit, ...] = ()
+    for finding, others, edits in found.groups:
+        if edits != told:
+            yield from (f"  {edited(edit)}" for edit in edits)
+        told = edits
+        indent = "    " if edits else "  "
         place = f"{finding.place}  " if finding.place.file else ""
-        yield printable(f"  {place}{finding.text}")
+        yield printable(f"{indent}{place}{finding.text}")
         if others:
             same = printable(f"and the same of {', '.join(map(_named, others))}")
             yield from wrapped(same, style)
@@ -190,6 +196,13 @@ def _errors(review: Review, style: ImpactStyle) -> Iterator[str]:
         yield printable(f"  {found_.place}  {found_.text}{more}")
     if len(warnings) > _WARNINGS:
         yield f"  and {counted(len(warnings) - _WARNINGS, 'other')} (--format json has all)"
+
+
+def edited(edit: BlamedEdit) -> str:
+    """An edit for which there is an error, first where it stands."""
+    before, after = short(edit.change)
+    place = f"{edit.place}  " if edit.place.file else ""
+    return printable(f"{place}{edit.change.field}: {before} -> {after}")
 
 
 def _named(subject: ResourceRef | Place) -> str:
@@ -234,10 +247,18 @@ def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
     else:
         yield f"{effects}  {_head(f'{len(group.machines):,} VMs', style)}"
         most = None if is_shown(first) else _STORED
-        names = [_name(machine.resource) for machine in group.machines[:most]]
+        names = [_names(machine) for machine in group.machines[:most]]
         more = len(group.machines) - len(names)
         listing = ", ".join(names) + (f" and {more:,} more" if more else "")
         yield from wrapped(printable(listing), style)
+
+
+def _names(machine: MachineImpact) -> str:
+    """What a VM is called in a list of VMs, and what else it was, or will be."""
+    own, other = _name(machine.resource), machine.renamed
+    if other is None:
+        return own
+    return f"{own} -> {_name(other)}" if "gone" in machine.effects else f"{_name(other)} -> {own}"
 
 
 def _name(resource: ResourceRef) -> str:
@@ -263,6 +284,9 @@ def summary(machines: Sequence[MachineImpact], *, colour: bool = False) -> str:
     old = sum(len(machine.unrendered) > 1 for machine in lost)
     if old:  # the first of all
         parts[0] += f" ({'' if old == len(lost) else f'{old:,} '}already before)"
+    others = sum(machine.renamed is not None for machine in machines) // 2
+    if others:  # each is one that goes, and one that comes
+        parts[-1] += f" ({others:,} renamed or moved)"
     count = subjects(machines)
     return f"{count}: {', '.join(parts)}" if parts else count
 

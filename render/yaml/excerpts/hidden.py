@@ -23,6 +23,16 @@ HOLDER = pattern(
 )
 """What holds values of patches and variables, contents of ConfigMaps and Secrets, words of commands, user data."""
 
+_UNCERTAIN = pattern(r"""["'|>&*!?\0\r]|annotations|ConfigMap""")
+"""What makes more of lines than each says, or holds texts of any kind."""
+_PLACES = frozenset({"from", "op", "path"})
+_OPERATION = pattern(
+    r"\s*(?:- +)?(?:(?:op|from|path)\s*: *[\"']?[\w/.~*-]*[\"']?|value:)\s*", re.IGNORECASE
+)
+"""A line of an operation of a JSON patch that says what it does, or where, and no value."""
+_LITERAL = "|"
+"""How a block begins whose lines are the lines of its text."""
+
 Span = tuple[int, int]
 
 
@@ -30,18 +40,21 @@ def spans(root: Node, end: int, chunk: Chunk, *, quotes: bool = False) -> Iterat
     """The secret parts of the document *root*, which ends at *end*, in order.
 
     *quotes*: its own lines are shown, and no words about it; of a patch of a kustomization they are as in a file of its
-    own, if nothing in it may be secret.
+    own, if nothing in it may be secret, and else those that say where a JSON patch does what.
     """
     if root.kind == SCALAR:  # no object at all: a password in a file of its own, perhaps
         yield root.index, end
         return
-    secret = _secret_nodes(root, chunk.text, quotes=quotes)
+    secret, patches = _secret_nodes(root, chunk.text, quotes=quotes)
     begins = -1
     for node, ends_region in _in_order(root, secret):
         if begins >= 0:
             yield begins, _before(chunk.text, begins, node.index)
             begins = -1
-        if ends_region:
+        inner = _spans_of_patch(node, chunk.text) if id(node) in patches else None
+        if inner is not None:
+            yield from inner
+        elif ends_region:
             begins = node.index
     if begins >= 0:
         yield begins, end
@@ -60,7 +73,7 @@ def _in_order(root: Node, secret: set[int]) -> Iterator[tuple[Node, bool]]:
 
 def scalars(root: Node) -> Iterator[Node]:
     """The secret scalars of the document *root*."""
-    secret = _secret_nodes(root)
+    secret, _ = _secret_nodes(root)
     pending = [root]
     while pending:
         node = pending.pop()
@@ -76,9 +89,14 @@ def _before(text: str, begins: int, following: int) -> int:
     return line if line >= 0 and not text[line:following].strip(" -?\t\n") else following
 
 
-def _secret_nodes(root: Node, text: str = "", *, quotes: bool = False) -> set[int]:
-    """The nodes whose text is for nobody to read, with what their aliases name; *text* is how they are written."""
+def _secret_nodes(root: Node, text: str = "", *, quotes: bool = False) -> tuple[set[int], set[int]]:
+    """The nodes whose text is for nobody to read, with what their aliases name; *text* is how they are written.
+
+    And those of them that are patches, of which parts may be for everybody, with *quotes*.
+    """
     secret: set[int] = set()
+    patches: set[int] = set()
+    whole: set[int] = set()
     seen: set[_Visit] = set()
     pending = [(root, _Visit(id(root), hidden=False, kind="", in_data=False))]
     while pending:
@@ -87,15 +105,17 @@ def _secret_nodes(root: Node, text: str = "", *, quotes: bool = False) -> set[in
             if visit in seen:
                 continue
             seen.add(visit)
-        is_secret = node.kind == SCALAR and _is_secret(node, text)
+        is_patch = visit.is_patch and ":" in node.text  # on one line, too
+        is_secret = node.kind == SCALAR and (is_patch or _is_secret(node, text))
         is_open = is_secret and quotes and visit.is_patch and _is_open_patch(node.text)
         if visit.hidden or (is_secret and not is_open):
             secret.add(id(node))
+            (patches if quotes and visit.is_patch and not visit.hidden else whole).add(id(node))
         if node.kind == MAPPING:
             pending += _entries(node, visit)
         else:
             pending += ((item, visit._replace(node=id(item))) for item in node.children)
-    return secret
+    return secret, patches - whole
 
 
 def _is_secret(node: Node, text: str) -> bool:
@@ -119,6 +139,56 @@ def _is_open_patch(text: str) -> bool:
     if root is None or end < 0 or root.kind == SCALAR or "\\" in text:
         return False
     return not any(spans(root, end, documents[0]))
+
+
+def _spans_of_patch(node: Node, text: str) -> list[Span] | None:
+    """The secret parts of the JSON patch *node*, a block in *text*; None where it is not known which those are.
+
+    Those are all lines but for what an operation does, and where; where the patch cannot be parsed, all from the first
+    such line on.
+    """
+    inner = node.text.removesuffix("\n")
+    written = _lines_of_block(node, inner, text)
+    data = inner.encode("utf-8", "replace")
+    if not (written and inner.lstrip().startswith("- ") and len(positions.chunks(data)) == 1):
+        return None
+    root, end = positions.document(data, 0)
+    is_whole = root is not None and end >= 0
+    within = _lines_in_values(root, len(written)) if root is not None and is_whole else frozenset()
+    hidden: list[Span] = []
+    for number, (span, line) in enumerate(zip(written, inner.split("\n"), strict=True)):
+        if number in within or (line.strip() and not _OPERATION.fullmatch(line)):
+            if not is_whole:
+                return [*hidden, (span[0], written[-1][1])]
+            hidden.append(span)
+    return hidden
+
+
+def _lines_of_block(node: Node, inner: str, text: str) -> list[Span]:
+    """Where *text* has each line of *inner*, which the literal block *node* says; none where it is another scalar."""
+    spans: list[Span] = []
+    begins = text.find("\n", node.index) + 1
+    for line in inner.split("\n") if begins and text.startswith(_LITERAL, node.index) else ():
+        end = text.find("\n", begins)
+        end = end if end >= 0 else len(text)
+        if text[begins:end].lstrip(" ") != line.lstrip(" "):
+            return []
+        spans.append((begins, end))
+        begins = end + 1
+    return spans
+
+
+def _lines_in_values(root: Node, count: int) -> frozenset[int]:
+    """The lines, from 0, of *count*, below those on which operations of the JSON patch *root* begin a value."""
+    items = root.children if root.kind == SEQUENCE else ()
+    keys = [key for item in items if item.kind == MAPPING for key, _ in item.pairs()]
+    lines = [*(key.at[0] - 1 for key in keys), count]
+    return frozenset(
+        line
+        for number, key in enumerate(keys)
+        if key_of(key) not in _PLACES
+        for line in range(lines[number] + 1, lines[number + 1])
+    )
 
 
 class _Visit(NamedTuple):
@@ -193,3 +263,24 @@ def _entries(node: Node, visit: _Visit) -> Iterator[tuple[Node, _Visit]]:
         target = target_of(source)
         if target is not None:
             yield target, _Visit(id(target), visit.hidden, kind, visit.in_data)
+
+
+def certain(text: str) -> int:
+    """How much of *text*, which cannot be parsed and speaks of secrets, is sure to have none: whole lines at its top.
+
+    They end before the first word of such, and before what is read otherwise than by the line: quotes, blocks, anchors.
+    """
+    holder = HOLDER.search(text)
+    most = 0 if "\\" in text else holder.start() if holder else len(text)
+    certain = 0
+    while (end := text.find("\n", certain, most) + 1) > 0:
+        line = text[certain:end]
+        if _UNCERTAIN.search(line) or secrets.speaks_of_secrets(line):
+            break
+        certain = end
+    return certain
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether *text*, of which we do not know the structure, may say something secret; escapes may hide the word."""
+    return "\\" in text or HOLDER.search(text) is not None or secrets.speaks_of_secrets(text)

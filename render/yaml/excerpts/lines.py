@@ -20,8 +20,6 @@ from render.yaml.stream import Chunk
 WIDTH = 120
 _HEADER = pattern(r"[|>][-+0-9]*")
 """How a block begins: nothing of what it says."""
-_UNCERTAIN = pattern(r"""["'|>&*!?\0\r]|annotations|ConfigMap""")
-"""What makes more of lines than each says, or holds texts of any kind."""
 _PAST = "..."
 _COMMENT = pattern(r"\s#")
 _LONGEST = 10_000
@@ -172,10 +170,10 @@ class Excerpts:
                 list(hidden.spans(root, end, chunk, quotes=self._quotes)) if root and whole else []
             )
             rest = max(end, 0)
-            broken = _is_doubtful(chunk.text[rest:])
+            broken = hidden.is_doubtful(chunk.text[rest:])
             if broken or chunk.separator:
                 is_all = whole or chunk.separator or not self._quotes
-                parts.append((rest if is_all else _certain(chunk.text), len(chunk.text)))
+                parts.append((rest if is_all else hidden.certain(chunk.text), len(chunk.text)))
             spans = [(chunk.start + a, chunk.start + b) for a, b in parts]
             self._hidden[index] = spans, broken and not whole
         return self._hidden[index]
@@ -197,24 +195,3 @@ def _joined(spans: list[Span]) -> list[Span]:
         else:
             joined.append((start, end))
     return joined
-
-
-def _certain(text: str) -> int:
-    """How much of *text*, which cannot be parsed and speaks of secrets, is sure to have none: whole lines at its top.
-
-    They end before the first word of such, and before what is read otherwise than by the line: quotes, blocks, anchors.
-    """
-    holder = hidden.HOLDER.search(text)
-    most = 0 if "\\" in text else holder.start() if holder else len(text)
-    certain = 0
-    while (end := text.find("\n", certain, most) + 1) > 0:
-        line = text[certain:end]
-        if _UNCERTAIN.search(line) or secrets.speaks_of_secrets(line):
-            break
-        certain = end
-    return certain
-
-
-def _is_doubtful(text: str) -> bool:
-    """Whether *text*, of which we do not know the structure, may say something secret; escapes may hide the word."""
-    return "\\" in text or hidden.HOLDER.search(text) is not None or secrets.speaks_of_secrets(text)

@@ -558,6 +558,31 @@ def test_a_copy_has_findings_of_its_own(ask: Ask) -> None:
         assert "b/vm.yaml" in answer.out
 
 
+def test_vms_in_what_cannot_be_read_are_counted(ask: Ask) -> None:
+    broken = f"{vm('b', memory='1Gi')}\tx: 1\n---\n{vm('c', memory='1Gi')}"
+    answer = ask("check", ".", files={"a.yaml": vm("a", memory="1Gi"), "b.yaml": broken})
+    assert answer.err.startswith("2 VMs: 1 error; 1 VM not checked; for KubeVirt ")
+    assert ask("check", "a.yaml").err.startswith("1 VM: no findings; for KubeVirt ")
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_vms_of_what_cannot_be_built_are_counted(ask: Ask) -> None:
+    files = {
+        "base/kustomization.yaml": "resources: [a.yaml, b.yaml]\n",
+        "base/a.yaml": vm("a", memory="1Gi"),
+        "base/b.yaml": f"{vm('b', memory='1Gi')}---\n{vm('c', memory='1Gi')}",
+        "base/patch.yaml": vm("a", memory="2Gi"),
+        "prod/kustomization.yaml": "resources: [../base]\npatches: [{path: ../base/patch.yaml}]\n",
+        "test/kustomization.yaml": "resources: [../base]\npatches: [{patch: 'x'}]\n",
+        "other/vm.yaml": vm("d", memory="1Gi"),
+    }
+    answer = ask("check", ".", files=files)
+    assert answer.err.startswith("1 VM: 2 errors; 3 VMs not checked; for KubeVirt "), answer.err
+    put("prod/kustomization.yaml", "resources: [../base]\n")
+    put("test/kustomization.yaml", "resources: [../base]\n")
+    assert "not checked" not in ask("check", ".").err
+
+
 def test_what_pins_of_several_inputs_keep_is_told_once(ask: Ask) -> None:
     files = {
         ".virt-render.yaml": f"{CONFIG}spec: {{roots: [a, b], shared: [small.yaml]}}\n",

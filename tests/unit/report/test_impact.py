@@ -592,7 +592,7 @@ def test_a_finding_about_fewer_vms_is_no_new_one(before: str, after: str, *, is_
     )
     assert bool(new_warnings([warnings])) == is_new
     told = errors([errors_])
-    assert [len(some) for some in told] == ([1, 0, 1] if is_new else [0, 1, 0])
+    assert [len(some) for some in told[:3]] == ([1, 0, 1] if is_new else [0, 1, 0])
 
 
 def test_new_errors_are_in_the_answer_where_no_vm_breaks() -> None:

@@ -81,6 +81,57 @@ def test_a_patch_in_a_kustomization_without_anything_secret_is_shown(
     assert "[redacted]" not in line
 
 
+_OPERATIONS = """\
+- op: add
+  path: /spec/template/spec/volumes/-
+  value:
+    name: hunter2
+    path: /hunter2
+- op: replace
+  value: hunter2
+  path: "/spec/runStrategy"
+- {op: add, path: /spec/x, value: hunter2}
+- op: add # hunter2
+- Op: add
+  Value: hunter2
+"""
+
+
+def test_of_operations_what_they_do_and_where_is_shown() -> None:
+    whole = patched(_OPERATIONS)
+    excerpts = Excerpts(whole.encode())
+    lines = [excerpts.at(number + 3, 1)[0].strip() for number in range(12)]
+    assert [number for number, line in enumerate(lines) if line != "[redacted]"] == [
+        0, 1, 2, 5, 7, 10,
+    ]  # fmt: skip
+    assert lines[7] == 'path: "/spec/runStrategy"'
+    assert "hunter2" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("- op: add\n   path: /spec/x\n  op: hunter2\n  value: |\n   path: /hunter2", 2),
+        ("- op: add\n  value: hunter2\n path: /hunter2", 1),
+        ("- op: add\n\tpath: /spec/x\n  x: hunter2\n  path: /hunter2", 2),
+    ],
+)
+def test_of_broken_operations_that_is_shown_before_all_else(text: str, number: int) -> None:
+    whole = patched(text.replace("op: hunter2", "of: hunter2"))
+    excerpts = Excerpts(whole.encode())
+    lines = [excerpts.at(at + 3, 1)[0].strip() for at in range(text.count("\n") + 1)]
+    assert "[redacted]" not in lines[:number]
+    assert {*lines[number:]} == {"[redacted]"}
+
+
+@pytest.mark.parametrize("form", [">-\n    {0}", "'{0}'", '"{0}"', "{0}"])
+def test_operations_in_another_notation_are_hidden_as_a_whole(form: str) -> None:
+    text = form.format("- {op: add, path: /spec/x, value: hunter2}")
+    whole = f"patches:\n- patch: {text}\n"
+    excerpts = Excerpts(whole.encode())
+    assert "hunter2" not in "".join(excerpts.at(number, 1)[0] for number in (2, 3))
+
+
 @pytest.mark.parametrize(
     "more",
     [

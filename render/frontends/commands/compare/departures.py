@@ -20,9 +20,8 @@ from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.resource import TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
+from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
 from render.model.tree import Tree
-from render.report.impact.review import Locate
 from render.report.places import Place
 from render.resolve.references import claims_of, named_in
 from render.system import files
@@ -77,7 +76,6 @@ class Departures:
     def __init__(self, before: Side, after: Side, every: Side, limits: Limits) -> None:
         self._before, self._after, self._every = before, after, every
         self._limits = limits
-        self._places: dict[ChangeSource, Place] = {}
 
     def told(self, impact: Impact, new: NamedState) -> Impact:
         """*impact* with what leaves at those of its VMs that name it, as they stand in the state *new*."""
@@ -93,14 +91,17 @@ class Departures:
             )
         )
 
-    def locating(self, locate: Locate) -> Locate:
-        """What says where a cause stands as *locate* does, and where that stood which left."""
-
-        def located(cause: ChangeSource) -> Place:
-            place = self._places.get(cause)
-            return locate(cause) if place is None else place
-
-        return located if self._gone else locate
+    def places(self, impact: Impact) -> dict[ChangeSource, Place]:
+        """Where that stood which leaves, as *impact* has been told; it may be in another input than the VM."""
+        found = {}
+        for machine in impact.machines:
+            for source, _ in machine.departed:
+                ref = source.resource
+                known = self._gone[_KINDS[ref.kind], ref.name]
+                state, index = next(each[1:] for each in known.values() if each.ref == ref)
+                position = state.positions[index] if state.positions is not None else index
+                found[source] = state.places.place(Location(ref, (), position))
+        return found
 
     def _missing(self, machine: MachineImpact, new: NamedState, index: int) -> MachineImpact:
         """*machine*, the VM at *index* of *new*, with what it names and will not find."""
@@ -114,19 +115,11 @@ class Departures:
             standing = self._gone.get((kind, name), {}).get(namespace)
             if standing is not None and not self._may_be_made(name):
                 use = ChangeSource(ref, (*TEMPLATE, "spec", *path), index, "after")
-                found.append(Departure(self._source(standing), use))
+                found.append(Departure(ChangeSource(standing.ref, (), None, "before"), use))
         if not found:
             return machine
         effects = {*machine.effects} - {"none", "same"} | {"next"}
         return machine._replace(effects=ordered(effects), departed=tuple(found))
-
-    def _source(self, standing: _Standing) -> ChangeSource:
-        """Where *standing* was; it may be in another input than the VM, which has other indexes."""
-        ref, state, index = standing
-        source = ChangeSource(ref, (), None, "before")
-        position = state.positions[index] if state.positions is not None else index
-        self._places[source] = state.places.place(Location(ref, (), position))
-        return source
 
     @cached_property
     def _gone(self) -> Mapping[_Name, Mapping[str, _Standing]]:
@@ -157,6 +150,8 @@ class Departures:
         found: dict[_Name, set[str]] = {}
         for state in self._every.values():
             for body in state.objects:
+                if body.get("kind") not in _KINDS and body.get("kind") not in MACHINES:
+                    continue
                 resource = from_body(body, 0)
                 for name in _provided(resource):
                     found.setdefault(name, set()).add(resource.namespace)

@@ -6,13 +6,16 @@ from functools import cache
 from types import MappingProxyType
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
-from render.diff.impact import UNREAD, Impact, MachineImpact
+from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
+from render.frontends.commands.compare import renames
 from render.frontends.commands.compare.appliers import applied
 from render.frontends.commands.compare.departures import Departures
+from render.frontends.commands.compare.edits import behind, entry
 from render.frontends.commands.compare.guests import unless_alike
 from render.frontends.commands.compare.namesakes import noted
+from render.frontends.commands.compare.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
@@ -112,6 +115,7 @@ class _InputComparison:
         self._inputs: list[ComparedInput] = []
         self._states: list[tuple[NamedState, NamedState]] = []
         self._uncompared: list[tuple[UncomparedInput, tuple[NamedState, NamedState]]] = []
+        self._edits: dict[str, dict[ChangeSource, Place]] = {}
         self._is_anything_known = False
         self._other_way = 0
 
@@ -135,7 +139,9 @@ class _InputComparison:
                 impact = _together(impact, Impact((), old.apart, new.apart))
                 self._uncompared.append((_uncompared(title, old, new), states))
         else:
-            impact = _lost(old, new)
+            edits = behind(old, new, self._limits)
+            self._edits[name] = {edit.cause: edit.place for edit in edits}
+            impact = _blaming(_lost(old, new), [edit.change for edit in edits])
             if not impact.machines or new.fault:
                 nothing_known = _uncompared_files(old, new) or (_uncompared(title, old, new),)
                 self._uncompared += ((each, states) for each in nothing_known)
@@ -162,12 +168,14 @@ class _InputComparison:
             return ComparedSides((), uncompared, 0, _faults(after) or _faults(before))
         moved = moves(self._inputs)
         entire = whole(self._inputs, moved)
-        parts = [
-            self._part(each.name, without(each, moved, entire), *states)
+        reviewed: list[ReviewedPart] = [
+            (self._part(each.name, without(each, moved, entire), *states), *states)
             for each, states in zip(noted(self._inputs, self._states), self._states, strict=True)
         ]
-        parts += [self._moved(move, entire) for move in moved]
-        parts = _without_untouched(parts, self._sides)
+        reviewed += (
+            (self._moved(move, entire), before[move.before], after[move.after]) for move in moved
+        )
+        parts = _without_untouched(renames.told(reviewed), self._sides)
         changed = {each.resource for part in parts for each in part.impact.redefined}
         return ComparedSides(
             parts,
@@ -186,12 +194,29 @@ class _InputComparison:
         return self._part(move.after, impact, old, new)._replace(moved_from=move.before)
 
     def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
-        locate = self._departures.locating(_locator(old, new, self._limits))
         impact = self._departures.told(impact, new)
+        places = {**self._edits.get(name, {}), **self._departures.places(impact)}
+        locate = _placing(places, _locator(old, new, self._limits))
+        places |= self._entries(impact, locate, old, new)
         noted = impact._replace(
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
         return ReviewPart(name, noted, locate, (old.places, new.places))
+
+    def _entries(
+        self, impact: Impact, locate: Locate, old: NamedState, new: NamedState
+    ) -> dict[ChangeSource, Place]:
+        """Where kustomizations were edited by which VMs of *impact* come or go that stand in files as they were."""
+        states = {"before": (old, new), "after": (new, old)}
+        find = cache(lambda file, side: entry(file, *states[side], self._limits))
+        found = {}
+        for machine in impact.machines:
+            source = machine.source
+            if source is not None and not {"new", "gone"}.isdisjoint(machine.effects):
+                place = find(locate(source).file, source.side)
+                if place is not None:
+                    found[source] = place
+        return found
 
 
 def _without_untouched(parts: Sequence[ReviewPart], sides: tuple[Side, Side]) -> list[ReviewPart]:
@@ -679,6 +704,20 @@ def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedSt
     return state.of(positions)
 
 
+def _blaming(lost: Impact, changes: Sequence[FieldChange]) -> Impact:
+    """The impact *lost* with the *changes* for which its VMs cannot be rendered any more."""
+    if not changes:
+        return lost
+    return lost._replace(
+        machines=tuple(each._replace(changes=tuple(changes)) for each in lost.machines)
+    )
+
+
+def _placing(places: Mapping[ChangeSource, Place], locate: Locate) -> Locate:
+    """What says where a cause stands: as *places* do, else as *locate* does."""
+    return lambda cause: places.get(cause) or locate(cause)
+
+
 def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     """What says where a cause stands in either state.
 
@@ -723,7 +762,14 @@ def _nothing(side: Side, request: Request) -> NamedState:
     other = next(iter(side.values()), None)
     if other is None:
         return NamedState("nothing", [], request.settings, Sources())
-    return NamedState(other.name, [], other.settings, other.places)
+    return NamedState(
+        other.name,
+        [],
+        other.settings,
+        other.places,
+        working_folder=other.working_folder,
+        path=other.path,
+    )
 
 
 def other_emit(sides: Iterable[Side]) -> Emit:

@@ -1,7 +1,7 @@
 """VMs that come to one input, or go from it, while another one has a VM of that name, then and now."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from render.diff.impact import MachineImpact
 from render.frontends.commands.compare.states import NamedState
@@ -22,8 +22,8 @@ class _Names(NamedTuple):
 def noted(inputs: Sequence[ComparedInput], states: Sequence[_States]) -> list[ComparedInput]:
     """*inputs*, whose *states* are these, with a word at each VM that comes or goes while another input keeps its name.
 
-    Said is that of loose files and a kustomization or chart, and of two inputs with VMs that had no name in common: of
-    others each may be meant for a cluster of its own.
+    Said is that of loose files and a kustomization or chart, of two inputs with VMs that had no name in common, and of
+    an input that is new where no two of the others had: of others each may be meant for a cluster of its own.
     """
     is_any = any(each.marks(machine) for each in inputs for machine in each.impact.machines)
     return _Namesakes(inputs, states).noted() if is_any else [*inputs]
@@ -36,6 +36,7 @@ class _Namesakes:
         self._inputs = inputs
         self._states = states
         self._names = [_names(each) for each in inputs]
+        self._is_disjoint = _are_disjoint([each.before for each in self._names])
         self._lasting: dict[ResourceRef, list[int]] = {}
         for index, (before, after) in enumerate(self._names):
             for identity in before & after:
@@ -72,7 +73,7 @@ class _Namesakes:
 
     def _is_one_cluster(self, index: int, other: int) -> bool:
         before, known = self._names[index].before, self._names[other].before
-        if before and not before & known:
+        if not before & known and (before or self._is_disjoint):
             return True
         return self._is_loose(index) != self._is_loose(other) and (
             self._is_root(index) != self._is_root(other)
@@ -92,6 +93,12 @@ class _Namesakes:
                 if identity_of(from_body(body, 0).ref, namespace) == identity:
                     return file
         return self._inputs[index].name or os.curdir
+
+
+def _are_disjoint(names: Iterable[frozenset[ResourceRef]]) -> bool:
+    """Whether there are several sets with *names*, and no two have one in common."""
+    sets = [each for each in names if each]
+    return len(sets) > 1 and sum(map(len, sets)) == len(frozenset().union(*sets))
 
 
 def _names(compared: ComparedInput) -> _Names:

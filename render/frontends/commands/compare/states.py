@@ -145,6 +145,8 @@ class NamedState(NamedTuple):
     top: str = ""
     release_told: str = ""
     is_by_plugin: bool = False
+    working_folder: str = ""
+    path: str = ""
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -202,6 +204,11 @@ class _LoadedSide(NamedTuple):
     inputs: list[Documents]
     around: Sequence[Documents] = ()
     top: str = ""
+
+    def nothing(self, settings: Settings) -> NamedState:
+        """A state of this side without any object, rendered as *settings* say."""
+        state = NamedState(self.name, [], settings, Sources())
+        return state._replace(top=self.top, working_folder=self.folder, path=self.path)
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""
@@ -353,7 +360,7 @@ class _LoadedSide(NamedTuple):
         with contextlib.chdir(self.folder):
             folder = os.path.join(self.path, name)
             if kustomization.find(folder) is None:
-                return _texts_of(layout.chart_files(folder), self)
+                return _texts_of(layout.ChartFiles(folder).files, self)
             reach = kustomization.reach(folder, self.request.reading.limits, allow_remote=True)
             return _texts_of((*reach.kustomizations, *reach.resources, *reach.others), self)
 
@@ -707,7 +714,7 @@ def _name_unfilled(
         users = state.appliers | {state.user} - {""}
         absent = None if known and (known.is_applied or known.fault) else loaded_side.absent(users)
         if absent is not None:  # what they applied is still there, and nobody deletes that
-            empty = NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=absent, appliers=users)
             continue
         if known is not None and not known.fault:
@@ -718,7 +725,7 @@ def _name_unfilled(
                 continue
         fault = loaded_side.unfilled(name, state.user)
         if fault is not None:
-            empty = known or NamedState(loaded_side.name, [], state.settings, Sources())
+            empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
 
 
@@ -1298,6 +1305,8 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         is_one_root=loaded.is_one_root,
         taken=_taken(side, loaded),
         top=side.top,
+        working_folder=side.folder,
+        path=side.path,
     )
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.commands.compare.states import NamedState
-from render.manifests.charts.layout import chart_files
+from render.manifests.charts.layout import ChartFiles
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -58,14 +58,14 @@ class EditedValues:
 
     def _edits_of(self, file: str) -> Iterator[Place]:
         old, new = (self._read(side, file) for side in range(2))
-        for path in _differing(old.body, new.body):
+        for path in differing(old.body, new.body):
             text = old if tree.get(new.body, *path) is None else new
             if text.origin is not None and isinstance(text.data, bytes):
                 yield Place(file, *positions.locate(text.data, text.origin, path))
 
     def _is_all(self) -> bool:
         found = [
-            {os.path.relpath(file, top) for file in chart_files(top)}
+            {os.path.relpath(file, top) for file in ChartFiles(top).files}
             for top in (state.places.path(state.chart) for state in self._states)
         ]
         names = {
@@ -93,7 +93,7 @@ class EditedValues:
         )
 
 
-def _differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
+def differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
     """Where two trees differ, as far down as both have the same keys, and lists the same length."""
     pairs: Sequence[tuple[Any, Any, Any]] = ()
     if isinstance(old, dict) and isinstance(new, dict):
@@ -104,4 +104,4 @@ def _differing(old: Any, new: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
         yield path
     for key, before, after in pairs:
         if before != after:
-            yield from _differing(before, after, (*path, key))
+            yield from differing(before, after, (*path, key))
