@@ -1395,7 +1395,7 @@ def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     put(tmp_path / "vm.yaml", vm(instancetype="u1.smal"))
     printed = run(tmp_path, "check", ".").stdout
     assert "VR123" in printed
-    assert "help: mend VirtualMachineClusterInstancetype u1.smal first" in printed
+    assert "\n  also, until that is mended: vm.yaml:" in printed
     assert "did you mean" not in printed
 
 

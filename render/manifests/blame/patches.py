@@ -27,6 +27,7 @@ Position = tuple[str, int, int]
 OPERATIONS = "operations"
 """The key below which the operations of a JSON patch stand in its document."""
 _INDEX = pattern(r"[0-9]{1,9}")
+_NAMESPACE = ("namespace",)
 _RECENT = 8
 """Documents whose patches are remembered: a finding is about one, and the next often about the same."""
 _MOST_SELECTED = 200_000
@@ -101,6 +102,8 @@ def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
         found.append((("commonLabels",), body.get("commonLabels")))
     elif of == ("annotations",):
         found.append((("commonAnnotations",), body.get("commonAnnotations")))
+    elif of == _NAMESPACE:
+        found.append(((), {key: body[key] for key in of if key in body}))
     yield from ((place, pairs) for place, pairs in found if isinstance(pairs, dict))
 
 
@@ -180,6 +183,8 @@ class _Blame:
     def paired(self, path: FieldPath, value: Any) -> Position | None:
         """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
 
+        Or the namespace.
+
         (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
         """
         if path[:1] != ("metadata",):
@@ -187,12 +192,12 @@ class _Blame:
         if path[1:2] not in self._additions:
             self._additions[path[1:2]] = _AddedPairs.of(path[1:2], self._reach, self._limits)
         additions = self._additions[path[1:2]]
-        key = str(path[2]) if path[2:3] else ""
+        key = str(path[-1]) if path[2:3] or path[1:] == _NAMESPACE else ""
         for file, loaded, document, place, pairs in (
             additions.by_key.get(key, ()) if key else additions.all
         ):
             if key and pairs[key] == value:
-                place = (*place, path[2])  # noqa: PLW2901 - the same place, one step further
+                place = (*place, key)  # noqa: PLW2901 - the same place, one step further
             elif key or not isinstance(value, dict) or not pairs.items() <= value.items():
                 continue
             return file, *locate(loaded.data, document.origin, place)
