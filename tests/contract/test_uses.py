@@ -288,6 +288,11 @@ def test_an_application_set(
         (("GENERATOR", "clusters: {}"), "ApplicationSet whose generator asks elsewhere (clusters)"),
         (("NAME", "{{ .name | upper }}"), "ApplicationSet with functions in its template"),
         (
+            ("NAME", "{{ .stage }}"),
+            "ApplicationSet whose template asks for what no generator says",
+        ),
+        (("NAME", "{{ .all }}"), "ApplicationSet with lists or mappings in its texts"),
+        (
             ("  template:", "  templatePatch: 'spec: {}'\n  template:"),
             "ApplicationSet with a templatePatch",
         ),
@@ -296,7 +301,7 @@ def test_an_application_set(
 def test_what_of_a_set_is_not_evaluated_is_counted(
     helm: str, edit: tuple[str, str], reason: str
 ) -> None:
-    text = SET.replace(*edit).replace("GENERATOR", "list: {elements: [{name: a}]}")
+    text = SET.replace(*edit).replace("GENERATOR", "list: {elements: [{name: a, all: [a]}]}")
     put("apps/set.yaml", text.replace("GO", "true", 1).replace("NAME", "{{.name}}"))
     inputs = read(helm)
     assert unseen(inputs)[reason] == 1

@@ -23,6 +23,7 @@ from render.manifests.uses.use import (
     UnevaluatedError,
     UnmatchedError,
     named,
+    title_of_made,
 )
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
@@ -67,7 +68,8 @@ class Places(NamedTuple):
 class Uses(NamedTuple):
     """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*.
 
-    *unfilled*: the notes of those whose folder and object are known, by both. *broken*: why files cannot be read in
+    *unfilled*: the notes of those whose folder and object are known, by both, and of sets of which no Application is
+    known, by ``""`` and the set. *broken*: why files cannot be read in
     which such objects may stand.
     """
 
@@ -230,7 +232,7 @@ class _Evaluation:
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
                         notes.append(_note(document, use))
-                        if all(use.use):
+                        if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
         notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
@@ -271,6 +273,7 @@ class _Evaluation:
                 applicationset.edits_kustomizations(document.body)
                 and self._home.has_kustomizations_of_machines
             ):
+                made.use = ("", named(document))
                 yield made
             return
         for application in made:
@@ -278,7 +281,7 @@ class _Evaluation:
                 yield application
                 continue
             name = text_at(application.body.get("metadata"), "name")
-            title = f"Application {name} of {named(document)}"
+            title = title_of_made(name, named(document))
             yield from argocd.uses(document, self._home, self._base, application, title)
 
     def _applications(self, document: Document) -> _Made:
@@ -322,7 +325,7 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    applied = use.is_deep, use.patterns, use.namespace
+    applied = use.is_deep, use.patterns, use.namespace, use.plugin
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 

@@ -149,6 +149,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         or _decided(route, change, change.after, new, whole=True)
         or _derived(route, change)
         or _partner(route, change.of_rendered())
+        or _lost(route, change)
         or _written((*_TEMPLATE, *route), change)
         or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
@@ -177,6 +178,17 @@ def defined(route: Route, change: Transition) -> ChangeSource | None:
         or _decided(inner, change, change.before, old, whole=True)
     )
     return decided or redefined(authored)
+
+
+def _lost(route: Route, change: Transition) -> ChangeSource | None:
+    """What decided *route* of a VM that was rendered, and says nothing of it any more: its authors never wrote that."""
+    authored = change.of_rendered()
+    if authored.before is change.before and authored.after is change.after:
+        return None
+    place = (*_TEMPLATE, *route)
+    if any(_has(manifest, place) for manifest in authored.manifests):
+        return None
+    return _decided(route, change, change.before, change.sides[0], whole=True)
 
 
 def of_leaf(route: Route, change: Transition, *, is_of_vm: bool) -> ChangeSource | None:
