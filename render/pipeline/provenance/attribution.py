@@ -1,6 +1,6 @@
 """Which field of which object brought a change of a VM."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from render.diff.compare import ORDER, Item, Route, leaves
@@ -486,14 +486,24 @@ def path_of(route: Route, root: Tree) -> FieldPath:
     node: object = root
     for step in route:
         if isinstance(step, Item) and isinstance(node, list):
-            names = [tree.get(item, "name") for item in node]
-            if step not in names:
+            place = _position_of(step, node)
+            if place is None:
                 break
-            path.append(names.index(str(step)))
+            path.append(place)
         else:
             path.append(str(step))
         node = tree.get(node, path[-1])
     return tuple(path)
+
+
+def _position_of(name: str, items: Sequence[object]) -> int | None:
+    """The position of the first of *items* that is called *name*."""
+    for place, item in enumerate(
+        items
+    ):  # asked for each change of a list, each time through all of it
+        if isinstance(item, dict) and "name" in item and item["name"] == name:
+            return place
+    return None
 
 
 def _only_stored(route: Route, change: Transition) -> ChangeSource | None:
