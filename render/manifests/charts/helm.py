@@ -10,7 +10,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import boxed, discover
 from render.manifests.boxed import ProgramBounds
-from render.manifests.charts import layout
+from render.manifests.charts import layout, templating
 from render.manifests.charts.layout import Dependency
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
@@ -42,6 +42,8 @@ _NO_MEMORY = pattern(
     re.MULTILINE,
 )
 _PIECE = 1 << 20
+_LOCATED = 10
+"""Faults of which the line is looked for in the template."""
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
 _CHATTER = pattern(
@@ -58,6 +60,8 @@ _BROKEN = pattern(
     r"| is not in the repository of the chart ",
     re.MULTILINE,
 )
+#: How what is said of helm begins where the system has no room for it, or has ended it.
+_FELLED = ("cannot start ", "ended by signal ", "fatal error: ")
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
 _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
@@ -254,7 +258,7 @@ def _ended(
     reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
     names = layout.names_of_templates(folder, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
-    failure = _failure(folder, words or f"exit status {done.returncode}")
+    failure = _failure(folder, words or boxed.ending(done.returncode))
     return failure._replace(position=_named_place(folder, failure.message))
 
 
@@ -408,13 +412,16 @@ def is_unreadable(diagnostic: Diagnostic) -> bool:
 
 
 def is_broken(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may."""
+    """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may.
+
+    So does that helm did not run here, or not to its end.
+    """
     if diagnostic.code == codes.LIMIT_EXCEEDED.number:
         return True
-    return (
-        diagnostic.code == codes.HELM_FAILED.number
-        and _BROKEN.search(diagnostic.message) is not None
-    )
+    if diagnostic.code != codes.HELM_FAILED.number:
+        return False
+    words = diagnostic.message.removeprefix(f"helm template {diagnostic.location.file}: ")
+    return words.startswith(_FELLED) or _BROKEN.search(diagnostic.message) is not None
 
 
 def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
@@ -473,7 +480,7 @@ def unparted(
     diagnostics: Sequence[Diagnostic],
     wanted: Sequence[Dependency] = (),
 ) -> list[Diagnostic]:
-    """*diagnostics* of the *output* of helm, keys of objects that nothing parts from those before as one fault of each.
+    """*diagnostics* of the *output* of helm with their templates, keys of objects that nothing parts as one of each.
 
     A template that forgets the ``---`` in a loop prints all of its objects into one document.
     """
@@ -482,23 +489,38 @@ def unparted(
     known: set[tuple[int, str]] = set()
     for diagnostic in diagnostics:
         place = diagnostic.location
-        is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
-        source = _printed_by(lines, place.line) if is_key else None
+        source = _printed_by(lines, place.line) if place.line else None
         if source is None:
             found.append(diagnostic)
-        elif source not in known:
+            continue
+        is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
+        if is_key and source in known:
+            continue
+        template = Location(file=source[1])
+        if is_key:
             known.add(source)
-            file = source[1]
-            found.append(
-                diagnostic._replace(
-                    related=(
-                        *diagnostic.related,
-                        Related("the template that prints it", Location(file=file)),
-                    ),
-                    help=f"{file} prints another object here: begin each, also in a loop, with a line ---",
-                )
-            )
+            cure = f"{source[1]} prints another object here: begin each, also in a loop, with a line ---"
+            diagnostic = diagnostic._replace(help=cure)  # noqa: PLW2901 - what is said of it
+        elif len(found) < _LOCATED:
+            template = _in_template(lines, source, output, place.line)
+        related = Related("the template that prints it", template)
+        found.append(diagnostic._replace(related=(*diagnostic.related, related)))
     return found
+
+
+def _in_template(
+    lines: Sequence[tuple[int, str]], source: tuple[int, str], output: bytes, line: int
+) -> Location:
+    """Where the template *source*, one of *lines*, has printed the *line* of the *output*, as far as that is clear."""
+    start, file = source
+    data = files.read(file, file, len(output))
+    if isinstance(data, Diagnostic):
+        return Location(file=file)
+    later = bisect_right(lines, start, key=itemgetter(0))
+    end = lines[later][0] if later < len(lines) else None
+    printed = output.decode(errors="replace").split("\n")[start - 1 : end and end - 1]
+    texts = data.decode(errors="replace").splitlines()
+    return Location(file=file, line=templating.line_of(texts, printed, line - start))
 
 
 def trace(

@@ -156,6 +156,20 @@ def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
     return clear
 
 
+def line_of(template: Sequence[str], output: Sequence[str], index: int) -> int:
+    """The line of *template* (from 1) that wrote the one at *index* of *output*, 0 where that is not clear.
+
+    A text that stands as often in both, a key that is there twice say, stands in the same order.
+    """
+    number = compared(template, output)[index]
+    text = output[index].rstrip()
+    same = [place for place, line in enumerate(template, 1) if line.rstrip() == text]
+    printed = [place for place, line in enumerate(output) if line.rstrip() == text]
+    if number or len(same) != len(printed):
+        return number
+    return same[printed.index(index)]
+
+
 def _latest(known: int, number: int) -> int:
     return number or known
 

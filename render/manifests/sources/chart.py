@@ -225,18 +225,24 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
             ]
             into.unbuilt = []
         _pass_over_printed(intake, folder, into)
-    if not into.documents and not into.unbuilt and _UNFILLED not in into.unseen.counts():
+    is_told = any(fault.is_error for fault in into.diagnostics)
+    if not (into.documents or into.unbuilt or is_told or _UNFILLED in into.unseen.counts()):
         is_rendered = intake.reading.helm != "never" and not into.diagnostics
         into.unseen.add(_WITHOUT_MACHINES if is_rendered else "Helm chart", folder)
 
 
 def _pass_over_printed(intake: SourceIntake, folder: str, into: Documents) -> None:
-    """Make notes in *into* of what is wrong with what helm printed of the chart in *folder*, which nobody has named.
+    """Make notes in *into* of what is no object of what helm printed of the chart in *folder*, which nobody has named.
 
-    An object that helm leaves without its name, say, may only want for a value too.
+    One that helm leaves without its name, say, may only want for a value too. What is more than we read, or no YAML for
+    us where it is for helm, is so with values as well.
     """
     printed = _Installation(folder, intake.reading.chart).printed
-    wanting = [fault for fault in into.diagnostics if fault.location.file == printed]
+    wanting = [
+        fault
+        for fault in into.diagnostics
+        if fault.location.file == printed and fault.code == codes.NOT_AN_OBJECT.number
+    ]
     if wanting:
         into.unseen.add(_UNFILLED, folder)
     into.diagnostics = [fault for fault in into.diagnostics if fault not in wanting]
