@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import boxed, discover
+from render.manifests import boxed, discover, relevance
 from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import layout, templating
 from render.manifests.charts.layout import Dependency
@@ -472,6 +472,33 @@ def _printed_by(lines: Sequence[tuple[int, str]], line: int) -> tuple[int, str] 
     """The last of the *lines*, in order, with a source that is not behind *line*."""
     place = bisect_right(lines, line, key=itemgetter(0))
     return lines[place - 1] if place else None
+
+
+def of_machines(
+    folder: str, output: bytes, wanted: Sequence[Dependency], limits: Limits
+) -> dict[str, bool]:
+    """The templates of the chart in *folder* with VMs, and whether helm has printed any of each to its *output*."""
+    folders = (folder, *(dependency.folder for dependency in wanted if dependency.folder))
+    every = dict.fromkeys(file for each in folders for file in layout.templates(each, limits))
+    found = [file for file in every if templating.makes_machines(_text(file, limits))]
+    if not found:
+        return {}
+    printed: set[str] = set()
+    lines, texts = _sources(folder, output, wanted), output.split(b"\n")
+    for number, (start, file) in enumerate(lines, 1):
+        end = lines[number][0] - 1 if number < len(lines) else None
+        path = os.path.normpath(file)
+        if path not in printed and path in every:
+            text = b"\n".join(texts[start - 1 : end])
+            if relevance.may_be_of_machine(text):
+                printed.add(path)
+    return {file: file in printed for file in found}
+
+
+def _text(file: str, limits: Limits) -> bytes:
+    """What stands in the template *file*; nothing of what cannot be read."""
+    data = files.read(file, file, limits.file_bytes)
+    return data if isinstance(data, bytes) else b""
 
 
 def unparted(

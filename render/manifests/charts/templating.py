@@ -10,6 +10,7 @@ from functools import cache
 from itertools import accumulate
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import relevance
 from render.manifests.blame.patches import Position
 from render.manifests.discover import ValuesText
 from render.model import tree
@@ -23,6 +24,10 @@ from render.yaml.reader import Document, locate, read
 _ACTION = pattern(r"\{\{.*?\}\}")
 _KEY = pattern(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
 _VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
+#: What a template does not print: its comments, and tests, which are asked of no release that is only filled in.
+_REMARK = pattern(rb"(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}")
+_TEST = pattern(rb"""helm\.sh/hook["']?\s*:[^\n]*\btest\b""")
+_PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s*:[^\n]*""")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
 _MOST_SHAPES = 64
@@ -138,6 +143,21 @@ class FilledChart:
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()
         later = self._starts[bisect_right(self._starts, start) :][:1] or [len(self._printed) + 1]
         return texts, compared(texts, self._printed[start - 1 : later[0] - 1])
+
+
+def makes_machines(template: bytes) -> bool:
+    """Whether VMs, or what makes some, stand in the text of a *template*, and not just references to one.
+
+    What the outermost object of a document is called says that, where it has a line of its own.
+    """
+    if not relevance.may_be_of_machine(template):
+        return False
+    for document in _PARTING.split(_REMARK.sub(b"", template)):
+        kinds = _OUTERMOST.findall(document)
+        text = b"\n".join(kinds) if kinds else document
+        if relevance.may_be_of_machine(text) and not _TEST.search(document):
+            return True
+    return False
 
 
 def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:

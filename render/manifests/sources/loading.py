@@ -98,8 +98,7 @@ def load_all(
         directories = [Documents(folder=folder, whole=whole) for folder in unread.directories]
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
         _name_destinations(unread, loose)
-    loose.diagnostics += _unread_beside(intake)
-    _name_left_out([loose, *inputs])
+    _name_unmade(intake, inputs, loose)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 
 
@@ -148,6 +147,13 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
         if into.folder in loose.remotes:
             into.remotes[into.folder] = loose.remotes[into.folder]
     return empty
+
+
+def _name_unmade(intake: SourceIntake, inputs: Sequence[Documents], loose: Documents) -> None:
+    """Say in *inputs*, or in *loose* beside them, what was read for them and came to nothing, once all are made."""
+    loose.diagnostics += _unread_beside(intake)
+    passed_over.name_idle_templates(intake, inputs, loose)
+    _name_left_out([loose, *inputs])
 
 
 def _name_left_out(inputs: Sequence[Documents]) -> None:
