@@ -1,6 +1,8 @@
 """A chart that nobody fills in is passed over for want of values alone: whatever else is wrong with it is an error."""
 
+import os
 import shlex
+import socket
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,26 @@ def test_a_value_that_it_wants_is_called_as_it_likes(
     done = repository.run("check", ".", "--helm", helm)
     assert done.returncode == Exit.OK, done.stdout
     assert "not looked at: 1 Helm chart" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [".helmignore", "values.schema.json", "values.yaml", "templates/x.yaml", "charts/x.tgz"]
+)
+def test_a_pipe_in_the_place_of_a_file(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, helm: str, name: str
+) -> None:
+    """Helm would wait for somebody to write into it."""
+    pipe = repository.folder / "c" / name
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    for words in ("check .", "check c", "build c"):
+        done = repository.run(*words.split(), "--helm", helm)
+        assert done.returncode == Exit.UNREADABLE, done.stdout + done.stderr
+        fault = f"c/{name}: neither a regular file nor a folder"
+        assert f"error VR110 unreadable: cannot read {fault}" in done.stdout + done.stderr
+    pipe.unlink()
+    monkeypatch.chdir(pipe.parent)  # the path of a socket may have 100 characters
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(pipe.name)
+    server.close()
+    assert repository.run("check", ".", "--helm", helm).returncode == Exit.UNREADABLE

@@ -110,9 +110,7 @@ def faults(
     values = (*release.values, *texts.values())
     beside = [file for dependency in wanted for file in layout.chart_files(dependency.folder)]
     every = (*layout.chart_files(folder), *beside, *values)
-    present = (
-        file for file in every if file in values or os.path.isfile(file) or os.path.isdir(file)
-    )
+    present = (file for file in every if file in values or os.path.exists(file))
     return [*_misnamed(folder, texts), *_unfit(folder, present, release, limits)]
 
 
@@ -135,6 +133,9 @@ def _unfit(
         if not inside(real_path(file), allowed):
             message = f"{name} is not in the repository of the chart {folder}"
             yield _refused(name, message, "put a copy into the repository")
+            continue
+        if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
+            yield files.special(name)  # helm waits for what a pipe says
             continue
         if not os.path.isfile(file):
             message = f"cannot read the values file {name}: no such file"
@@ -414,8 +415,10 @@ def is_unreadable(diagnostic: Diagnostic) -> bool:
 def is_broken(diagnostic: Diagnostic) -> bool:
     """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may.
 
-    So does that helm did not run here, or not to its end.
+    So does that helm did not run here, or not to its end; a pipe in the place of a file, say.
     """
+    if diagnostic.code == codes.UNREADABLE.number:
+        return not files.is_denied(diagnostic)
     if diagnostic.code == codes.LIMIT_EXCEEDED.number:
         return True
     if diagnostic.code != codes.HELM_FAILED.number:
