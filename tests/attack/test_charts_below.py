@@ -3,6 +3,7 @@
 import os
 import shlex
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from tests.support.asking import Ask
 from tests.support.manifests import vm
+from tests.support.process import argv, environ
 from tests.support.repository import Repository
 
 RUNNING = "  runStrategy: Always\n"
@@ -104,3 +106,20 @@ def test_a_pipe_in_the_place_of_a_file(
     server.bind(pipe.name)
     server.close()
     assert repository.run("check", ".", "--helm", helm).returncode == Exit.UNREADABLE
+
+
+@pytest.mark.parametrize("most", [12, 16])
+def test_a_system_that_lets_nobody_open_more_files(repository: Repository, most: int) -> None:
+    repository.write("c/charts/d/charts/e/charts/f/charts/g/charts/h/charts/i/x.yaml", "x: 1\n")
+    repository.write(
+        "c/Chart.yaml",
+        "apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies: [{name: z, repository: 'file://../z'}]\n",
+    )
+    repository.write("z/Chart.yaml", "apiVersion: v2\nname: z\nversion: 0.1.0\n")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -n {most}; exec "$@"', "sh", *argv("check", ".")],
+        cwd=repository.folder, env=environ(), capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == Exit.UNREADABLE, done.stderr
+    assert "Too many open files" in done.stdout + done.stderr
+    assert "VR901" not in done.stderr
