@@ -1,6 +1,6 @@
 """The working state of one VirtualMachine on its way through the stages, and what all of a run share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from render.diagnostics.codes import DEFAULT_NETWORK, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, at
@@ -283,10 +283,7 @@ class Machine:
     def record_defaults(self, draft: Draft) -> None:
         """Remember that KubeVirt itself, or a setting of the cluster, decided what changed in *draft* until now."""
         if isinstance(draft, TracedDraft):
-            architecture = draft.get("spec", "architecture") or "amd64"
-            self.provenance += (
-                self._default(path, draft, architecture) for path in draft.changes()
-            )
+            self.provenance += self._defaults(draft.changes(), draft)
 
     def leave_out_absent(self, body: Tree) -> None:
         """Forget who decided what KubeVirt adds by itself, and *body*, which came of the machine, has not."""
@@ -314,18 +311,20 @@ class Machine:
                 for path in additions(before, after, above)
             )
 
-    def _default(self, path: FieldPath, draft: Draft, architecture: str) -> "Provenance":
+    def _defaults(self, paths: Iterable[FieldPath], draft: Draft) -> "Iterator[Provenance]":
         from render.model.provenance import Provenance
 
-        ref, above = self.resource.ref, self.template
-        source = self.context.config_source
-        setting = source.deciding(path, draft.get(*path), architecture) if source else None
-        if source is None or setting is None:
-            decider = f"KubeVirt's default for {architecture}"
-            return Provenance(ref, (*above, *path), None, (), None, decider)
-        place = source.place(setting)
-        decider = f"cluster setting {'.'.join(map(str, setting))}"
-        return Provenance(ref, (*above, *path), place.resource, place.path, place.index, decider)
+        ref, above, source = self.resource.ref, self.template, self.context.config_source
+        architecture = draft.get("spec", "architecture") or "amd64"
+        by_itself = f"KubeVirt's default for {architecture}"
+        for path in paths:
+            setting = source.deciding(path, draft.get(*path), architecture) if source else None
+            if source is None or setting is None:
+                yield Provenance(ref, (*above, *path), None, (), None, by_itself)
+                continue
+            place = source.place(setting)
+            decider = f"cluster setting {'.'.join(map(str, setting))}"
+            yield Provenance(ref, (*above, *path), place.resource, place.path, place.index, decider)
 
     def record(self, definition: Definition, edits: tuple[Edit, ...]) -> None:
         """Remember that *definition* decided the fields of *edits*."""

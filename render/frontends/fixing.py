@@ -325,14 +325,16 @@ class Editable:
         if real.endswith(".json"):
             return f"{file} is JSON, which is not rewritten"
         top = files.repository(os.path.dirname(real))
-        tops = {
-            files.repository(path if os.path.isdir(path) else os.path.dirname(path))
-            for path in self._paths
-        }
-        if top not in tops or not (top or inside(real, self._paths)):
+        if top not in self._tops or not (top or inside(real, self._paths)):
             return f"{file} is not in the repository"
         users = self._users.get(real, ())
         return in_use(users, file) if len(users) > 1 else ""
+
+    @cached_property
+    def _tops(self) -> frozenset[str]:
+        """The repositories of what was named."""
+        folders = (path if os.path.isdir(path) else os.path.dirname(path) for path in self._paths)
+        return frozenset(map(files.repository, folders))
 
     @cached_property
     def _users(self) -> dict[str, list[str]]:

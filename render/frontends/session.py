@@ -86,33 +86,32 @@ def is_missed(diagnostic: Diagnostic) -> bool:
     return codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
 
 
-def look_around(
-    read: Sequence[FleetPart],
-    request: Request,
-    work: Work,
-    paths: Sequence[str] = (),
-    top: str = "",
+def around(
+    request: Request, work: Work, paths: Sequence[str] = (), top: str = ""
 ) -> list[Documents]:
-    """What stands in the repositories around *paths*, those of *request* without any, or in *top*, beside these.
-
-    The parts *read* of *paths* have what their VMs find there from now on.
-    """
-    from render.manifests.repository.neighbours import Neighbours
-
+    """What stands in the repositories around *paths*, those of *request* without any, or in *top*, beside these."""
     paths = paths or request.paths or (".",)
     reals = {real_path(path) for path in paths}
     tops = {real_path(top) if top else files.repository(real) for real in reals} - {"", *reals}
     if not tops or "-" in paths:
         return []
     known = len(work.inputs)
-    around = read_roots([*map(os.path.relpath, sorted(tops))], request, work)
+    found = read_roots([*map(os.path.relpath, sorted(tops))], request, work)
     del work.inputs[known:]
-    others = [loaded for loaded in around if not inside(real_path(loaded.folder), reals)]
+    return [loaded for loaded in found if not inside(real_path(loaded.folder), reals)]
+
+
+def lend(others: Sequence[Documents], read: Sequence[FleetPart], request: Request) -> bool:
+    """Let the VMs of the parts *read*, for *request*, find what stands in *others*; whether there are any."""
+    from render.manifests.repository.neighbours import Neighbours
+
+    if not others:
+        return False
     inputs = [*(part.loaded for part in read), *others]
     neighbours = Neighbours(inputs, request.reading.layout.shared)
-    for part in read if others else ():
+    for part in read:
         part.request = with_neighbours(request, part.loaded, neighbours)
-    return others
+    return True
 
 
 def parts(request: Request, work: Work) -> list[FleetPart]:

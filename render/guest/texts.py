@@ -73,7 +73,8 @@ FIRST_LINE = "guest/first-line"
 class Remark(NamedTuple):
     """What is to be said of a text: by which check, in which words, and where in it (from 1; 0: of all of it).
 
-    *about* is the field in the document, where that tells more than the line does.
+    *about* is the field in the document, where that tells more than the line does; *lead* is what mends the text before
+    it.
     """
 
     check: str
@@ -82,6 +83,7 @@ class Remark(NamedTuple):
     line: int = 0
     column: int = 0
     about: str = ""
+    lead: str = ""
     is_note: bool = False
 
 
@@ -284,6 +286,12 @@ def _headless(text: str) -> TextVerdict:
     """User data that begin as nothing that cloud-init knows: it ignores them."""
     if _PLACEHOLDER.search(text):
         return TextVerdict(unread="template")
+    message = "the first line is not #cloud-config: cloud-init ignores all of it"
+    cure = "write #cloud-config, without a blank in it, as the first line"
+    if _NO_HASH.match(text):
+        return TextVerdict(
+            (Remark(FIRST_LINE, message, f"{cure}: its # is missing", 1, 1, lead="#"),)
+        )
     if ":" not in text:
         return TextVerdict(unread="text of another format")
     try:
@@ -296,11 +304,11 @@ def _headless(text: str) -> TextVerdict:
 
     if not loaded.value.keys() <= schemas.known_keys() - _OF_MANY:
         return TextVerdict(unread="text of another format")
-    message = "the first line is not #cloud-config: cloud-init ignores all of it"
-    cure = "write #cloud-config, without a blank in it, as the first line"
-    return TextVerdict((Remark(FIRST_LINE, message, cure, 1, 1),))
+    return TextVerdict((Remark(FIRST_LINE, message, cure, 1, 1, lead=_HEAD),))
 
 
+_HEAD = "#cloud-config\n"
+_NO_HASH = pattern(r"cloud-config:?[ \t]*\r?\n")
 #: Keys that other formats have on top as well.
 _OF_MANY = frozenset({"version"})
 

@@ -218,11 +218,11 @@ def walk(
 
 def outermost(folders: Iterable[str]) -> list[str]:
     """Of the resolved *folders* those that are below no other one, sorted."""
-    outermost: list[str] = []
+    outermost: dict[str, None] = {}
     for folder in sorted(folders):
         if not inside(folder, outermost):
-            outermost.append(folder)
-    return outermost
+            outermost[folder] = None
+    return [*outermost]
 
 
 class _Folder(NamedTuple):
@@ -375,9 +375,8 @@ class _FolderWalk:
         """Go where a symbolic link leads, if that is inside."""
         may_be_manifest = link.display_name.endswith(YAML)
         try:
-            os.stat(
-                link.display_name
-            )  # Python calls itself for each link of a chain, the kernel counts
+            # Python calls itself for each link of a chain; the kernel counts them.
+            os.stat(link.display_name)
             real = os.path.realpath(link.display_name, strict=True)
         except OSError as error:
             if may_be_manifest and not link.owned:

@@ -16,7 +16,7 @@ from render.model.tree import Tree
 from render.system import files
 from render.system.files import real_path
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, locate, read
+from render.yaml.reader import Document, Read, locate, read
 from render.yaml.stream import as_utf8
 
 # What encoding/json, and so kustomize, calls a field, is compared without regard to case (`_folded`).
@@ -76,6 +76,8 @@ GENERATORS = frozenset({"configmapgenerator", "secretgenerator"})
 RESOURCES = frozenset({"resources", "bases", "components"})
 
 
+_MOST_FOLLOWED = 300_000
+"""Kustomizations that are followed for one input, each again for those that lead to it: ten seconds of a processor."""
 _MOST_BUILDS = 1_000_000
 """Kustomizations that kustomize may build for one folder: it has no time for more, and prints them all at the end."""
 _MOST_MEANT = 20
@@ -258,12 +260,39 @@ class LoadedKustomization(NamedTuple):
 _NOTHING = LoadedKustomization([], [], b"", [])
 
 
+class _Stated(NamedTuple):
+    """What a kustomization says of all that it leads to, as `Reach` has it; *plugins*: it has generators, say."""
+
+    prefixes: Sequence[str]
+    suffixes: Sequence[str]
+    inflates: bool
+    edits: bool
+    plugins: bool
+
+    @classmethod
+    def of(cls, body: Tree) -> "_Stated":
+        """That of *body*."""
+        return cls(
+            [text for _, text in _texts(body, "namePrefix")],
+            [text for _, text in _texts(body, "nameSuffix")],
+            any(any(_items(body, key)) for key in _CHARTS),
+            any(_folded(str(key)) in _EDITING for key in body),
+            any(any(_texts(body, key)) for key in _PLUGINS),
+        )
+
+
 class KnownKustomizations:
     """What kustomizations say that were read already, and where paths lead: overlays share their bases."""
 
-    __slots__ = ("_loaded", "_resolved", "_targets")
+    __slots__ = (
+        "_contents", "_files", "_left", "_loaded", "_resolved", "_stated", "_targets"
+    )  # fmt: skip
 
     def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+        self._left = _MOST_FOLLOWED
+        self._stated: dict[int, tuple[Document, _Stated]] = {}
+        self._contents: dict[str, Read | Diagnostic] = {}
         self._loaded: dict[str, LoadedKustomization] = {}
         self._resolved: dict[str, str] = {}
         self._targets: dict[tuple[str, str], str] = {}
@@ -273,6 +302,37 @@ class KnownKustomizations:
         if file not in self._loaded:
             self._loaded[file] = load(file, limits)
         return self._loaded[file]
+
+    def files(self, folder: str) -> list[str]:
+        """The kustomization files of *folder*; kustomize refuses several."""
+        if folder not in self._files:
+            self._files[folder] = [*_files(folder)]
+        return self._files[folder]
+
+    def may_follow(self) -> bool:
+        """Whether one more kustomization may be followed to what it refers to; it counts."""
+        self._left -= 1
+        return not self.is_exhausted
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether one was not followed."""
+        return self._left < 0
+
+    def stated(self, document: Document) -> "_Stated":
+        """What *document*, of a kustomization, says of all that it leads to, looked up once."""
+        if id(document) not in self._stated:
+            self._stated[id(document)] = document, _Stated.of(document.body)
+        return self._stated[id(document)][1]
+
+    def read(self, file: str, limits: Limits) -> Read | Diagnostic:
+        """What the *file* of a generator or transformer says."""
+        if file not in self._contents:
+            data = files.read(file, file, limits.file_bytes)
+            self._contents[file] = (
+                data if isinstance(data, Diagnostic) else read(data, file, limits)
+            )
+        return self._contents[file]
 
     def named(self, file: str, limits: Limits) -> set[str]:
         """The resolved names of all that the kustomization *file* lists."""
@@ -429,7 +489,7 @@ def chart_homes(
         for key, field in zip(_CHARTS, ("name", "chartName"), strict=True):
             for _, item in _items(document.body, key):
                 yield _text(item, "chartHome") or of_all or _HOME, _text(item, field)
-        for _, entry in _texts(document.body, "generators"):
+        for entry in dict.fromkeys(entry for _, entry in _texts(document.body, "generators")):
             for config in _generators(folder, entry, limits, known):
                 yield _text(config, "chartHome") or _HOME, _text(config, "name")
 
@@ -439,16 +499,16 @@ def _generators(
 ) -> Iterator[Tree]:
     """What *entry*, a generator of the kustomization of *folder*, says if that runs helm; nothing of a folder's."""
     target = os.path.join(folder, entry)
-    data: bytes | Diagnostic = entry.encode(errors="replace")
-    if not _is_inline(entry):
+    contents: Read | Diagnostic = Read([], [])
+    if _is_inline(entry):
+        contents = read(entry.encode(errors="replace"), target, limits)
+    else:
         if os.path.isdir(target):
             yield {}
-        is_own = os.path.isfile(target) and files.is_below(
-            known.resolve(target), known.resolve(folder)
-        )
-        data = files.read(target, target, limits.file_bytes) if is_own else b""
-    if isinstance(data, bytes):
-        bodies = (document.body for document in read(data, target, limits).documents)
+        if os.path.isfile(target) and files.is_below(known.resolve(target), known.resolve(folder)):
+            contents = known.read(target, limits)
+    if not isinstance(contents, Diagnostic):
+        bodies = (document.body for document in contents.documents)
         yield from (body for body in bodies if text_at(body, "kind") == _INFLATOR)
 
 
@@ -537,23 +597,30 @@ class _KustomizationWalk:
         while self.pending:
             folder = self.pending.pop(0)
             real = self.known.resolve(folder)
-            file = find(folder)
-            if file is None:
+            called = self.known.files(folder)
+            if not called:
                 reach.bare.append(folder)
                 continue
             if real in reach.folders:
                 continue
+            if not self.known.may_follow():
+                reach.diagnostics.append(too_many_followed(Location(file=find(folders[0]) or "")))
+                break
+            file = called[0]
             reach.folders.add(real)
             reach.kustomizations.append(file)
             loaded = self._load(folder, real, file)
             for document, named in zip(loaded.documents, loaded.references, strict=True):
-                _add_affixes(reach, document.body)
-                reach.inflates |= any(any(_items(document.body, key)) for key in _CHARTS)
-                reach.edits |= any(_folded(str(key)) in _EDITING for key in document.body)
+                stated = self.known.stated(document)
+                reach.prefixes += stated.prefixes
+                reach.suffixes += stated.suffixes
+                reach.inflates |= stated.inflates
+                reach.edits |= stated.edits
                 here = _Here(file, folder, real, loaded.data, document)
                 for reference in named:
                     self._refer(here, reference)
-                self._look_at_plugins(here)
+                if stated.plugins:
+                    self._look_at_plugins(here)
         below = {real: [*map(self.known.resolve, targets)] for real, targets in self.below.items()}
         builds = sum(_builds(self.known.resolve(folder), below) for folder in folders)
         if builds > _MOST_BUILDS:
@@ -562,7 +629,7 @@ class _KustomizationWalk:
 
     def _load(self, folder: str, real: str, file: str) -> LoadedKustomization:
         """The kustomization *file* of *folder*, resolved *real*; what speaks against building it is a finding."""
-        others = list(_files(folder))[1:]
+        others = self.known.files(folder)[1:]
         if others:  # kustomize takes another one where it may not read the first
             message = f"{folder} has several kustomizations: {', '.join([file, *others])}"
             cure = "leave one of them: kustomize refuses to choose"
@@ -629,6 +696,7 @@ class _KustomizationWalk:
 
         A URL is refused, unless it is allowed.
         """
+        seen: set[str] = set()
         for key in _PLUGINS:
             for path, entry in _texts(here.document.body, key):
                 if is_remote(entry):
@@ -642,35 +710,34 @@ class _KustomizationWalk:
                             self.reach.diagnostics.append(
                                 fault._replace(location=here.at(path), related=())
                             )
-                target = self.known.target(here.folder, entry)
-                self._look_at_plugin(here, path, target, set())
+                self._look_at_plugin(here, path, entry, seen)
 
-    def _look_at_plugin(self, here: "_Here", path: FieldPath, target: str, seen: set[str]) -> None:
-        """The same for the file or folder *target*, to which the entry at *path* leads."""
-        real = real_path(target)
-        if real in seen or not os.path.lexists(target) or not self._is_inside(target):
-            return
-        seen.add(real)
-        if os.path.isdir(target):
-            self._look_at_plugin_folder(here, path, target, seen)
-            return
-        content = files.read(target, target, self.limits.file_bytes)
-        if isinstance(content, Diagnostic):
-            self.reach.diagnostics.append(content)
-            return
-        contents = read(content, target, self.limits)
-        # What we cannot read kustomize may: it is less strict about keys that stand twice.
-        self.reach.diagnostics.extend(found for found in contents.diagnostics if found.is_error)
-        self._look_at_loaded(here, path, contents.documents)
+    def _look_at_plugin(self, here: "_Here", path: FieldPath, entry: str, seen: set[str]) -> None:
+        """The same for the file or folder *entry*, at *path*, and all to which that leads; not for what was *seen*."""
+        pending = [self.known.target(here.folder, entry)]
+        while pending:
+            target = pending.pop()
+            real = self.known.resolve(target)
+            if real in seen or not os.path.lexists(target) or not self._is_inside(target):
+                continue
+            seen.add(real)
+            if os.path.isdir(target):
+                pending += reversed([*self._look_at_plugin_folder(here, path, target)])
+                continue
+            contents = self.known.read(target, self.limits)
+            if isinstance(contents, Diagnostic):
+                self.reach.diagnostics.append(contents)
+                continue
+            # What we cannot read kustomize may: it is less strict about keys that stand twice.
+            self.reach.diagnostics.extend(found for found in contents.diagnostics if found.is_error)
+            self._look_at_loaded(here, path, contents.documents)
 
-    def _look_at_plugin_folder(
-        self, here: "_Here", path: FieldPath, folder: str, seen: set[str]
-    ) -> None:
-        """A folder must hand over its files as they are: else nobody knows what they will say."""
+    def _look_at_plugin_folder(self, here: "_Here", path: FieldPath, folder: str) -> Iterator[str]:
+        """What a folder hands over, which must be its files as they are: else nobody knows what they will say."""
         file = find(folder)
         if file is None or not self._is_inside(file):
             return  # kustomize refuses the one, and the other is an error already
-        loaded = load(file, self.limits)
+        loaded = self.known.load(file, self.limits)
         for document, named in zip(loaded.documents, loaded.references, strict=True):
             making = sorted(k for k in document.body if _folded(k) not in GATHERING)
             if making:
@@ -681,7 +748,7 @@ class _KustomizationWalk:
                 target = self.known.target(folder, reference.entry)
                 if os.path.isfile(target) and self._is_inside(target):
                     self.reach.others.append(target)  # its words count like those of one listed
-                self._look_at_plugin(here, path, target, seen)
+                yield target
 
     def _look_at_loaded(self, here: "_Here", path: FieldPath, documents: list[Document]) -> None:
         """The files that the configurations *documents* name are read from the folder of the kustomization."""
@@ -772,10 +839,14 @@ def is_of_git(path: str) -> bool:
     return files.GIT in real_path(path).lower().split("/")
 
 
-def _add_affixes(reach: Reach, body: Tree) -> None:
-    for key, known in (("namePrefix", reach.prefixes), ("nameSuffix", reach.suffixes)):
-        for _, text in _texts(body, key):
-            known.append(text)
+def too_many_followed(place: Location) -> Diagnostic:
+    """That at *place* kustomizations are not followed any more to all that they lead to."""
+    return codes.LIMIT_EXCEEDED.at(
+        place,
+        f"kustomizations lead to more than {_MOST_FOLLOWED:,} others, each counted again for all that lead to it: the"
+        " last of them are not looked at",
+        help="name fewer folders",
+    )
 
 
 def _unknown_configurations(here: _Here, path: FieldPath, file: str, making: str) -> Diagnostic:

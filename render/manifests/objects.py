@@ -114,11 +114,14 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
     if _group(body) in _NAMELESS_GROUPS:
         return None
     metadata, kind = body.get("metadata"), body["kind"]
+    if metadata is None and (meant := _meant(body, "metadata")):
+        return ((meant,), f"metadata of {kind} is missing")
     if metadata is not None and not isinstance(metadata, dict):
         return (("metadata",), f"metadata of {kind} is not a mapping")
     if not (text_at(metadata, "name") or text_at(metadata, "generateName")):
         wrong = _wrong(get(metadata, "name"))
-        return (("metadata", "name"), f"metadata.name of {kind} is {wrong}")
+        called = _meant(metadata, "name") if metadata else ""
+        return (("metadata", called or "name"), f"metadata.name of {kind} is {wrong}")
     return None
 
 
@@ -150,6 +153,8 @@ def _cure(body: Tree, path: FieldPath) -> str:
     version = version_to_write(text_at(body, "kind"))
     if path == _API_VERSION:
         return f"write apiVersion: {version}" if version else _WHOLE
+    if len(path) > 1 and path[-1] != "name":
+        return f"write name in the place of {path[-1]}"
     if path == ("metadata",):
         return "write metadata: {name: NAME}"
     if path == ("metadata", "name"):

@@ -46,7 +46,11 @@ _MISSED = pattern(r"'([^']*)' not found\.")
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY = "lacking", "memory/required"
 _NAMELESS, _NULL = pattern(r"give it a name\b"), pattern(r"\S+ is null: ")
-_REFUSED = pattern(r"mend (.+) first$")
+_REFUSED = pattern(r"mend (.+) first(?:$|:)")
+#: That a value is none, or hardly what was meant: all else that is said of it follows.
+_OF_VALUES = frozenset(
+    code.number for code in (codes.GUEST_MEMORY, codes.INVALID_QUANTITY, codes.WRONG_TYPE)
+)
 #: What is not found as long as an item of one of these lists has no name.
 _BY_NAME = {"interfaces": _NO_INTERFACE, "networks": _NO_NETWORK, "volumes": _NO_VOLUME}
 #: What is said besides as long as one of these checks refuses something.
@@ -98,12 +102,23 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.code in _OF_VALUES:
+        yield _REFUSED, str(diagnostic.resource)
+        yield _OF_VALUES, finding.place[:3]
+        yield from _causes_of_field(diagnostic, subject)
     elif diagnostic.code == codes.UNKNOWN_KIND.number:
         yield _REFUSED, str(diagnostic.resource)
+    elif diagnostic.code == codes.METADATA_REFUSED.number:
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
     else:
         yield from _causes_of_field(diagnostic, subject)
+
+
+def _of_any(diagnostic: Diagnostic) -> str:
+    """What *diagnostic* says, of whichever object."""
+    return diagnostic.message.removeprefix(f"{diagnostic.resource}: ")
 
 
 def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object]:
@@ -183,6 +198,12 @@ def _caused(finding: Finding) -> Iterator[object]:
     if _NAMELESS.match(diagnostic.help):
         yield _NAMELESS, subject
         return
+    if diagnostic.code not in _OF_VALUES and finding.place.line:
+        yield _OF_VALUES, finding.place[:3]
+    if (
+        diagnostic.code == codes.METADATA_REFUSED.number
+    ):  # what a kustomization gives all its objects
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
@@ -191,10 +212,15 @@ def _caused(finding: Finding) -> Iterator[object]:
         yield diagnostic.check, subject, missed[1]
     if _MEANT.match(diagnostic.help) and diagnostic.check in _BY_NAME.values():
         return  # that name is the slip
-    if diagnostic.check == _NO_SIZE:
-        yield _LACKING, subject, path[: -len(_SIZE)]
-    elif diagnostic.check in _LACKING_CHECKS:
-        yield _LACKING, subject, path
-    elif diagnostic.check in _ONE_OF:
-        yield diagnostic.check, subject, path
+    yield from _lacking(diagnostic.check, subject, path)
     yield diagnostic.check or diagnostic.code, subject
+
+
+def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
+    """What *check* misses at *path* of *subject*, as `_causes` names that."""
+    if check == _NO_SIZE:
+        yield _LACKING, subject, path[: -len(_SIZE)]
+    elif check in _LACKING_CHECKS:
+        yield _LACKING, subject, path
+    elif check in _ONE_OF:
+        yield check, subject, path

@@ -129,6 +129,8 @@ def printable(text: str) -> str:
     Control characters are replaced, an end of a line by a space. GitHub's runner takes a line that begins with ``::``
     for a command: a backslash is put before that, and into those that count anywhere (``##[``).
     """
+    if text.isprintable() and "::" not in text and "##" not in text:  # as most are
+        return text
     if not text.isprintable():
         text = text.replace("\n", " ")
         text = "".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text)

@@ -167,6 +167,8 @@ _FORMS_OF_TYPES = {
     "kubevirt.UserPasswordAccessCredentialPropagationMethod": "{qemuGuestAgent: {}}",
 }
 _EMPTY = "{}"
+#: Of which a volume or network has one, with something in it.
+_SOURCES = frozenset({"containerDisk", "dataVolume", "multus", "persistentVolumeClaim"})
 _RUN_STRATEGY = "runStrategy"
 _NOTATIONS = {
     "array": "write a list: each of its items begins with '- '",
@@ -213,6 +215,11 @@ def dropped_null(link: Link, go_type: str = "") -> Cause:
         cure = f"write `{place[-1]}: {_EMPTY}`"
         fix = Fix(cure, (set_to(place, {}),))
         return Cause(CONTENT_DROPPED.slug, place, text, f"{cure}, or remove the key", fixes=(fix,))
+    if (
+        is_struct and place[-1] in _SOURCES
+    ):  # without it nothing says where the volume or network comes from
+        cure = f"write `{place[-1]}: {_FORMS[str(place[-1])]}`, or remove the key"
+        return Cause(CONTENT_DROPPED.slug, place, text, cure)
     fix = Fix("remove the key", (remove(place),), safe=True)
     cure = "remove the key, or give it a value"
     return Cause(CONTENT_DROPPED.slug, place, text, cure, fixes=(fix,))

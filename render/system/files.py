@@ -205,8 +205,18 @@ def repository(folder: str) -> str:
 
 
 def inside(real: str, allowed: Iterable[str]) -> bool:
-    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there."""
-    return any(is_below(real, root) for root in allowed)
+    """Whether the resolved path *real* is one of *allowed* or below one, and nothing of git's own there.
+
+    Of a set it is not asked one by one, but of the folders around it.
+    """
+    if not isinstance(allowed, set | frozenset | dict):
+        return any(is_below(real, root) for root in allowed)
+    while real not in allowed:
+        above, name = os.path.split(real)
+        if above == real or name.lower() == GIT:
+            return False
+        real = above
+    return True
 
 
 def is_file_name(text: str) -> bool:

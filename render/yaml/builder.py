@@ -200,9 +200,8 @@ class Builder:
             fault = "stands inside what it names" if value is _OPEN else "has no anchor before it"
             raise UnbuildableError(codes.YAML_SYNTAX, f"an alias {fault}", mark)
         known = self._sizes.get(anchor)
-        if (
-            known is None or known[0] is not value
-        ):  # counted where it is used, not wherever one might be
+        # Counted where it is used, not wherever one might be.
+        if known is None or known[0] is not value:
             known = self._sizes[anchor] = value, *_size(value)
         _, size, height = known
         self._aliases.left -= size

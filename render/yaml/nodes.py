@@ -23,17 +23,8 @@ class Node:
     """
 
     __slots__ = (
-        "_at",
-        "_fields",
-        "_merged",
-        "_merges",
-        "children",
-        "index",
-        "kind",
-        "plain",
-        "tag",
-        "text",
-    )
+        "_at", "_fields", "_merged", "_merges", "children", "index", "kind", "plain", "tag", "text",
+    )  # fmt: skip
 
     def __init__(
         self, kind: int, line: int, column: int, tag: str | None = None, index: int = 0
@@ -91,9 +82,8 @@ def parsed(chunk: Chunk) -> tuple[Node | None, int]:
         top.children = []
         return _fill(top, top.children, chunk, libyaml.marked_events(text))
 
-    with contextlib.suppress(
-        *libyaml.ERRORS
-    ):  # what stands before a mistake is all that is asked for
+    # What stands before a mistake is all that is asked for.
+    with contextlib.suppress(*libyaml.ERRORS):
         end, _ = libyaml.tolerantly(chunk.text, parse)
     return (top.children[0] if top.children else None), end
 
@@ -125,9 +115,7 @@ def _fill(top: Node, children: list[Node], chunk: Chunk, get: libyaml.Next) -> i
             anchors[anchor] = node
         if kind == SCALAR:
             node.text, node.plain = sys.intern(libyaml.restored(scalar[0])), scalar[1]
-        elif (
-            len(open_nodes) > DEEPEST
-        ):  # no object is; libyaml looks at all that is open again with each token
+        elif len(open_nodes) > DEEPEST:  # libyaml looks at all that is open with each token
             return -1
         else:
             open_nodes.append(node)

@@ -5,7 +5,6 @@ It knows block mappings and sequences, scalars on one line, literal blocks, flow
 YAML, and libyaml decides. Lines repeat a lot in manifests, so what a line says is remembered.
 """
 
-import contextlib
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -130,11 +129,13 @@ def places(text: str, depth: int) -> PlainPlaces | None:
 def _form(text: str) -> int:
     """A number for all lines that differ from *text* in nothing but a value: they lead to the same places."""
     content = text.lstrip(" ")
-    line: tuple[object, ...] = ()
-    with contextlib.suppress(_UnsureError):  # as the text of a block it is in order
+    line: tuple[object, ...]
+    try:
         begins, inner, key, value = _LINES.get(text) or _line(text)
         mark = (value.levels, bool(value.holds)) if isinstance(value, _Flow) else None
         line = begins, inner, key, value if value.__class__ is object else mark
+    except _UnsureError:  # as the text of a block it is in order
+        line = ()
     form = len(text) - len(content), bool(content), line
     if len(_FORMS) >= _ROOM:
         _FORMS.clear()
@@ -263,9 +264,8 @@ class _LineReader:
         while True:
             unfinished = type(value) in _UNFINISHED
             body[key] = self._finished_value(value, indent, level) if unfinished else value
-            line = (
-                known.get(lines[self._at]) or self._peek()
-            )  # most lines are known, and say something
+            # Most lines are known, and say something.
+            line = known.get(lines[self._at]) or self._peek()
             begins, inner, following, value = line if line is not _BLANK else self._peek()
             if begins < indent:
                 return body
@@ -427,9 +427,8 @@ def _next_entry(rest: Iterator[str], closing: str) -> str:
     if word == closing:
         return word
     following = next(rest)
-    if (
-        word != "," or following == closing
-    ):  # a comma before the end is allowed, but nobody writes it
+    # A comma before the end is allowed, but nobody writes it.
+    if word != "," or following == closing:
         raise _UnsureError
     return following
 

@@ -106,12 +106,8 @@ def _in_block(
     text: str, node: Node, path: FieldPath, within: tuple[int, int]
 ) -> tuple[int, int] | None:
     """Where a place *within* the literal block at *path* of *node* stands; None where there is no such block."""
-    for step in path:
-        inner = child(node, step)
-        if inner is None:
-            return None
-        node = inner[1]
-    named = target_of(node)
+    reached = _reached(node, path)
+    named = target_of(reached.node) if reached.is_end else None
     if named is None or named.kind != SCALAR or text[named.index : named.index + 1] != "|":
         return None
     begin = text.find("\n", named.index) + 1
@@ -125,20 +121,17 @@ def _in_block(
 
 def plain_text(data: bytes, number: int, path: FieldPath) -> str | None:
     """The scalar at *path* of the document with this *number* as it is written; None where it has quotes or a tag."""
-    node = document(data, number)[0]
-    for step in path:
-        inner = child(node, step) if node else None
-        if inner is None:
-            return None
-        node = inner[1]
-    is_plain = node is not None and node.kind == SCALAR and node.plain and node.tag is None
-    return node.text if node is not None and is_plain else None
+    root = document(data, number)[0]
+    reached = _reached(root, path) if root else None
+    if reached is None or not reached.is_end:
+        return None
+    node = reached.node
+    return node.text if node.kind == SCALAR and node.plain and node.tag is None else None
 
 
 def place(chunk: Chunk, path: FieldPath = ()) -> tuple[int, int]:
     """The same in *chunk*."""
-    node = parsed(chunk)[0]
-    return _place(node, path) if node else (chunk.line, chunk.column)
+    return placer(chunk)(path)
 
 
 def placer(chunk: Chunk) -> Callable[[FieldPath], tuple[int, int]]:
@@ -148,7 +141,7 @@ def placer(chunk: Chunk) -> Callable[[FieldPath], tuple[int, int]]:
     def placed(path: FieldPath) -> tuple[int, int]:
         if not nodes:
             nodes.append(parsed(chunk)[0])
-        return _place(nodes[0], path) if nodes[0] else (chunk.line, chunk.column)
+        return _reached(nodes[0], path).at if nodes[0] else (chunk.line, chunk.column)
 
     return placed
 
@@ -158,10 +151,11 @@ def ambiguous(data: bytes, origin: Origin) -> list[tuple[FieldPath, str, str, st
 
     Each with its path, its text, and what the one and the other make of it, as JSON (``error``: kustomize refuses it).
     """
-    node = document(data, origin.document)[0]
-    for step in origin.route:
-        node = (child(node, step) or (None, None))[1] if node else None
-    return list(islice(_differences(node, (), set()), _DIFFERENCES)) if node else []
+    root = document(data, origin.document)[0]
+    reached = _reached(root, origin.route) if root else None
+    if reached is None or not reached.is_end:
+        return []
+    return list(islice(_differences(reached.node, (), set()), _DIFFERENCES))
 
 
 def bad_keys(chunk: Chunk) -> list[tuple[str, tuple[int, int], tuple[int, int] | None]]:
@@ -209,10 +203,6 @@ def _beside_known(
         holder = holders[path[:-1]] = _reached(root, path[:-1])
     inner = child(holder.node, path[-1]) if holder.is_end else None
     return inner[0] if inner else holder.at
-
-
-def _place(node: Node, path: FieldPath) -> tuple[int, int]:
-    return _reached(node, path).at
 
 
 def _reached(node: Node, path: FieldPath) -> _Reached:

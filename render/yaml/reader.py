@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.model import lists
 from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
 from render.model.tree import Tree
-from render.yaml import lists, plain, stream
+from render.yaml import plain, stream
 from render.yaml.budget import MISTAKES, TOO_MANY, Aliases, Limits
 from render.yaml.stream import Chunk
 
@@ -165,9 +166,8 @@ def _parse(
         if built.mark is not None:
             origin = origin._replace(line=chunk.line + built.mark.line)
         braces = built.mark is not None and chunk.text.startswith("{", built.mark.index)
-        rewritten = (
-            braces or built.ambiguous or built.altered
-        )  # braces: JSON, with a comment perhaps
+        # Braces: JSON, with a comment perhaps.
+        rewritten = braces or built.ambiguous or built.altered
         text = None if rewritten else chunk.text[: built.end]
         _add_document(contents, chunk, origin, built.body, text, ambiguous=built.ambiguous)
     elif built.body is not None:
@@ -190,9 +190,8 @@ def _add_document(  # noqa: PLR0913 - the parts of a document
         text = text.replace("\r\n", "\n")
         if "\r" in text:  # before a line break it would now be a part of it
             text = None
-    if text is not None and text.startswith(
-        "---"
-    ):  # it followed a byte order mark, and would now be a separator
+    # It followed a byte order mark, and would now be a separator.
+    if text is not None and text.startswith("---"):
         text = None
     contents.documents.append(Document(body, origin, text, ambiguous))
 

@@ -356,9 +356,8 @@ def _end(text: str, key: Any, node: Any) -> int:
     while node.id != "scalar" and not node.flow_style and node.value:
         last = node.value[-1]
         key, node = last if node.id == "mapping" else (last, last)
-    if (
-        node.start_mark.index == node.end_mark.index and key is not node
-    ):  # stands where the next word does
+    # What is empty stands where the next word does.
+    if node.start_mark.index == node.end_mark.index and key is not node:
         return text.index(":", key.end_mark.index) + 1
     return int(node.end_mark.index)
 

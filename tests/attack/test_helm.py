@@ -1,5 +1,6 @@
 """What a chart has helm load by its schema of values: an address, or a file from anywhere."""
 
+import gzip
 import json
 import re
 import resource
@@ -12,6 +13,7 @@ import pytest
 from render.manifests.discover import HelmRelease
 from render.manifests.sources.loading import load
 from render.manifests.sources.reading import Reading
+from render.manifests.sources.texts import Texts
 from render.yaml.budget import Limits
 from tests.support.loopback import Loopback
 from tests.support.manifests import put, vm
@@ -242,6 +244,16 @@ def test_a_chart_packed_in_a_packed_one_is_looked_into(tmp_path: Path, helm: str
     pack(tmp_path / "out/outer", tmp_path / "r/c/charts/outer-0.1.0.tgz")
     done = run("check", ".", cwd=tmp_path / "r", VIRT_RENDER_HELM=helm)
     assert "VR420" in done.stdout
+
+
+def test_packed_charts_unfold_to_no_more_than_may_be_read_together(tmp_path: Path) -> None:
+    """Of thirty, 3 MB in all, 2 GB were held at once, each less than a file may have; helm may see what is in them."""
+    for number in range(3):
+        put(tmp_path / f"charts/{number}.tgz", "")
+        (tmp_path / f"charts/{number}.tgz").write_bytes(gzip.compress(b"a: b\n" * 200))
+    assert not Texts(Limits(total_bytes=3_100)).in_chart(str(tmp_path))
+    assert Texts(Limits(total_bytes=2_900)).in_chart(str(tmp_path))
+    assert Texts(Limits(total_bytes=2_000)).in_chart(str(tmp_path))
 
 
 def test_a_chart_that_is_too_deep_is_that_and_no_more(tmp_path: Path, helm: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from render.frontends.commands import history
+from render.frontends import commits
 from render.yaml.budget import Limits
 from tests.support.asking import Ask
 from tests.support.repository import Repository
@@ -27,7 +27,7 @@ def test_commits_with_the_same_tree_are_rendered_once(
         repository.git("checkout", "--quiet", "HEAD~", "--", ".")
         repository.commit(f"Again {number}")
     laid_out: list[str] = []
-    back_at = history.back_at
+    back_at = commits.back_at
 
     @contextmanager
     def counted(top: str, commit: str, limits: Limits) -> Iterator[str]:
@@ -35,7 +35,7 @@ def test_commits_with_the_same_tree_are_rendered_once(
         with back_at(top, commit, limits) as folder:
             yield folder
 
-    monkeypatch.setattr(history, "back_at", counted)
+    monkeypatch.setattr("render.frontends.commands.history.back_at", counted)
     done = ask("history", "web")
     assert len(laid_out) == 2
     assert done.out.count("spec.domain.cpu.sockets: 1 -> 2") == 3

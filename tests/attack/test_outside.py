@@ -266,6 +266,16 @@ def test_a_repository_behind_a_link_is_read(tmp_path: Path) -> None:
         assert "1 VM" in done.stdout + done.stderr, folder
 
 
+def test_a_chain_of_folders_of_transformers_ends_nothing(tmp_path: Path, kustomize: str) -> None:
+    put(tmp_path / "bad.yaml", vm("bad", memory="1Gi").replace("devices: {}", "devises: {}"))
+    put(tmp_path / "k/kustomization.yaml", "transformers: [../t1100]\n")
+    for number in range(1_100):  # more than Python has calls for
+        put(tmp_path / f"t{number + 1}/kustomization.yaml", f"resources: [../t{number}]\n")
+    done = run("check", ".", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize)
+    assert "VR901" not in done.stdout + done.stderr
+    assert "VR105" in done.stdout
+
+
 def test_a_chain_of_links_ends_nothing(tmp_path: Path, kustomize: str) -> None:
     put(tmp_path / "bad.yaml", vm("bad", memory="1Gi").replace("devices: {}", "devises: {}"))
     put(tmp_path / "l0/vm.yaml", vm("good", memory="1Gi"))

@@ -7,7 +7,7 @@ import pytest
 
 from render.diagnostics import secrets
 from tests.support.manifests import put, vm
-from tests.support.process import run
+from tests.support.process import run, run_inside
 
 CANARY = "hunter2canary"
 OBJECTS = {
@@ -60,7 +60,7 @@ def test_no_secret_stands_in_a_line_quoted_for_another_finding(tmp_path: Path, n
     text, code = texts()[name]
     put(tmp_path / "a.yaml", text.replace("SECRET", CANARY))
     for words in (("check", "."), ("check", ".", "--format", "json"), ("report", "-o", "-", ".")):
-        done = run(*words, cwd=tmp_path)
+        done = run_inside(*words, cwd=tmp_path)
         assert code in done.stdout
         assert CANARY not in done.stdout + done.stderr
 
@@ -73,7 +73,7 @@ def test_no_value_stands_where_a_merge_takes_a_mapping(
     volumes = f"      volumes:\n        - name: a\n          {above}<<: {value}\n"
     put(tmp_path / "a.yaml", vm("web", memory="1Gi") + volumes)
     for words in ("check .", "check . --format json", "explain web", "diff . . --format json"):
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert "VR101" in done.stdout + done.stderr, words
         assert CANARY not in done.stdout + done.stderr, words
 
@@ -90,7 +90,7 @@ def test_no_secret_stands_below_a_misspelt_field(tmp_path: Path, holder: str, ke
         "check . --format sarif",
         "check --fix --unsafe-fixes --diff .", "build .", "report -o - .", "explain web",
     ):  # fmt: skip
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert done.stdout + done.stderr, words
         assert CANARY not in done.stdout + done.stderr, words
 
@@ -103,9 +103,9 @@ def test_no_line_of_a_broken_object_shows_its_contents(
     put(tmp_path / "vm.yaml", vm("web", memory="1Gi"))
     put(tmp_path / "a.yaml", f"{head}{data}\n  a: |\n   x\n  y\n  b: '{CANARY}\n")
     for words in ("build .", "check . -v", "argocd generate", "argocd inputs"):
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert CANARY not in done.stdout + done.stderr, words
-    assert "a.yaml:" in run("build", ".", cwd=tmp_path).stderr
+    assert "a.yaml:" in run_inside("build", ".", cwd=tmp_path).stderr
 
 
 def test_no_page_drives_a_runner(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_no_page_drives_a_runner(tmp_path: Path) -> None:
         "spec:", "  labels: {a: '##[error]##vso[a]##teamcity[b]x'}\nspec:", 1
     )
     put(tmp_path / "a.yaml", text.replace("domain:", "'##[warning]y': 1\n      domain:", 1))
-    page = run("report", "-o", "-", ".", cwd=tmp_path).stdout
+    page = run_inside("report", "-o", "-", ".", cwd=tmp_path).stdout
     assert "[warning]y" in page
     assert not re.search(r"##(vso|teamcity)?\[", page)
 
@@ -127,10 +127,10 @@ def test_no_review_shows_the_words_of_a_command(tmp_path: Path) -> None:
         put(tmp_path / name / "vm.yaml", text)
     for words in (("a", "b"), ("b", "c"), ("c", "a")):
         for form in ("text", "json", "markdown", "html"):
-            done = run("diff", *words, "--format", form, cwd=tmp_path)
+            done = run_inside("diff", *words, "--format", form, cwd=tmp_path)
             assert "readinessProbe" in done.stdout
             assert CANARY not in done.stdout + done.stderr
-    done = run("explain", "web", "readinessProbe", "b", cwd=tmp_path)
+    done = run_inside("explain", "web", "readinessProbe", "b", cwd=tmp_path)
     assert "readinessProbe" in done.stdout
     assert CANARY not in done.stdout + done.stderr
 
@@ -181,7 +181,7 @@ def test_no_value_stands_in_what_yaml_says_of_it(value: str, place: str, tmp_pat
         ("report", "top"),
         ("check", "--format", "sarif", "top"),
     ):
-        done = run(*words, cwd=tmp_path)
+        done = run_inside(*words, cwd=tmp_path)
         assert CANARY not in done.stdout + done.stderr, words
 
 
@@ -212,14 +212,14 @@ def test_no_line_of_a_broken_object_shows_the_words_of_a_command(
 ) -> None:
     put(tmp_path / "a.yaml", SIDECARS.replace("WORDS", words))
     for command in ("build .", "check . -v", "check . --format json", "report -o - ."):
-        done = run(*command.split(), cwd=tmp_path)
+        done = run_inside(*command.split(), cwd=tmp_path)
         assert "a.yaml" in done.stdout + done.stderr, command
         assert CANARY not in done.stdout + done.stderr, command
 
 
 def test_a_line_of_a_broken_object_that_speaks_of_no_secret_is_shown(tmp_path: Path) -> None:
     put(tmp_path / "a.yaml", SIDECARS.replace("WORDS", '[{"image": "argset"}]'))
-    assert "argset" in run("check", ".", cwd=tmp_path).stdout
+    assert "argset" in run_inside("check", ".", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_no_document_stands_in_the_place_of_an_annotation(tmp_path: Path, value:
     text = f"  annotations:\n    {key}: {value}\n"
     put(tmp_path / "a.yaml", f"{head}{text}spec:{rest}")
     for words in ("check .", "check . --format json", "report -o - ."):
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert "VR106" in done.stdout, words
         assert CANARY not in done.stdout + done.stderr, words
 
@@ -261,7 +261,7 @@ def test_no_password_stands_before_a_host(tmp_path: Path, value: str, entry: str
     for words in (
         "check .", "check . --format json", "report -o - .", "check --unsafe-fixes --diff .",
     ):  # fmt: skip
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert "oops" in done.stdout + done.stderr or "[redacted]" in done.stdout, words
         assert CANARY not in done.stdout + done.stderr, words
 
@@ -274,7 +274,7 @@ def test_no_password_of_a_source_stands_in_what_cdi_says(
     entry = f"source: {{{source}: {{url: '{value}', oops: 2}}}}"
     put(tmp_path / "a.yaml", re.sub("source: .*", lambda _: entry, VOLUME))
     for words in ("check .", "check . --format json", "check . --format sarif", "report -o - ."):
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert "oops" in done.stdout, words
         assert CANARY not in done.stdout + done.stderr, words
 
@@ -286,9 +286,9 @@ def test_no_password_stands_in_the_lines_around_a_fix(tmp_path: Path) -> None:
     )
     put(tmp_path / "a.yaml", around)
     for words in ("migrate --diff", "check --fix --unsafe-fixes --diff .", "check . --format json"):
-        done = run(*words.split(), cwd=tmp_path)
+        done = run_inside(*words.split(), cwd=tmp_path)
         assert CANARY not in done.stdout + done.stderr, words
-    assert "-  running" in run("migrate", "--diff", cwd=tmp_path).stdout
+    assert "-  running" in run_inside("migrate", "--diff", cwd=tmp_path).stdout
 
 
 def test_digests_are_no_passwords() -> None:

@@ -66,3 +66,20 @@ def test_a_file_elsewhere_is_not_held_up(
     Path("app/kustomization.yaml").write_text(text)
     assert dispatch.invoke(["check", "--kustomize", kustomize, "--", "loose.yaml"]) is Exit.OK
     assert capfd.readouterr().out == ""
+
+
+def test_a_named_file_that_a_generator_reads_is_told_of(
+    kustomize: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("app/kustomization.yaml").write_text(
+        "resources: [vm.yaml]\nsecretGenerator: [{name: init, files: [userdata=init.yaml]}]\n"
+        "generatorOptions: {disableNameSuffixHash: true}\n"
+    )
+    disk = "{name: init, cloudInitNoCloud: {secretRef: {name: init}}}"
+    devices = "devices: {disks: [{name: init, disk: {}}]}"
+    text = vm(memory="1Gi").rstrip().replace("devices: {}", devices)
+    Path("app/vm.yaml").write_text(f"{text}\n      volumes: [{disk}]\n")
+    Path("app/init.yaml").write_text("#cloud-config\nruncmd: 7\n")
+    for file, is_told in (("app/init.yaml", True), ("loose.yaml", False)):
+        dispatch.invoke(["check", "--kustomize", kustomize, "--", file])
+        assert ("VR450" in capfd.readouterr().out) is is_told

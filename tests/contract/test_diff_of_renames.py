@@ -130,6 +130,12 @@ def test_each_of_a_fleet_is_the_one_whose_name_is_like_its_own(
     repository.write("vms.yaml", "---\n".join(VM.replace("web", f"shop-{n}") for n in numbers))
     found = machines(repository)
     assert [called(found[f"prod/web-{n}"]) for n in numbers] == [f"prod/shop-{n}" for n in numbers]
+    lines = repository.fine("diff", "HEAD").splitlines()
+    listed = ", ".join(f"prod/web-{n} -> prod/shop-{n}" for n in numbers[:3])
+    assert sum(line.startswith(f"    {listed}") for line in lines) == 2
+    assert lines.count("gone  4 VMs") == lines.count("new  4 VMs") == 1
+    assert not any(line.startswith("  renamed") for line in lines)
+    assert sum(line.startswith("  another VM to the cluster") for line in lines) == 2
 
 
 @pytest.mark.parametrize(

@@ -635,6 +635,7 @@ spec: {configuration: {migrations: {bandwidthPerMigration: SIZE}}}
 def test_a_vm_that_comes_or_goes_is_named_with_its_line(
     emit: str, repository: Repository, diff: Run
 ) -> None:
+    """Where its own file stays as it is, that is the line of the kustomization that was edited."""
     repository.write("web.yaml", vm())
     repository.write("db.yaml", vm("db"))
     for resources in ("[db.yaml, web.yaml]", "[db.yaml]", "[db.yaml, web.yaml]"):
@@ -646,11 +647,11 @@ def test_a_vm_that_comes_or_goes_is_named_with_its_line(
     ):
         text = diff("--emit", emit, revisions=revisions).text
         (name,) = (line for line in text.splitlines() if line.startswith(f"{effect}  "))
-        assert name.endswith("  web.yaml:1:1")
+        assert name.endswith("  kustomization.yaml:1:22")
         data = diff("--format", "json", "--emit", emit, revisions=revisions).json
         (source,) = (machine["source"] for machine in data["machines"] if machine["source"])
-        assert (source["file"], source["line"], source["side"]) == ("web.yaml", 1, side)
-        assert "`web.yaml:1:1`" in diff("--format", "markdown", revisions=revisions).text
+        assert (source["file"], source["line"], source["side"]) == ("kustomization.yaml", 1, side)
+        assert "`kustomization.yaml:1:22`" in diff("--format", "markdown", revisions=revisions).text
 
 
 def test_an_edited_template_of_others_is_no_error(repository: Repository, diff: Run) -> None:

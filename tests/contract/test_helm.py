@@ -13,6 +13,7 @@ import pytest
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import helm as module
+from render.manifests.charts.layout import chart_in
 from render.manifests.discover import HelmRelease
 from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
@@ -144,6 +145,26 @@ def test_dependencies_are_vendored_or_missing(helm: str) -> None:
     }
 
 
+@pytest.mark.parametrize("repository", [".git/HEAD", ""])
+def test_a_dependency_may_link_to_what_stands_in_the_chart(helm: str, repository: str) -> None:
+    """Without a repository all of the chart is inside, and not only the folder of the dependency."""
+    Path(".git/HEAD").unlink()
+    Path(".git").rmdir()
+    if repository:
+        put(repository, "")
+    dependency = "dependencies: [{name: sub, version: 1.0.0, repository: 'file://own/sub'}]\n"
+    put("chart/Chart.yaml", CHART + dependency)
+    put("chart/own/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.0.0\n")
+    put("chart/shared/one.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sub}\n")
+    Path("chart/own/sub/templates").symlink_to("../../shared")
+    filled = fill(helm)
+    assert filled.diagnostics == []
+    assert {document.origin.file for document in filled.documents} == {
+        "chart/templates/vm.yaml",
+        "chart/own/sub/templates/one.yaml",
+    }
+
+
 @pytest.mark.parametrize(
     "link", ["chart/templates/out.yaml", "chart/files/secret", "chart/values.yaml", "chart/crds"]
 )
@@ -210,7 +231,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
-    steps = module.template("chart", str(program), HelmRelease(), ProgramBounds(Limits(), 1000))
+    bounds = ProgramBounds(Limits(), 1000)
+    steps = module.template(chart_in("chart"), str(program), HelmRelease(), bounds)
     diagnostic = processes.finish(steps)
     assert isinstance(diagnostic, Diagnostic)
     assert "hunter2" not in diagnostic.message

@@ -332,7 +332,7 @@ def test_what_a_broken_kustomization_only_gathers_is_compared(gathered: Path) ->
     done = run(gathered, "diff", "HEAD")
     assert (done.returncode, done.stderr) == (Exit.OK, "")
     first, second = done.stdout.splitlines()[:2]
-    assert first == "3 VMs: 1 gone, 1 restart, 1 new"
+    assert first == "3 VMs: 1 gone, 1 restart, 1 new (1 renamed or moved)"
     assert second.endswith("; not compared: vms/bad (VR116)")
     assert "after: 1 error (as before), build prints nothing" in done.stdout
     put(gathered / "vms/bad/other.yaml", vm(name="third", memory="1Gi"))
@@ -1395,7 +1395,7 @@ def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     put(tmp_path / "vm.yaml", vm(instancetype="u1.smal"))
     printed = run(tmp_path, "check", ".").stdout
     assert "VR123" in printed
-    assert "help: mend VirtualMachineClusterInstancetype u1.smal first" in printed
+    assert "\n  also, until that is mended: vm.yaml:" in printed
     assert "did you mean" not in printed
 
 

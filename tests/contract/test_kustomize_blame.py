@@ -57,7 +57,7 @@ ROWS = [
     ("images: [{nme: x}, {nme: y}]\n", "", ""),
     ("resources: vm.yaml\n", "kustomization.yaml:1:1", "write a list there"),
     ("commonLabels: [a]\n", "kustomization.yaml:1:1", "write a mapping there"),
-    ("resources: [vm.yaml, {path: x}]\n", "kustomization.yaml:1:22", "write text there"),
+    ("resources: [vm.yaml, {path: x}]\n", "kustomization.yaml:1:22", "the name alone"),
     ("resources: [vm.yaml]\npatches: [p.yaml]\n", "kustomization.yaml:2:11", "- path: FILE"),
     ("resources: [vm.yaml]\npatches:\n- path: q.yaml\n", "kustomization.yaml:3:3", "did you mean p.yaml?"),
     ("resources: [vm.yaml]\npatches:\n- path: base\n", "kustomization.yaml:3:3", "name a file"),

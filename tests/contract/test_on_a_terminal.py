@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from render.diagnostics.exits import Exit
+from tests.support import forkserver
 from tests.support.cases import ROOT
-from tests.support.process import argv, environ, run
+from tests.support.process import environ, run
 from tests.support.tools import required
 
 COLUMNS = 60
@@ -87,14 +89,7 @@ def at_terminal(words: str, folder: Path, **more: str) -> str:
     variables.pop("COLUMNS", None)
     if "NO_COLOR" not in more:
         variables.pop("NO_COLOR", None)
-    with subprocess.Popen(
-        argv(*words.split()),
-        cwd=folder,
-        env=variables,
-        stdin=upstream,
-        stdout=upstream,
-        stderr=upstream,
-    ):
+    with forkserver.start(words.split(), folder, variables, [upstream] * 3) as status:
         os.close(upstream)
         printed = b""
         try:
@@ -102,6 +97,7 @@ def at_terminal(words: str, folder: Path, **more: str) -> str:
                 printed += piece
         except OSError:  # Linux: nobody has the other end any more
             pass
+        assert int(status.recv(64)) in {Exit.OK, Exit.FINDINGS, Exit.USAGE}
     os.close(ours)
     return _PROGRESS.sub("", printed.decode().replace("\r\n", "\n"))
 

@@ -14,6 +14,7 @@ from render.manifests.documents import Documents
 from render.manifests.relevance import Scope
 from render.manifests.sources.loading import load_all
 from render.manifests.sources.reading import Reading
+from render.manifests.uses import applicationset
 from render.yaml.budget import Limits
 from render.yaml.reader import read as parsed
 from tests.support import process
@@ -332,6 +333,40 @@ def test_of_a_set_that_makes_too_many_nothing_is_filled_in(helm: str) -> None:
     inputs = read(helm)
     assert unseen(inputs)["ApplicationSet of more than 1,000 Applications"] == 1
     assert not [loaded for loaded in inputs if "argocd/many" in loaded.name]
+
+
+def test_of_sets_that_would_take_too_long_nothing_is_filled_in(
+    helm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an inner generator says counts, also where nothing comes of it."""
+    listed = [
+        f"{{list: {{elements: [{', '.join(f'{{{key}: a{n}}}' for n in range(30))}]}}}}"
+        for key in "abcd"
+    ]
+    inner = [
+        f"{{matrix: {{generators: [{', '.join(pair)}]}}}}" for pair in (listed[:2], listed[2:])
+    ]
+    matrix = f"{{matrix: {{generators: [{', '.join(inner)}]}}}}"
+    base = "{list: {elements: [{a: x, b: x, c: x, d: x, name: y}]}}"
+    merge = f"merge: {{mergeKeys: [a, b, c, d], generators: [{base}, {matrix}]}}"
+    text = SET.replace("GENERATOR", merge).replace("GO", "true", 1).replace("MEMORY", "1Gi")
+    put("apps/set.yaml", text.replace("NAME", "{{.name}}"))
+    monkeypatch.setattr(applicationset, "_MOST_STEPS", 100_000)
+    inputs = read(helm)
+    assert unseen(inputs)["ApplicationSet that would take too long"] == 1
+    assert not [loaded for loaded in inputs if "argocd/many" in loaded.name]
+
+
+def test_a_long_key_of_a_generator_is_no_large_memory(
+    helm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set without Go's templates has a key for each value, with all keys above it in it."""
+    element = f"{{{'k' * 500}: {{{', '.join(f'a{n}: x' for n in range(50))}}}}}"
+    text = SET.replace("GENERATOR", f"list: {{elements: [{element}]}}").replace("GO", "false", 1)
+    put("apps/set.yaml", text.replace("MEMORY", "1Gi").replace("NAME", "a"))
+    assert "ApplicationSet that would take too long" not in unseen(read(helm))
+    monkeypatch.setattr(applicationset, "_MOST_STEPS", 5_000)
+    assert unseen(read(helm))["ApplicationSet that would take too long"] == 1
 
 
 KUSTOMIZED = """\
@@ -1011,6 +1046,9 @@ def test_a_finding_names_the_value_in_the_application(helm: str) -> None:
     done = virt_render(helm, "check", ".")
     assert "charts/vm/templates/vm.yaml:17:17: error VR420" in done.stdout
     assert "apps/web.yaml:13:11: the value comes from here" in done.stdout
+    named = virt_render(helm, "check", "--", "apps/web.yaml")  # as a hook does
+    assert "charts/vm/templates/vm.yaml:17:17: error VR420" in named.stdout
+    assert "VR420" not in virt_render(helm, "check", "--", "charts/vm/Chart.yaml").stdout
 
 
 def test_a_change_of_a_value_is_a_change_of_its_vm(helm: str) -> None:
@@ -1627,8 +1665,10 @@ def test_a_destination_that_changes_moves_the_vm(helm: str) -> None:
     for name, status in (("web", 0), ("test/web", 0), ("prod/web", 2)):
         assert virt_render(helm, "explain", name).returncode == status
     done = virt_render(helm, "diff", ".").stdout
-    assert "\ngone  VirtualMachine prod/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
-    assert "\nnew  VirtualMachine test/web  vms/vm.yaml:1:1\n  2 vCPU, 1 GiB  small\n\n" in done
+    gone, new = (f"\n{word}  VirtualMachine" for word in ("gone", "new"))
+    assert f"{gone} prod/web  vms/vm.yaml:1:1\n  moved to  VirtualMachine test/web\n" in done
+    assert f"{new} test/web  vms/vm.yaml:1:1\n  moved from  VirtualMachine prod/web\n" in done
+    assert done.count("\n  2 vCPU, 1 GiB  small\n\n") == 2
     assert "neither gone nor new" not in done
     assert "would fare otherwise" not in done
 

@@ -4,12 +4,10 @@ Each repository has a mistake, so that there is something to say and no manifest
 """
 
 import base64
-import contextlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -18,11 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from render import Settings, compare
-from render.frontends import dispatch
 from render.report.formats import FORMATS, IMPACT_FORMATS
 from render.yaml.reader import read
 from tests.support.manifests import put
-from tests.support.process import run
+from tests.support.process import run, run_inside
 
 CANARY = "hunter2canary"
 ENCODED = base64.b64encode(CANARY.encode()).decode()
@@ -246,28 +243,11 @@ def json_documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from([text + broken, text[: len(text) - 1] + broken, text[:-2] + " }"]))
 
 
-@contextlib.contextmanager
-def stream(number: int) -> Iterator[list[str]]:
-    """What is written to the file descriptor *number* inside."""
-    text: list[str] = []
-    with tempfile.TemporaryFile() as file:
-        before = os.dup(number)
-        os.dup2(file.fileno(), number)
-        try:
-            yield text
-        finally:
-            os.dup2(before, number)
-            os.close(before)
-            file.seek(0)
-            text.append(file.read().decode("utf-8", "replace"))
-
-
 def told(folder: str, command: str) -> str:
     """What *command* says; manifests that are right are printed as they are, and do not count."""
-    with contextlib.chdir(folder), stream(2) as text, stream(1) as printed:
-        status = dispatch.invoke(command.split())
-    is_rendered = status == 0 and command.startswith(("build", "argocd generate"))
-    return text[0] if is_rendered else text[0] + printed[0]
+    done = run_inside(*command.split(), cwd=Path(folder))
+    is_rendered = done.returncode == 0 and command.startswith(("build", "argocd generate"))
+    return done.stderr if is_rendered else done.stderr + done.stdout
 
 
 @given(st.one_of(documents(), json_documents()), st.sampled_from(COMMANDS))

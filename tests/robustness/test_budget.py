@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from render import Settings, compare, render
+from render.frontends import dispatch
+from render.manifests import kustomization
 from render.model.release import NEWEST
 from render.model.resource import from_body
 from render.presets import Preset, index
@@ -170,6 +172,27 @@ def test_aliases_of_all_kustomizations_together(tmp_path: Path) -> None:
     put(tmp_path / "vm.yaml", vm(memory="1Gi"))
     (found,) = errors(tmp_path, exit_status=3)
     assert found.endswith("read beside the objects expand to more than 2,000,000 values")
+
+
+def test_kustomizations_that_lead_to_the_same_ones_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Overlays of one base, which is the last of a chain: each is followed through all of it."""
+    (tmp_path / ".git").mkdir()
+    put(tmp_path / "b0/kustomization.yaml", "resources: []\n")
+    for number in range(1, 10):
+        put(tmp_path / f"b{number}/kustomization.yaml", f"resources: [../b{number - 1}]\n")
+        put(tmp_path / f"o{number}/kustomization.yaml", "resources: [../b9]\n")
+    put(tmp_path / "vm.yaml", vm(memory="much"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kustomization, "_MOST_FOLLOWED", 50)
+    dispatch.invoke(["check", "."])
+    text = capfd.readouterr().out
+    assert "error VR111 limit-exceeded: kustomizations lead to more than 50 others" in text
+    assert "error VR108" in text
+    monkeypatch.setattr(kustomization, "_MOST_FOLLOWED", 500)
+    dispatch.invoke(["check", "."])
+    assert "VR111" not in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["bytes", "errors"])

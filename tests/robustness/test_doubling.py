@@ -505,6 +505,155 @@ def chart_dependencies_on_itself(count: int) -> Mapping[str, str]:
     return {"vm.yaml": vm(memory="1Gi"), "c/Chart.yaml": chart("c", f"dependencies:\n{entries}")}
 
 
+def application(name: str, path: str, **more: Any) -> Mapping[str, Any]:
+    """An Application of the folder *path* of the repository."""
+    source = {"repoURL": "https://git.example.com/a/r.git", "path": path, **more}
+    return {
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": name},
+        "spec": {"source": source, "destination": {"namespace": "a"}},
+    }  # fmt: skip
+
+
+def applied_folder(count: int) -> Mapping[str, str]:
+    """Applications of one folder of VMs."""
+    files = {f"vms/{name}": text for name, text in machines(count).items()}
+    return {"apps.yaml": lines(application(f"a{n}", "vms") for n in range(count)), **files}
+
+
+def applied_folders(count: int) -> Mapping[str, str]:
+    """Applications, each of a folder of its own."""
+    files = {f"v{n}/vm.yaml": vm(f"vm-{n}", memory="1Gi") for n in range(count)}
+    return {"apps.yaml": lines(application(f"a{n}", f"v{n}") for n in range(count)), **files}
+
+
+def applied_files(count: int) -> Mapping[str, str]:
+    """Applications, each of one file of the same folder."""
+    files = {f"vms/{name}": text for name, text in machines(count).items()}
+    only = ({"directory": {"include": f"vm-{n}.yaml"}} for n in range(count))
+    applications = (application(f"a{n}", "vms", **each) for n, each in enumerate(only))
+    return {"apps.yaml": lines(applications), **files}
+
+
+def applied_kustomization(count: int) -> Mapping[str, str]:
+    """Applications that each edit one kustomization, of as many files."""
+    names = [f"c{number}.yaml" for number in range(count)]
+    edit = {"kustomize": {"namePrefix": "a-"}}
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    return {
+        "apps.yaml": lines(application(f"a{n}", "k", **edit) for n in range(count)),
+        "vm.yaml": vm(memory="1Gi"),
+        "k/kustomization.yaml": f"resources: [{', '.join(names)}]\n",
+        **{f"k/{name}": config_map for name in names},
+    }
+
+
+def applied_chart(count: int) -> Mapping[str, str]:
+    """Applications that each fill in one chart, of as many files, as one more of them overrides it."""
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    filled = ({"helm": {"valuesObject": {"a": number}}} for number in range(count))
+    return {
+        "apps.yaml": lines(application(f"a{n}", "c", **each) for n, each in enumerate(filled)),
+        "vm.yaml": vm(memory="1Gi"),
+        "c/Chart.yaml": chart("c"),
+        "c/.argocd-source.yaml": "".join(f"k{n}: [1, 2]\n" for n in range(count)),
+        **{f"c/templates/c{n}.yaml": config_map for n in range(count)},
+    }
+
+
+def kustomizations_of_applications(count: int) -> Mapping[str, str]:
+    """Kustomizations, each with an Application."""
+    files = {"vm.yaml": vm(memory="1Gi")}
+    for number in range(count):
+        files[f"k{number}/kustomization.yaml"] = "resources: [app.yaml]\n"
+        files[f"k{number}/app.yaml"] = lines([application(f"a{number}", f"k{number}")])
+    return files
+
+
+def substitution(name: str, *config_maps: str) -> Mapping[str, Any]:
+    """A Kustomization of Flux that substitutes what these *config_maps* hold."""
+    references = [{"kind": "ConfigMap", "name": called} for called in config_maps]
+    return {
+        "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": name},
+        "spec": {
+            "path": "./vms", "sourceRef": {"kind": "GitRepository", "name": "flux-system"},
+            "postBuild": {"substituteFrom": references},
+        },
+    }  # fmt: skip
+
+
+def config_map(name: str, **data: str) -> Mapping[str, Any]:
+    """A ConfigMap."""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def substitutions(count: int) -> Mapping[str, str]:
+    """A Kustomization of Flux with large ConfigMaps, named many times, with one that stands often, and with many."""
+    large = {f"k{number}": "x" for number in range(count)}
+    names = ["a", "b"] * count + ["c"] * count + [f"d{number}" for number in range(count)]
+    config_maps = [config_map("a", **large), config_map("b", **large)]
+    objects = [substitution("k", *names), *config_maps, *[config_map("c")] * count]
+    others = {f"c/{n}.yaml": lines([config_map(f"e{n}")]) for n in range(count)}
+    return {
+        "all.yaml": lines(objects),
+        "vms/kustomization.yaml": "resources: [vm.yaml]\n",
+        "vms/vm.yaml": vm(memory="1Gi"),
+        **others,
+    }
+
+
+def transformers(count: int) -> Mapping[str, str]:
+    """Transformers of one file and one folder, each named as often as there are some in it."""
+    prefix = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: a}\nprefix: ''\n"
+    names = [f"p{number}.yaml" for number in range(count)]
+    return {
+        "kustomization.yaml": "resources: [vm.yaml]\ntransformers:\n" + "- all.yaml\n- p\n" * count,
+        "vm.yaml": vm(memory="1Gi"),
+        "all.yaml": "---\n".join([prefix] * count),
+        "p/kustomization.yaml": f"resources: [{', '.join(names)}]\n",
+        **{f"p/{name}": prefix for name in names},
+    }
+
+
+def entries_that_lead_out(count: int) -> Mapping[str, str]:
+    """Entries of a kustomization that lead out of the repository."""
+    entries = "".join(f"- ../x{number}.yaml\n" for number in range(count))
+    return {"kustomization.yaml": f"resources:\n- vm.yaml\n{entries}", "vm.yaml": vm(memory="1Gi")}
+
+
+def charts_below_a_kustomization(count: int) -> Mapping[str, str]:
+    """Charts below a kustomization that lists as many files and nothing of these."""
+    names = [f"c{number}.yaml" for number in range(count)]
+    return {
+        "vms/vm.yaml": vm(memory="1Gi"),
+        "kustomization.yaml": f"resources: [{', '.join(names)}]\n",
+        **{f"c/{number}/Chart.yaml": chart(f"c{number}") for number in range(count)},
+        **{name: lines([config_map("a")]) for name in names},
+    }
+
+
+def patched_machines(count: int) -> Mapping[str, str]:
+    """VMs of one file, each with a patch that gets something wrong."""
+    patch = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {{name: vm-{0}}}\n"
+        "spec: {{template: {{spec: {{domain: {{memory: {{guest: much}}}}}}}}}}\n"
+    )
+    entries = "".join(f"- path: p{number}.yaml\n" for number in range(count))
+    return {
+        "kustomization.yaml": f"resources: [vms.yaml]\npatches:\n{entries}",
+        "vms.yaml": "---\n".join(machines(count).values()),
+        **{f"p{number}.yaml": patch.format(number) for number in range(count)},
+    }
+
+
+def added_labels(count: int) -> Mapping[str, str]:
+    """Labels that a kustomization gives to a VM, each for itself and each wrong."""
+    entries = "".join(f"- pairs: {{k{number}: a b}}\n" for number in range(count))
+    return {
+        "kustomization.yaml": f"resources: [vm.yaml]\nlabels:\n{entries}",
+        "vm.yaml": vm(memory="1Gi"),
+    }
+
+
 COMMANDS: Mapping[Shape, Sequence[str]] = {
     cluster_objects: ("check", ".", "--cluster-objects", "cluster"),
     expectations: ("test", "."),
@@ -520,7 +669,9 @@ CLOSER: Mapping[Shape, float] = {mended_machines: 2.1, mended_disks: 2.1, namesa
 """Where so much work is done for each item that twice as much for each shows late."""
 
 SHAPES: tuple[Shape, ...] = (
-    chart_dependencies, chart_dependencies_on_itself,
+    chart_dependencies, chart_dependencies_on_itself, applied_folder, applied_folders, applied_files,
+    patched_machines, added_labels, transformers, entries_that_lead_out, charts_below_a_kustomization,
+    applied_kustomization, applied_chart, kustomizations_of_applications, substitutions,
     patches, namesakes, flux_kustomizations, pools, parameters, data_volumes, cloud_config, terms, claims_one_slip_away,
     components, networks, comments, application_set, quotas, hyperconverged, catalogs, cluster_objects, expectations,
     expectations_of_machines, files_of_expectations, baseline, mended_machines, mended_disks,

@@ -4,7 +4,6 @@ import contextlib
 import os
 import resource
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from render.diagnostics.exits import Exit
+from tests.support import process
 from tests.support.manifests import vm
 from tests.support.process import argv, environ
 
 OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n"
-NOBODY = 65534
 
 
 def build(
@@ -196,10 +195,8 @@ def test_kustomize_opens_no_file_that_is_none(
     (folder / "vm.yaml").write_text(vm(memory="1Gi"))
     more = "" if "resources" in text else "resources: [vm.yaml]\n"
     (folder / "kustomization.yaml").write_text(text.replace("NAME", "special.yaml") + more)
-    done = subprocess.run(
-        argv(command, "."), cwd=folder, capture_output=True, check=False, env=environ(), timeout=60
-    )
-    report = (done.stdout + done.stderr).decode()
+    done = process.run(command, ".", cwd=folder, timeout=60)
+    report = done.stdout + done.stderr
     assert done.returncode == Exit.UNREADABLE, report
     fault = (
         "is larger than the limit" if kind == "sparse" else "neither a regular file nor a folder"
@@ -207,68 +204,39 @@ def test_kustomize_opens_no_file_that_is_none(
     assert f"special.yaml {fault}" in report.replace(":", "")
 
 
-UNPRIVILEGED = f"""
-import importlib, os, pkgutil, sys
-import difflib, json, signal
-import render
-for module in pkgutil.walk_packages(render.__path__, "render."):
-    if not module.name.endswith("__main__"):
-        importlib.import_module(module.name)
-if os.geteuid() == 0:
-    os.setegid({NOBODY})
-    os.seteuid({NOBODY})
-from render.frontends import dispatch
-sys.exit(dispatch.invoke(sys.argv[1:]))
-"""
-
-
-def build_unprivileged(*words: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+def build_held_back(*words: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     """As somebody whom permissions hold back, though root may run the tests."""
-    return subprocess.run(
-        [sys.executable, "-c", UNPRIVILEGED, "build", *words],
-        cwd=cwd, env=environ(), capture_output=True, check=False,
-    )  # fmt: skip
+    done = process.run("build", *words, cwd=cwd, VIRT_RENDER_TESTS_HELD_BACK="1")
+    output = done.stdout.encode(), done.stderr.encode()
+    return subprocess.CompletedProcess(done.args, done.returncode, *output)
 
 
-@pytest.fixture
-def open_folder(folder: Path) -> Iterator[Path]:
-    """A folder that everybody reaches, also below the private one of root's tests."""
-    parents = [parent for parent in folder.parents if parent.owner() == Path.home().owner()]
-    modes = {parent: parent.stat().st_mode for parent in parents if parent != Path("/")}
-    for parent in modes:
-        parent.chmod(0o755)
-    folder.chmod(0o755)
-    yield folder
-    for parent, mode in modes.items():
-        parent.chmod(mode)
-
-
-def test_unreadable_files_and_folders(open_folder: Path) -> None:
-    (open_folder / "c.yaml").write_text(OBJECT)
-    assert build_unprivileged(".", cwd=open_folder).returncode == 0
-    (open_folder / "secret.yaml").write_text(OBJECT.replace("c\n", "d\n"))
-    (open_folder / "secret.yaml").chmod(0)
-    done = build_unprivileged(".", cwd=open_folder)
+def test_unreadable_files_and_folders(folder: Path) -> None:
+    (folder / "c.yaml").write_text(OBJECT)
+    assert build_held_back(".", cwd=folder).returncode == 0
+    (folder / "secret.yaml").write_text(OBJECT.replace("c\n", "d\n"))
+    (folder / "secret.yaml").chmod(0)
+    done = build_held_back(".", cwd=folder)
     refuse(done, Exit.UNREADABLE, "cannot read secret.yaml: Permission denied")
-    (open_folder / "secret.yaml").unlink()
-    (open_folder / "closed").mkdir(mode=0)
-    done = build_unprivileged(".", cwd=open_folder)
+    (folder / "secret.yaml").unlink()
+    (folder / "closed").mkdir(mode=0)
+    done = build_held_back(".", cwd=folder)
     refuse(done, Exit.UNREADABLE, "cannot read closed: Permission denied")
 
 
-def test_everything_is_read_only(open_folder: Path) -> None:
-    (open_folder / "vm.yaml").write_text(vm(memory="1Gi"))
-    open_folder.chmod(0o555)
-    done = build_unprivileged(".", cwd=open_folder)
+def test_everything_is_read_only(folder: Path) -> None:
+    (folder / "vm.yaml").write_text(vm(memory="1Gi"))
+    folder.chmod(0o555)
+    done = build_held_back(".", cwd=folder)
     assert done.returncode == 0, done.stderr
     for target in ("out.yaml", "out/"):
-        done = build_unprivileged("-o", target, ".", cwd=open_folder)
+        done = build_held_back("-o", target, ".", cwd=folder)
         refuse(
             done,
             Exit.UNREADABLE,
             f"cannot write out{target[3:].rstrip(chr(47))}: Permission denied",
         )
-    assert os.listdir(open_folder) == ["vm.yaml"]
+    assert os.listdir(folder) == ["vm.yaml"]
 
 
 def fleet(folder: Path, count: int) -> None:

@@ -1,6 +1,9 @@
 """A client of the language server, which speaks with the real process over its standard streams."""
 
 import asyncio
+import logging
+import os
+import socket
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
@@ -8,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
 
-from tests.support import process
+from tests.support import forkserver, process
 
 ENOUGH = 40
 """Seconds: nothing here takes so long, unless it never comes."""
@@ -149,6 +153,16 @@ def offset(text: str, place: types.Position) -> int:
     return before + len(units.decode("utf-16-le"))
 
 
+def _started(
+    words: tuple[str, ...], folder: Path, environ: dict[str, str]
+) -> tuple[socket.socket, socket.socket]:
+    """A server: its input and output, which are a socket as those that VS Code starts have it; and its exit status."""
+    connection, of_server = socket.socketpair()
+    with of_server, open(os.devnull, "wb") as nowhere:
+        streams = [of_server.fileno(), of_server.fileno(), nowhere.fileno()]
+        return connection, forkserver.start(["lsp", *words], folder, environ, streams)
+
+
 @asynccontextmanager
 async def opened(
     folder: Path, *words: str, trusted: bool = True, environ: dict[str, str] | None = None
@@ -156,9 +170,19 @@ async def opened(
     """An editor that has *folder* open, and ends as it should."""
     editor = Editor(folder)
     client = editor.client
-    surroundings = process.environ(**(environ or {}))
-    await client.start_io(*process.argv("lsp", *words), cwd=folder, env=surroundings)
-    try:
+    connection, server = _started(words, folder, process.environ(**(environ or {})))
+    with server:
+        reader, writer = await asyncio.open_connection(sock=connection)
+        client.protocol.set_writer(writer)
+        reading = asyncio.create_task(
+            run_async(
+                stop_event=client._stop_event,  # noqa: SLF001 - as its `start_io` has it, which starts a program
+                reader=reader,
+                protocol=client.protocol,
+                logger=logging.getLogger(__name__),
+                error_handler=client.report_server_error,
+            )
+        )
         params = types.InitializeParams(
             types.ClientCapabilities(),
             root_uri=folder.as_uri(),
@@ -169,11 +193,9 @@ async def opened(
         yield editor
         await client.shutdown_async(None)
         client.exit(None)
-        await client.stop()  # type: ignore[no-untyped-call] # as it comes
-    except BaseException:
-        if client._server:  # noqa: SLF001 - it has nothing else to stop a server that says nothing
-            client._server.kill()  # noqa: SLF001
-        raise
+        assert int(await asyncio.to_thread(server.recv, 64)) == 0
+        await reading
+        writer.close()
 
 
 def driven(work: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -51,6 +51,22 @@ def _address() -> str:
     return address
 
 
+def start(
+    words: Sequence[str], cwd: Path, environ: Mapping[str, str], streams: Sequence[int]
+) -> socket.socket:
+    """Start virt-render with *words*, *environ* and *streams* (input, output, errors) in the folder *cwd*.
+
+    Its exit status comes through the socket; once that is closed it is killed.
+    """
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    client.connect(_address())
+    request = json.dumps([[*words], str(cwd), dict(environ)]).encode()
+    assert len(request) < _MOST
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
+    socket.send_fds(client, [request], streams)
+    return client
+
+
 def run(
     words: Sequence[str],
     cwd: Path | None,
@@ -63,24 +79,20 @@ def run(
     Raises subprocess.TimeoutExpired after *timeout* seconds, and has it killed.
     """
     with (
-        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client,
         tempfile.TemporaryFile() as inputs,
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
     ):
         inputs.write(stdin.encode())
         inputs.seek(0)
-        client.connect(_address())
-        request = json.dumps([[*words], str(cwd or Path.cwd()), dict(environ)]).encode()
-        assert len(request) < _MOST
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
-        socket.send_fds(client, [request], [item.fileno() for item in (inputs, out, err)])
-        client.settimeout(timeout)
-        try:
-            status = int(client.recv(64))
-        except TimeoutError:
-            assert timeout is not None
-            raise subprocess.TimeoutExpired([*words], timeout) from None
+        streams = [item.fileno() for item in (inputs, out, err)]
+        with start(words, cwd or Path.cwd(), environ, streams) as client:
+            client.settimeout(timeout)
+            try:
+                status = int(client.recv(64))
+            except TimeoutError:
+                assert timeout is not None
+                raise subprocess.TimeoutExpired([*words], timeout) from None
         texts = [os.pread(item.fileno(), os.fstat(item.fileno()).st_size, 0) for item in (out, err)]
     return subprocess.CompletedProcess([*words], status, *(text.decode() for text in texts))
 

@@ -26,8 +26,11 @@ OTHER_ANNOTATIONS = (
     "ssp.kubevirt.io/jsonpatch",
 )
 _INDEX = pattern(r"[+-]?[0-9]+")
+_LONGEST_INDEX = 18
 #: Most bytes of a request that an API server takes: the operator could not write what is larger.
 _LARGEST = 3 << 20
+_DEEPEST = 100
+_TOO_DEEP = f"mappings and lists of more than {_DEEPEST} levels, which are not edited here"
 #: Most items of a list that is edited: what is put in moves all that is behind, and a patch may do so often.
 _MOST_ITEMS = 100_000
 
@@ -55,6 +58,7 @@ def parsed(text: str) -> list[Tree]:
         raise PatchError("invalid state detected") from None
     if read is not None and not isinstance(read, list):
         raise PatchError(_not_decoded(read, "jsonpatch.Patch"))
+    _bound_depth(read)
     operations: list[Tree] = []
     for operation in read or ():
         if operation is not None and not isinstance(operation, dict):
@@ -110,13 +114,34 @@ def applied(document: Tree, operations: list[Tree]) -> Tree:
     """
     patched: Tree = tree.copy(document)
     copied = 0
-    for operation in operations:
-        value = _OPERATIONS[operation["op"]](patched, operation)
-        if operation["op"] == "copy":
-            copied += len(json.dumps(value))
-            if copied > _LARGEST:
-                raise PatchError(f"copies of more than {_LARGEST} bytes, which no API server takes")
+    try:
+        for operation in operations:
+            value = _OPERATIONS[operation["op"]](patched, operation)
+            if operation["op"] == "copy":
+                copied += len(json.dumps(value))
+                if copied > _LARGEST:
+                    raise PatchError(
+                        f"copies of more than {_LARGEST} bytes, which no API server takes"
+                    )
+    except RecursionError:
+        raise PatchError(_TOO_DEEP) from None
+    _bound_depth(patched)
     return patched
+
+
+def _bound_depth(value: Any) -> None:
+    """PatchError for what is nested deeper than a file may be: each operation may put it one level further down."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return
+    raise PatchError(_TOO_DEEP)
 
 
 def _unescaped(step: str) -> str:
@@ -148,6 +173,8 @@ def _position(key: str, size: int) -> int:
     """The index that *key* means among *size* places; PatchError where there is none."""
     if not _INDEX.fullmatch(key):
         raise PatchError(f'strconv.Atoi: parsing "{key}": invalid syntax')
+    if len(key) > _LONGEST_INDEX:
+        raise PatchError(f'strconv.Atoi: parsing "{key[:_LONGEST_INDEX]}...": value out of range')
     index = int(key)
     if not -size <= index < size:
         raise PatchError(f"Unable to access invalid index: {index}: invalid index referenced")

@@ -23,10 +23,11 @@ from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import (
+    around,
     copies,
     fleet,
     is_missed,
-    look_around,
+    lend,
     read_roots,
     render_part,
 )
@@ -156,9 +157,10 @@ def _mended(request: Request, work: Work, known: "_Known") -> Answer:
 def _found(request: Request, work: Work) -> _Found:
     places = DefinitionPlaces()
     named = request.own["root"]
-    checks: list[_RootCheck] = []
-    for root, paths in _by_root(request.paths or (".",), named).items():
-        checks.append(_check_root(request, root, paths, work, places))
+    checks = [
+        _check_root(request, root, paths, work, places)
+        for root, paths in _by_root(request.paths or (".",), named).items()
+    ]
     looked_at = [part for checked in checks for part in checked.looked_at]
     tally = tally_of(looked_at, request.paths if any(checked.root for checked in checks) else ())
     findings = of_all_inputs(merge([each for checked in checks for each in checked.findings]))
@@ -177,6 +179,7 @@ def _check_root(
     releases = _for_releases(request)
     several = len(releases) > 1
     inputs: list[Documents] = []
+    beside: list[Documents] = []
     for number, release_request in enumerate(releases):
         inputs = _load_for(release_request, inputs, root, paths, work)
         parts = [*fleet(release_request, work, inputs)]
@@ -184,15 +187,15 @@ def _check_root(
             part.loaded.unreported = _unreported(part, paths) if root else frozenset()
         checked = [_checked(part, work, places, several=several) for part in parts]
         missed = (finding.diagnostic for found in checked for finding in found)
-        around: list[Documents] = []
-        if not root and any(map(is_missed, missed)):
-            around = look_around(parts, release_request, work, paths, request.own["root"])
-        if around:
+        misses = not root and any(map(is_missed, missed))
+        if misses and (not beside or any(loaded.filled for loaded in beside)):
+            beside = around(release_request, work, paths, request.own["root"])
+        if misses and lend(beside, parts, release_request):
             checked = [_checked(part, work, places, several=several) for part in parts]
         for part, found in zip(parts, checked, strict=True):
             findings += _about(found, paths, part) if root else found
         (others if number else looked_at).extend(parts)
-        for part in copies(release_request, inputs, around):
+        for part in copies(release_request, inputs, beside if misses else ()):
             errors = [
                 finding._replace(fixes=())
                 for finding in _checked(part, work, places, several=several)
@@ -318,7 +321,10 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
     if "-" in paths:
         return {"": list(paths)}
     files = [path for path in paths if not os.path.isdir(path)]
-    root_of = {path: real_path(named) if named else _root(path) for path in files}
+    root_of = {
+        path: real_path(named) if named else repository(os.path.dirname(real_path(path)))
+        for path in files
+    }
     known = sorted({*root_of.values()} - {""}, key=len, reverse=True)
     grouped: dict[str, list[str]] = {}
     for path in paths:
@@ -328,32 +334,37 @@ def _by_root(paths: Sequence[str], named: str) -> dict[str, list[str]]:
     return grouped
 
 
-def _root(file: str) -> str:
-    return repository(os.path.dirname(real_path(file)))
-
-
 def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -> Iterator[Finding]:
     """The *findings* of *part* in those of *paths* that are files (by their names there), below folders, or nowhere.
 
     *paths* are what was *named*, and what the settings name. What is found in a kustomization or chart is about its
-    folder and its own file, wherever the objects stand. Why a kustomization was not built is about every file that it
-    reads: none of them was checked.
+    folder and its own file, wherever the objects stand, and in a chart about the files of values that fill it in. Why a
+    kustomization was not built is about every file that it reads: none of them was checked. And what a file is a cause
+    of, or where another makes something else of it, is about that too.
     """
     loaded = part.loaded
     paths = [*named, *part.request.beside.files]
     files = _files(paths)
-    read = {real_path(file) for file in loaded.files} if loaded.unbuilt else set()
+    read = (
+        {real_path(file) for file in loaded.files} if loaded.is_built or loaded.unbuilt else set()
+    )
+    is_read = not read.isdisjoint(files)
     folders = [real_path(path) for path in paths if path not in files.values()]
     own = kustomization.find(loaded.folder) if loaded.is_built else None
-    is_named = bool(own) and real_path(own or "") in files
+    deciding = [own or "", *(file for filled in loaded.filled for file in filled.files)]
+    is_named = any(real_path(file) in files for file in filter(None, deciding))
     is_named |= loaded.is_one_root and inside(real_path(loaded.folder), folders)
-    unchecked = set() if read.isdisjoint(files) else set(loaded.unbuilt)
+    unchecked = set(loaded.unbuilt) if is_read else set()
     for finding in findings:
         real = real_path(finding.place.file)
         is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
+        is_of_cause = any(real_path(place.file) in files for place in finding.related if place.file)
+        is_of_generated = is_read and not os.path.lexists(
+            real
+        )  # what kustomize makes of files stands in none
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
-        elif is_about_all or inside(real, folders):
+        elif is_about_all or is_of_cause or is_of_generated or inside(real, folders):
             yield finding
 
 

@@ -20,8 +20,9 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     is_missed,
-    look_around,
+    lend,
     parts,
     rendering,
     unless_unread,
@@ -130,7 +131,7 @@ def _answer_at(path: str, field: str, request: Request, work: Work) -> _Explaine
     at_path, pods = request_at(request, path), _is_of_pod(field)
     parts_ = parts(at_path, work)
     part, machine = _found(request.own["vm"], parts_, work, pods=pods)
-    if any(map(is_missed, machine.diagnostics)) and look_around(parts_, at_path, work):
+    if any(map(is_missed, machine.diagnostics)) and lend(around(at_path, work), parts_, at_path):
         part, machine = _found(request.own["vm"], parts_, work, pods=pods)
     _demand_decisions(machine, part, pods=pods)
     return _ExplainedPart(part, machine, _about(machine, field), incomplete.names(parts_))
@@ -221,9 +222,8 @@ def _missing(name: str, parts_: Sequence[FleetPart]) -> RefusedError:
     findings = incomplete.faults(parts_)
     resources = (resource for part in parts_ for resource in part.resources)
     names = {name_of(resource) for resource in resources if definitions.is_machine(resource)}
-    if findings and fitting(
-        name, names
-    ):  # it is there, and these say why nothing more can be told of it
+    # It is there, and these say why nothing more can be told of it.
+    if findings and fitting(name, names):
         return RefusedError(merge(findings))
     otherwise = _some(sorted(names))
     if _KIND.fullmatch(f"{name}/"):

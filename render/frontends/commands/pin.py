@@ -19,11 +19,12 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     below_unbuilt,
     fleet,
     is_missed,
     is_repository,
-    look_around,
+    lend,
     rendering,
     single,
     unless_unread,
@@ -89,7 +90,7 @@ def pin(request: Request, work: Work) -> Answer:
     waves = bool(request.own["limit"] or request.own["percent"]) and not faults
     pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
     read = [target.part for target in targets]
-    if any(map(_misses, pinned)) and look_around(read, request, work):
+    if any(map(_misses, pinned)) and lend(around(request, work), read, request):
         pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
     places = DefinitionPlaces()
     for target in pinned:

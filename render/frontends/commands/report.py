@@ -18,10 +18,11 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
 from render.frontends.session import (
+    around,
     demand,
     fleet,
     is_missed,
-    look_around,
+    lend,
     render_part,
     unread_status,
 )
@@ -66,9 +67,8 @@ def report(request: Request, work: Work) -> Answer:
         cure = "virt-render report -o fleet.html, or --format csv; virt-render check says what is wrong"
         raise refused(codes.USAGE.at(Location(), message, help=cure))
     of_table = row.name == "csv"
-    origin = (
-        PageOrigin() if of_table else origin_of(request)
-    )  # a table does not say whence it comes
+    # A table does not say whence it comes.
+    origin = PageOrigin() if of_table else origin_of(request)
     fleet_ = _fleet(request, work)
     work.begin("write", f"writing about {counted(len(fleet_.machines), 'VM')}")
     every = _findings(fleet_)
@@ -236,7 +236,7 @@ def _fleet(request: Request, work: Work) -> Fleet:
     explaining = request._replace(settings=deciders.explaining(request.settings))
     found = _fleet_of(fleet(explaining, work), request, work)
     missed = (finding.diagnostic for finding in _findings(found))
-    if any(map(is_missed, missed)) and look_around(work.parts, explaining, work):
+    if any(map(is_missed, missed)) and lend(around(explaining, work), work.parts, explaining):
         return _fleet_of(work.parts, request, work)
     return found
 

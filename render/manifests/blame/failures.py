@@ -20,6 +20,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean, nearest
 from render.model.resource import text_at
+from render.model.tree import get
 from render.system import files
 from render.system.files import real_path
 from render.yaml.budget import Limits
@@ -51,6 +52,7 @@ _OF_ITEMS = {
         "annotationSelector",
     ),
 }
+_LABELS = ("labels.pairs", "commonLabels", "commonAnnotations")
 _OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")
 _OBJECT = r"([^\s.]+)\.[^\s/]+/([^\s\[]*)\.(?:\[noNs\]|[\w-]+)"
 """How kustomize names an object: ``Kind.version.group/name.namespace``, ``[noNs]`` where it has none."""
@@ -191,6 +193,9 @@ def _mistyped(broken: _Broken, match: re.Match[str]) -> BuildFault:
     field, wanted = match[1], match[2]
     if field == "patches.patch":
         return _no_text(broken)
+    label = _no_label(broken, field) if field in _LABELS else BuildFault()
+    if label.place is not None:
+        return label
     key, value = broken.listed(field.partition(".")[0])
     if value is None:
         return BuildFault()
@@ -202,11 +207,32 @@ def _mistyped(broken: _Broken, match: re.Match[str]) -> BuildFault:
         item = _single(n for n, each in enumerate(value) if not isinstance(each, kind))
         path = (key,) if item is None else (key, item)
     cure = f"write {form} there"
+    if key == "resources" and len(path) > 1:
+        cure = "write '- FILE', the name alone"
     if is_list:
         cure += ", each item in a line of its own that begins with '- '"
     elif key == "patches" and len(path) > 1:
         cure = "write '- path: FILE'"
     return BuildFault(broken.at(path), cure)
+
+
+def _no_label(broken: _Broken, field: str) -> BuildFault:
+    """A label or annotation that is no text."""
+    name, *inside = field.split(".")
+    key, value = broken.listed(name)
+    holders: list[tuple[FieldPath, Any]] = [((key,), value)]
+    if inside:
+        entries = enumerate(value if isinstance(value, list) else ())
+        holders = [((key, n, "pairs"), get(entry, "pairs")) for n, entry in entries]
+    path = _single(
+        (*path, label)
+        for path, pairs in holders
+        if isinstance(pairs, dict)
+        for label, text in pairs.items()
+        if not isinstance(text, str)
+    )
+    cure = "write it in quotes: labels and annotations are texts"
+    return BuildFault(broken.at(path), cure) if path else BuildFault()
 
 
 def _no_text(broken: _Broken) -> BuildFault:
@@ -243,6 +269,9 @@ def _target(broken: _Broken, match: re.Match[str]) -> BuildFault:
     )
     if patch is None:
         return BuildFault()
+    kinds = {each.kind for each in _objects(broken.reach, broken.limits)}
+    if kind not in kinds and (meant := nearest(kind, sorted(kinds))):
+        return BuildFault(patch.at(("kind",)), f"did you mean {meant}?")
     place = patch.at(("metadata", "name"))
     known = {each.name: each for each in _objects(broken.reach, broken.limits, kind)}
     same = known.get(name)
@@ -261,20 +290,22 @@ def _target(broken: _Broken, match: re.Match[str]) -> BuildFault:
 class _KnownObject(NamedTuple):
     """What a patch names of an object."""
 
+    kind: str
     api_version: str
     name: str
     namespace: str
 
 
-def _objects(reach: Reach, limits: Limits, kind: str) -> Iterator[_KnownObject]:
-    """The objects of *kind* in the files of *reach*."""
+def _objects(reach: Reach, limits: Limits, kind: str = "") -> Iterator[_KnownObject]:
+    """The objects of *kind*, if that is said, in the files of *reach*."""
     for file in dict.fromkeys(reach.resources):
         data = files.read(file, file, limits.file_bytes)
         for document in read(data, file, limits).documents if isinstance(data, bytes) else ():
             body, metadata = document.body, document.body.get("metadata")
-            if text_at(body, "kind") == kind:
+            if kind in ("", text_at(body, "kind")):
                 name, space = text_at(metadata, "name"), text_at(metadata, "namespace")
-                yield _KnownObject(text_at(body, "apiVersion"), name, space)
+                known = text_at(body, "kind"), text_at(body, "apiVersion"), name, space
+                yield _KnownObject(*known)
 
 
 def _operation(broken: _Broken, match: re.Match[str]) -> BuildFault:

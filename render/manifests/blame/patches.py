@@ -27,8 +27,11 @@ Position = tuple[str, int, int]
 OPERATIONS = "operations"
 """The key below which the operations of a JSON patch stand in its document."""
 _INDEX = pattern(r"[0-9]{1,9}")
+_NAMESPACE = ("namespace",)
 _RECENT = 8
 """Documents whose patches are remembered: a finding is about one, and the next often about the same."""
+_MOST_SELECTED = 200_000
+"""How often it is asked whether the target of a patch selects an object, for all objects of a build."""
 _TRIED = 100
 """Operations that write one place or those around it, the last ones, in which a value is looked for."""
 _NOTHING = object()
@@ -66,7 +69,8 @@ def blame(
 
     Only what was printed as *display_name* was built of *reach*. The patches are read once somebody asks.
     """
-    of_document = lru_cache(_RECENT)(_Blame(built, reach, limits).patches)
+    known = _Blame(built, reach, limits)
+    of_document = lru_cache(_RECENT)(known.patches)
 
     def of(index: int, path: FieldPath) -> Position | None:
         if not path or index >= len(built):
@@ -82,26 +86,9 @@ def blame(
             place = _written(patch, operations, body, path, value)
             if place is not None:
                 return patch.at(place)
-        return _paired(reach, path, value, limits)
+        return known.paired(path, value)
 
     return of
-
-
-def _paired(reach: Reach, path: FieldPath, value: Any, limits: Limits) -> Position | None:
-    """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
-
-    (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
-    """
-    for file in reach.kustomizations if path[:1] == ("metadata",) else ():
-        loaded = kustomization.load(file, limits)
-        for document in loaded.documents:
-            for place, pairs in _pairs(document.body, path[1:2]):
-                if path[2:3] and pairs.get(str(path[2]), _NOTHING) == value:
-                    place = (*place, path[2])  # noqa: PLW2901 - the same place, one step further
-                elif path[2:3] or not pairs or not pairs.items() <= value.items():
-                    continue
-                return file, *locate(loaded.data, document.origin, place)
-    return None
 
 
 def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
@@ -115,6 +102,8 @@ def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
         found.append((("commonLabels",), body.get("commonLabels")))
     elif of == ("annotations",):
         found.append((("commonAnnotations",), body.get("commonAnnotations")))
+    elif of == _NAMESPACE:
+        found.append(((), {key: body[key] for key in of if key in body}))
     yield from ((place, pairs) for place, pairs in found if isinstance(pairs, dict))
 
 
@@ -151,12 +140,18 @@ class _Blame:
         self._reach = reach
         self._limits = limits
         self._known: list[Patch] | None = None
+        #: The numbers of the patches by the object that they name, and of those with a target, which may select any.
+        self._naming: dict[tuple[str, str], list[int]] = {}
+        self._targeted: list[int] = []
+        self._left = _MOST_SELECTED
         self._renamings: dict[str, frozenset[_Renaming]] = {}
+        self._additions: dict[FieldPath, _AddedPairs] = {}
 
     def patches(self, index: int) -> "list[tuple[Patch, _Operations]]":
         """The patches of the document at *index*, and the operations of each by where they write."""
         if self._known is None:
             self._known = [*_patches(self._reach, self._limits)]
+            self._sort(self._known)
             if self._known:
                 self._renamings = _renamings(self._reach, self._limits)
         if not self._known:
@@ -164,12 +159,80 @@ class _Blame:
         body = self._built[index].body
         resource = from_body(body, 0)
         names = origins.former_names(resource.name, self._reach)
+        numbers = {n for name in names for n in self._naming.get((resource.kind, name), ())}
+        self._left -= len(self._targeted)
+        if self._left >= 0:
+            numbers.update(n for n in self._targeted if _selects(self._known[n], resource, names))
+        meant = (self._known[number] for number in sorted(numbers))
         return [
             (patch, _operations(patch, body))
-            for patch in self._known
-            if _is_meant(patch, resource, names)
-            and any(renaming.fits(resource) for renaming in self._renamings.get(patch.owner, ()))
+            for patch in meant
+            if any(renaming.fits(resource) for renaming in self._renamings.get(patch.owner, ()))
         ]
+
+    def _sort(self, known: Sequence[Patch]) -> None:
+        """Keep in mind which of the *known* patches may be meant for which object."""
+        for number, patch in enumerate(known):
+            if patch.target is not None:
+                self._targeted.append(number)
+                continue
+            body = patch.document.body
+            meant = text_at(body, "kind"), text_at(body.get("metadata"), "name")
+            self._naming.setdefault(meant, []).append(number)
+
+    def paired(self, path: FieldPath, value: Any) -> Position | None:
+        """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
+
+        Or the namespace.
+
+        (kustomize's api/internal/konfig/builtinpluginconsts; templates of VMs it knows nothing of.)
+        """
+        if path[:1] != ("metadata",):
+            return None
+        if path[1:2] not in self._additions:
+            self._additions[path[1:2]] = _AddedPairs.of(path[1:2], self._reach, self._limits)
+        additions = self._additions[path[1:2]]
+        key = str(path[-1]) if path[2:3] or path[1:] == _NAMESPACE else ""
+        for file, loaded, document, place, pairs in (
+            additions.by_key.get(key, ()) if key else additions.all
+        ):
+            if key and pairs[key] == value:
+                place = (*place, key)  # noqa: PLW2901 - the same place, one step further
+            elif key or not isinstance(value, dict) or not pairs.items() <= value.items():
+                continue
+            return file, *locate(loaded.data, document.origin, place)
+        return None
+
+
+class _AddedPairs(NamedTuple):
+    """What the kustomizations of a reach add to labels or annotations: *all* of it, and *by_key*."""
+
+    all: "list[_PairsAtPlace]"
+    by_key: "dict[str, list[_PairsAtPlace]]"
+
+    @classmethod
+    def of(cls, what: FieldPath, reach: Reach, limits: Limits) -> "_AddedPairs":
+        """What those of *reach* add to *what*."""
+        additions = cls([], {})
+        for file in reach.kustomizations:
+            loaded = kustomization.load(file, limits)
+            for document in loaded.documents:
+                for place, pairs in _pairs(document.body, what):
+                    found = _PairsAtPlace(file, loaded, document, place, pairs)
+                    additions.all.extend([found] if pairs else [])
+                    for key in pairs:
+                        additions.by_key.setdefault(key, []).append(found)
+        return additions
+
+
+class _PairsAtPlace(NamedTuple):
+    """What the *document* of a kustomization gives to objects at one *place*."""
+
+    file: str
+    loaded: kustomization.LoadedKustomization
+    document: Document
+    place: FieldPath
+    pairs: Tree
 
 
 def _patches(reach: Reach, limits: Limits) -> Iterator[Patch]:
@@ -239,24 +302,34 @@ _MOST_WAYS = 1_000
 
 def _renamings(reach: Reach, limits: Limits) -> dict[str, frozenset[_Renaming]]:
     """What becomes of the names of the objects of each kustomization of *reach*, one for each way that leads there."""
-    files_of = {real_path(os.path.dirname(file) or "."): file for file in reach.kustomizations}
+    below = _below(reach, limits)
     ways: dict[str, set[_Renaming]] = {file: set() for file in reach.kustomizations}
     pending = [(file, _Renaming()) for file in reach.kustomizations[:1]]
     while pending:
         file, above = pending.pop()
-        loaded = kustomization.load(file, limits)
-        for document, named in zip(loaded.documents, loaded.references, strict=True):
+        for body, listed in below[file]:
             is_edited = reach.edited is not None and file == reach.kustomizations[0]
-            here = above.below(reach.edited if is_edited and reach.edited else document.body)
+            here = above.below(reach.edited if is_edited and reach.edited else body)
             if here in ways[file] or len(ways[file]) >= _MOST_WAYS:
                 continue
             ways[file].add(here)
-            folder = real_path(os.path.dirname(file) or ".")
-            for reference in named:
-                target = real_path(os.path.join(folder, reference.entry))
-                if reference.is_resource and target in files_of:
-                    pending.append((files_of[target], here))
+            pending += ((other, here) for other in listed)
     return {file: frozenset(known) for file, known in ways.items()}
+
+
+def _below(reach: Reach, limits: Limits) -> dict[str, list[tuple[Tree, list[str]]]]:
+    """The documents of each kustomization of *reach*, with the kustomizations that each lists."""
+    files_of = {real_path(os.path.dirname(file) or "."): file for file in reach.kustomizations}
+    below: dict[str, list[tuple[Tree, list[str]]]] = {}
+    for real, file in files_of.items():
+        loaded = kustomization.load(file, limits)
+        below[file] = []
+        for document, named in zip(loaded.documents, loaded.references, strict=True):
+            entries = (reference.entry for reference in named if reference.is_resource)
+            targets = (real_path(os.path.join(real, entry)) for entry in entries)
+            listed = [files_of[target] for target in targets if target in files_of]
+            below[file].append((document.body, listed))
+    return below
 
 
 def _entry(data: bytes, file: str, line: int, entry: Any, limits: Limits) -> list[Patch]:
@@ -297,11 +370,8 @@ def _documents(
     return [Patch(file, above, left, text, document, target) for document in documents]
 
 
-def _is_meant(patch: Patch, resource: Resource, names: Sequence[str]) -> bool:
-    if patch.target is None:
-        body = patch.document.body
-        name = text_at(body.get("metadata"), "name")
-        return text_at(body, "kind") == resource.kind and name in names
+def _selects(patch: Patch, resource: Resource, names: Sequence[str]) -> bool:
+    """Whether the target of *patch* selects *resource*, which had one of *names* before."""
     kind, name = text_at(patch.target, "kind"), text_at(patch.target, "name")
     return selects(kind, (resource.kind,)) and selects(name, names)
 

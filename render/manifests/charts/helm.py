@@ -11,7 +11,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import boxed, discover, relevance
 from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import layout, templating
-from render.manifests.charts.layout import Dependency
+from render.manifests.charts.layout import Chart, Dependency
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.model.hints import TYPE_CHECKING, Any
@@ -67,7 +67,7 @@ _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
 _VALUES = "name the values files with --values, or as values in .virt-render.yaml"
 _UNREADABLE = "Error: YAML parse error on "
-_NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d+))?(?::(\d+))?"
+_NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d{1,9}))?(?::(\d{1,9}))?"
 #: The template that helm names, by the name of its chart; the column is of an expression, from 0.
 _PLACE = pattern(rf"(?:YAML parse error on |(?:parse|execution) error at \(|template: ){_NAMED}")
 #: Where an expression begins that has no end: helm names the end of the file first.
@@ -99,19 +99,26 @@ _SERVED: tuple[tuple[str, tuple[str, ...]], ...] = (
 _POOL = f"pool.{KUBEVIRT}"
 
 
-def faults(
-    folder: str, release: HelmRelease, limits: Limits, wanted: Sequence[Dependency] = ()
-) -> list[Diagnostic]:
-    """What speaks against running helm on *folder*: files from outside of its repository, and more than the limits.
-
-    *wanted*: what else of the repository belongs to the chart.
-    """
+def faults(chart: Chart, release: HelmRelease, limits: Limits) -> list[Diagnostic]:
+    """What speaks against running helm on *chart*: files from outside of its repository, and more than the limits."""
+    folder = chart.folder
     texts = release.text_files(folder)
     values = (*release.values, *texts.values())
-    beside = [file for dependency in wanted for file in layout.chart_files(dependency.folder)]
-    every = (*layout.chart_files(folder), *beside, *values)
+    every = (*chart.every_file, *values)
     present = (file for file in every if file in values or os.path.exists(file))
-    return [*_misnamed(folder, texts), *_unfit(folder, present, release, limits)]
+    return [
+        *_misnamed(folder, texts),
+        *_unnamable(folder, release),
+        *_unfit(folder, present, release, limits),
+    ]
+
+
+def _unnamable(folder: str, release: HelmRelease) -> Iterator[Diagnostic]:
+    """Which names of *release* no program can be told."""
+    for name in (release.name, release.namespace):
+        if "\0" in name:
+            message = f"{discover.printable(name)} is no name"
+            yield _refused(folder, message, "keep to letters, digits and -")
 
 
 def _misnamed(folder: str, names: Iterable[str]) -> Iterator[Diagnostic]:
@@ -181,17 +188,13 @@ def _size(packed: str, most: int) -> int:
 
 
 def template(
-    folder: str,
-    program: str,
-    release: HelmRelease,
-    bounds: ProgramBounds,
-    wanted: Sequence[Dependency] = (),
+    chart: Chart, program: str, release: HelmRelease, bounds: ProgramBounds
 ) -> "Steps[bytes | Diagnostic]":
-    """What ``helm template`` prints for the chart in *folder*, or its own words about why not, without secrets.
+    """What ``helm template`` prints for *chart*, or its own words about why not, without secrets.
 
-    Once it has printed more than the *bounds* allow it is stopped, and the answer is a byte longer than that. *wanted*:
-    what else of the repository belongs to the chart.
+    Once it has printed more than the *bounds* allow it is stopped, and the answer is a byte longer than that.
     """
+    folder = chart.folder
     allowance = _allowance(bounds)
     try:
         with (
@@ -201,10 +204,8 @@ def template(
             handed = _handed_over(folder, release, inside.home, bounds.limits)
             if isinstance(handed, Diagnostic):
                 return handed
-            chart = _laid_out(folder, release, wanted, inside.home)
-            folders = (folder, *(dependency.folder for dependency in wanted))
-            every = [file for each in folders for file in layout.chart_files(each)]
-            words = [real_path(program), *_words(every, chart, release, handed)]
+            place = _laid_out(chart, release, inside.home)
+            words = [real_path(program), *_words(chart.every_file, place, release, handed)]
             done = yield from boxed.run(
                 inside, _task(words, folder, inside.home, bounds), bounds.limits
             )
@@ -212,10 +213,10 @@ def template(
         return _failure(folder, *error.args)
     if done.returncode == 0 or len(done.stdout) > bounds.most:
         return done.stdout
-    copies = {} if chart == "." else {chart: folder}
+    copies = {} if place == "." else {place: folder}
     for file, copy in (*handed.values, *handed.texts.values()):
         copies[copy] = discover.printable(file)
-    return _ended(done, folder, copies, release, bounds.limits)
+    return _ended(done, chart, copies, release, bounds.limits)
 
 
 def _allowance(bounds: ProgramBounds) -> "Allowance":
@@ -241,33 +242,34 @@ def _task(words: list[str], folder: str, home: str, bounds: ProgramBounds) -> "T
 
 def _ended(
     done: "CompletedProcess[bytes]",
-    folder: str,
+    chart: Chart,
     copies: Mapping[str, str],
     release: HelmRelease,
     limits: Limits,
 ) -> Diagnostic:
-    """Why helm, which is *done*, made nothing of the chart in *folder*; it knows it by the names of *copies*."""
+    """Why helm, which is *done*, made nothing of *chart*; it knows it by the names of *copies*."""
+    folder = chart.folder
     exceeded = _exceeded(done, limits)
     if exceeded:
         return _failure(folder, *exceeded)
-    if closed := boxed.shut_out(layout.folders_and_files(folder)):
+    if closed := boxed.shut_out(chart.own.paths):
         return closed
     words = boxed.words(done.stderr.decode("utf-8", "replace"))
     for copy, file in copies.items():
         words = words.replace(copy, file)
     reach = Reach()
     reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
-    names = layout.names_of_templates(folder, limits)
+    names = layout.names_of_templates(chart, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
     failure = _failure(folder, words or boxed.ending(done.returncode))
-    return failure._replace(position=_named_place(folder, failure.message))
+    return failure._replace(position=_named_place(chart, failure.message))
 
 
-def _named_place(folder: str, words: str) -> Location | None:
-    """Where in its templates helm's *words* say that the chart in *folder* fails; None where they name none."""
+def _named_place(chart: Chart, words: str) -> Location | None:
+    """Where in its templates helm's *words* say that *chart* fails; None where they name none."""
     found = _UNCLOSED.search(words) or _PLACE.search(words)
-    file = os.path.normpath(discover.join(folder, found[1])) if found else ""
-    if not found or file not in map(os.path.normpath, layout.chart_files(folder)):
+    file = os.path.normpath(discover.join(chart.folder, found[1])) if found else ""
+    if not found or file not in map(os.path.normpath, chart.own.files):
         return None
     line, column = int(found[2] or 0), int(found[3] or 0)
     return Location(file=file, line=line, column=column + 1 if line else 0)
@@ -279,13 +281,13 @@ def _seen(folder: str) -> tuple[list[str], list[str]]:
     return [top], [os.path.join(top, ".git")]
 
 
-def _laid_out(folder: str, release: HelmRelease, wanted: Sequence[Dependency], home: str) -> str:
-    """The chart that helm is given: *folder* itself, or where it would read too much or too little a copy in *home*."""
-    if not wanted and release.has_defaults and not layout.has_git(folder):
+def _laid_out(chart: Chart, release: HelmRelease, home: str) -> str:
+    """Where helm is given *chart*: in its folder, or where it would read too much or too little a copy in *home*."""
+    if not chart.wanted and release.has_defaults and not chart.own.has_git:
         return "."
-    chart = os.path.join(home, "chart")
-    layout.copy(folder, wanted, chart, has_defaults=release.has_defaults)
-    return chart
+    place = os.path.join(home, "chart")
+    layout.copy(chart, place, has_defaults=release.has_defaults)
+    return place
 
 
 def _exceeded(done: "CompletedProcess[bytes]", limits: Limits) -> tuple[str, str] | None:
@@ -481,8 +483,10 @@ def of_machines(
     folder: str, output: bytes, wanted: Sequence[Dependency], limits: Limits
 ) -> dict[str, bool]:
     """The templates of the chart in *folder* with VMs, and whether helm has printed any of each to its *output*."""
-    folders = (folder, *(dependency.folder for dependency in wanted if dependency.folder))
-    every = dict.fromkeys(file for each in folders for file in layout.templates(each, limits))
+    charts = layout.chart_in(folder, wanted).files
+    every = dict.fromkeys(
+        file for each in charts for file in layout.templates(each, charts[each], limits)
+    )
     found = [file for file in every if templating.makes_machines(_text(file, limits))]
     if not found:
         return {}

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -37,6 +37,72 @@ class Dependency(NamedTuple):
     folder: str
     below: str
     version: str = ""
+
+
+class ChartFiles:
+    """What one walk finds in the chart in *folder*, as helm does: links to folders are followed, each folder once.
+
+    *paths* are its folders, with that itself, and files; *files* are those alone, but for what git keeps for itself and
+    is no part of a chart: *has_git* says that there is some, which helm would take for the chart's. A link to a folder
+    out of *bounds*, the repository where none are named, is not followed, and stands for what is there.
+    """
+
+    __slots__ = ("files", "has_git", "paths")
+
+    def __init__(self, folder: str, bounds: str = "") -> None:
+        self.files: list[str] = []
+        self.has_git = False
+        self.paths: list[str] = []
+        allowed = (bounds or bounds_of(folder),)
+        reals = {folder: real_path(folder)}  # resolving each anew costs the square of the depth
+        seen = {*reals.values()}
+        for above, folders, names in files.walk(folder, follows=True):
+            around = reals.pop(above)
+            self.has_git |= files.GIT in (*folders, *names)
+            followed: list[str] = []
+            for name in sorted(folders):
+                path = os.path.join(above, name)
+                is_link = os.path.islink(path)
+                real = real_path(path) if is_link else os.path.join(around, name)
+                if is_link and not inside(real, allowed):
+                    names.append(name)
+                elif real not in seen and name != files.GIT:
+                    seen.add(real)
+                    followed.append(name)
+                    reals[path] = real
+            folders[:] = followed
+            self.paths.append(above)
+            for name in sorted(names):
+                self.paths.append(os.path.join(above, name))
+                if name != files.GIT:
+                    self.files.append(self.paths[-1])
+
+
+class Chart(NamedTuple):
+    """A chart in *folder*, what of its repository it has *wanted*, and the files of all of these by their folders."""
+
+    folder: str
+    wanted: Sequence[Dependency]
+    files: Mapping[str, ChartFiles]
+
+    @property
+    def own(self) -> ChartFiles:
+        """Those of *folder*."""
+        return self.files[self.folder]
+
+    @property
+    def every_file(self) -> Iterator[str]:
+        """All of them."""
+        return (file for each in self.files.values() for file in each.files)
+
+
+def chart_in(folder: str, wanted: Sequence[Dependency] = ()) -> Chart:
+    """The chart in *folder* with what it has *wanted*, see `KnownCharts.dependencies`."""
+    bounds = bounds_of(folder)
+    folders = (folder, *(dependency.folder for dependency in wanted if dependency.folder))
+    return Chart(
+        folder, wanted, {each: ChartFiles(each, bounds) for each in dict.fromkeys(folders)}
+    )
 
 
 class KnownCharts:
@@ -151,18 +217,18 @@ def _chart(folder: str, limits: Limits) -> Tree:
     return documents[0].body if documents else {}
 
 
-def copy(folder: str, wanted: Sequence[Dependency], to: str, *, has_defaults: bool) -> None:
-    """Lay out *folder* in the new folder *to*, with all that is *wanted* where helm looks for it.
+def copy(chart: Chart, to: str, *, has_defaults: bool) -> None:
+    """Lay out *chart* in the new folder *to*, with all that it has wanted where helm looks for it.
 
     Without the chart's own values, unless it *has_defaults*. Raises OSError.
     """
-    _lay(folder, to)
-    for dependency in wanted:
+    _lay(chart.folder, chart.own, to)
+    for dependency in chart.wanted:
         target = os.path.join(to, dependency.below)
         if os.path.lexists(target):
             continue
         if dependency.folder:
-            _lay(dependency.folder, target)
+            _lay(dependency.folder, chart.files[dependency.folder], target)
         else:
             _stand_in(dependency, target)
     if not has_defaults:
@@ -190,82 +256,36 @@ def _stand_in(dependency: Dependency, to: str) -> None:
         stream.write('{{ fail "it is not in the repository" }}\n')
 
 
-def chart_files(folder: str) -> Iterator[str]:
-    """Every file below *folder*, as helm finds them: links to folders are followed, each folder once.
-
-    But for what git keeps for itself, which is no part of a chart. A link to a folder out of the repository is not
-    followed, and stands for what is there.
-    """
-    for above, names in _walked(folder):
-        for name in names:
-            if name != files.GIT:
-                yield os.path.join(above, name)
-
-
-def folders_and_files(folder: str) -> Iterator[str]:
-    """The folders of these files, too: *folder* and all below."""
-    for above, names in _walked(folder):
-        yield above
-        yield from (os.path.join(above, name) for name in names)
-
-
-def _walked(folder: str) -> Iterator[tuple[str, list[str]]]:
-    real = real_path(folder)
-    seen, bounds = {real}, (bounds_of(folder),)
-    reals = {folder: real}  # resolving each anew costs the square of the depth
-    for above, folders, names in files.walk(folder, follows=True):
-        around = reals.pop(above)
-        out: list[str] = []
-        followed: list[str] = []
-        for name in sorted(folders):
-            path = os.path.join(above, name)
-            is_link = os.path.islink(path)
-            real = real_path(path) if is_link else os.path.join(around, name)
-            if is_link and not inside(real, bounds):
-                out.append(name)
-            elif real not in seen and name != files.GIT:
-                seen.add(real)
-                followed.append(name)
-                reals[path] = real
-        folders[:] = followed
-        yield above, sorted([*names, *out])
-
-
-def names_of_templates(folder: str, limits: Limits) -> set[str]:
-    """What helm calls the templates of the chart in *folder*: by the chart's name."""
-    above = text_at(_chart(folder, limits), "name")
-    inner = (os.path.relpath(file, folder) for file in chart_files(folder))
+def names_of_templates(chart: Chart, limits: Limits) -> set[str]:
+    """What helm calls the templates of *chart*: by the chart's name."""
+    above = text_at(_chart(chart.folder, limits), "name")
+    inner = (os.path.relpath(file, chart.folder) for file in chart.own.files)
     return {f"{above}/{name}" for name in inner if name.startswith("templates/")}
 
 
-def templates(folder: str, limits: Limits) -> Iterator[str]:
-    """The files of the chart in *folder* of which helm makes objects, with those of the charts in its ``charts/``.
+def templates(folder: str, chart: ChartFiles, limits: Limits) -> Iterator[str]:
+    """The files of the *chart* in *folder* of which helm makes objects, with those of the charts in its ``charts/``.
 
     No partials, and nothing of a library, of which helm takes partials alone.
     """
     libraries: dict[str, bool] = {}
-    for file in chart_files(folder):
+    for file in chart.files:
         inner = os.path.relpath(file, folder).split(os.sep)
         if "templates" not in inner[:-1] or inner[-1] == _NOTES or inner[-1].startswith(_UNPRINTED):
             continue
-        chart = os.path.join(folder, *inner[: inner.index("templates")])
-        if chart not in libraries:
-            libraries[chart] = text_at(_chart(chart, limits), "type") == "library"
-        if not libraries[chart]:
+        within = os.path.join(folder, *inner[: inner.index("templates")])
+        if within not in libraries:
+            libraries[within] = text_at(_chart(within, limits), "type") == "library"
+        if not libraries[within]:
             yield os.path.normpath(file)
 
 
-def has_git(folder: str) -> bool:
-    """Whether helm would find something in *folder* that git keeps for itself: it takes all files for the chart's."""
-    return any(files.GIT in (*folders, *names) for _, folders, names in files.walk(folder))
-
-
-def _lay(folder: str, to: str) -> None:
-    """Copy the files of the chart in *folder* to the new folder *to*. Raises OSError."""
+def _lay(folder: str, chart: ChartFiles, to: str) -> None:
+    """Copy the files of the *chart* in *folder* to the new folder *to*. Raises OSError."""
     import shutil  # not at every start: few charts are laid out
 
     os.makedirs(to)
-    for file in chart_files(folder):
+    for file in chart.files:
         target = os.path.join(to, os.path.relpath(file, folder))
         if os.path.isfile(file):  # helm reads no pipe
             os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -153,15 +153,16 @@ def _filled(
     program = programs.binary(programs.HELM, reading.helm, folder)
     if isinstance(program, Diagnostic):
         return [program]
-    faults = helm.faults(folder, release, intake.limits, wanted)
+    chart = layout.chart_in(folder, wanted)
+    faults = helm.faults(chart, release, intake.limits)
     if faults:
         return faults
     bounds = programs.bounds(intake)
-    output = yield from helm.template(folder, program, release, bounds, wanted)
+    output = yield from helm.template(chart, program, release, bounds)
     known = [dependency for dependency in wanted if dependency.folder]
     if isinstance(output, Diagnostic) and len(known) < len(wanted):
         # With a chart that stands in for another one helm says what would help nobody.
-        output = yield from helm.template(folder, program, release, bounds, known)
+        output = yield from helm.template(chart._replace(wanted=known), program, release, bounds)
     return [output] if isinstance(output, Diagnostic) else output
 
 
@@ -174,7 +175,7 @@ def _read_filled(
 ) -> None:
     folder, release = installation.folder, installation.release
     if isinstance(output, list):
-        for file in layout.chart_files(folder):
+        for file in layout.ChartFiles(folder).files:
             into.data.add_file(tidy(file), intake.limits.file_bytes)
         into.diagnostics.extend(output)
         into.unbuilt.extend(output)

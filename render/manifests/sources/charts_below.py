@@ -1,13 +1,13 @@
 """Charts below kustomizations: those that no kustomization has anything of are inputs of their own."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from render.manifests import kustomization
 from render.manifests.discover import outermost
 from render.manifests.kustomization import KnownKustomizations
-from render.system.files import inside
+from render.system.files import GIT, inside
 from render.yaml.budget import Limits
 
 
@@ -23,15 +23,26 @@ def apart(
     real = {chart: known.resolve(chart) for chart in alone}
     if not alone:
         return []
-    outside = [folder for folder in folders if not inside(known.resolve(folder), real.values())]
+    resolved = {*real.values()}
+    outside = [folder for folder in folders if not inside(known.resolve(folder), resolved)]
     listed = kustomization.listed(outside, limits, known, kustomization.RESOURCES)
     inflated = {*chain.from_iterable(_inflated(folder, limits, known) for folder in outside)}
+    holding = _around(listed)
     return [
-        chart
-        for chart in alone
-        if not inside(real[chart], inflated)
-        and not any(inside(each, (real[chart],)) for each in listed)
+        chart for chart in alone if not inside(real[chart], inflated) and real[chart] not in holding
     ]
+
+
+def _around(paths: Iterable[str]) -> set[str]:
+    """The resolved *paths*, and all folders around them; of what git keeps for itself that alone."""
+    found: set[str] = set()
+    for path in paths:
+        step = path
+        while step not in found:
+            found.add(step)
+            above, name = os.path.split(step)
+            step = step if name.lower() == GIT else above
+    return found
 
 
 def _inflated(folder: str, limits: Limits, known: KnownKustomizations) -> Iterator[str]:

@@ -24,24 +24,29 @@ def look(
     found: list[str] = []
     folders: list[str] = []
 
-    def is_taken(file: str) -> bool:
+    def is_taken(file: str, real: str) -> bool:
         is_named = file.endswith((*discover.YAML, *discover.JSONNET))
-        return is_named and inside(real_path(file), allowed)
+        return is_named and inside(real_path(file) if os.path.islink(file) else real, allowed)
 
     for path in paths:
-        if is_taken(path) and os.path.isfile(path):
+        reals = {
+            path: real_path(path)
+        }  # resolving each anew costs more than the square of the depth
+        if is_taken(path, reals[path]) and os.path.isfile(path):
             found.append(path)
         for at, below, names in files.walk(path):
-            real = real_path(at)
+            real = reals.pop(at)
             below[:] = [
                 name
                 for name in sorted(below)
                 if name != ".git" and not why_omitted(f"{real}/{name}")
             ]
+            reals |= {os.path.join(at, name): f"{real}/{name}" for name in below}
             found += (
                 file
                 for name in names
-                if is_taken(file := os.path.join(at, name)) and not why_omitted(f"{real}/{name}")
+                if is_taken(file := os.path.join(at, name), beyond := f"{real}/{name}")
+                and not why_omitted(beyond)
             )
             folders += [at] * (kustomization.find(at) is not None)
     manifests = [file for file in found if file.endswith(discover.YAML)]

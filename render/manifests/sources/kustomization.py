@@ -1,12 +1,12 @@
 """Kustomizations: built by kustomize, what it prints read as documents of the files that they come from."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
-from render.manifests import kustomize
+from render.manifests import kustomize, objects
 from render.manifests.blame import origins, patches, targets
 from render.manifests.documents import Documents
 from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
@@ -18,6 +18,7 @@ from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitE
 from render.manifests.uses.substituted import SubstitutedBuild
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
+from render.model.regex import pattern
 from render.model.resource import from_body, tells_release
 from render.model.tree import get
 from render.system import files
@@ -210,7 +211,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     use: FolderUse | None,
 ) -> None:
     if isinstance(output, list):
-        output = _unparsable(reached, intake.limits) or output
+        output = _unreadable(reached, output, intake.limits) or output
         into.diagnostics.extend(output)
         into.unbuilt.extend(output)
         return
@@ -218,7 +219,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     display_name = f"{top} (kustomize build{f', {use.title}' if use else ''})"
     printed = _substituted(use, output, into, intake.limits) if use else output
     if printed is not None and intake.fits(display_name, printed, into):
-        documents = intake.printed(display_name, printed, into)
+        documents = _documents(intake, display_name, printed, reached, into)
         before = _before(documents, output, display_name, intake.limits) if use else documents
         traced = origins.trace(top, before, reached, intake.limits, intake.sources)
         into.documents.extend(
@@ -242,20 +243,61 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
     intake.lock_of(top, into)
 
 
-def _unparsable(reached: Reach, limits: Limits) -> list[Diagnostic]:
-    """Why files that a kustomization reads cannot be parsed, each at its line, for all that take it along.
+def _documents(
+    intake: SourceIntake, display_name: str, printed: bytes, reached: Reach, into: Documents
+) -> list[Document]:
+    """Those documents of what was *printed* that count, and what is wrong, by the files if that is known."""
+    known = len(into.diagnostics)
+    documents = intake.printed(display_name, printed, into)
+    into.diagnostics[known:] = _in_files(into.diagnostics[known:], reached, intake.limits)
+    return documents
 
-    kustomize says it in the words of each folder on the way there.
+
+#: What kustomize says of files with these faults.
+_WORDS_OF = {
+    codes.DUPLICATE_KEY.number: pattern(r"mapping key .* already defined"),
+    codes.NOT_AN_OBJECT.number: pattern(
+        r"missing Resource metadata|missing metadata\.|missing kind in object|kind is missing"
+        r"|no matches for Id"
+    ),
+}
+
+
+def _unreadable(reached: Reach, failures: Sequence[Diagnostic], limits: Limits) -> list[Diagnostic]:
+    """Why files that a kustomization reads cannot be read, each at its line, for all that take it along.
+
+    kustomize says it, in the *failures*, in the words of each folder on the way there.
     """
-    found = []
+    words = "\n".join(failure.message for failure in failures)
+    told = {code for code, expression in _WORDS_OF.items() if expression.search(words)}
+    return [
+        codes.KUSTOMIZE_FAILED.at(
+            fault.location,
+            f"kustomize cannot read {fault.location.file}: {fault.message}",
+            *fault.related,
+            help=fault.help,
+        )
+        for fault in _faults(reached, {codes.YAML_SYNTAX.number, *told}, limits)
+    ]
+
+
+def _faults(reached: Reach, wanted: Collection[str], limits: Limits) -> Iterator[Diagnostic]:
+    """What is wrong with the files of *reached*, of the *wanted* codes."""
     for file in dict.fromkeys(reached.resources):
         data = files.read(file, file, limits.file_bytes)
-        for diagnostic in read(data, file, limits).diagnostics if isinstance(data, bytes) else ():
-            if diagnostic.code == codes.YAML_SYNTAX.number:
-                message = f"kustomize cannot read {file}: {diagnostic.message}"
-                cure = diagnostic.help
-                found.append(codes.KUSTOMIZE_FAILED.at(diagnostic.location, message, help=cure))
-    return found
+        if isinstance(data, Diagnostic):
+            continue
+        _, faults = objects.sift(read(data, file, limits), data, file, named=True)
+        yield from (fault for fault in faults if fault.code in wanted)
+
+
+def _in_files(faults: Sequence[Diagnostic], reached: Reach, limits: Limits) -> Sequence[Diagnostic]:
+    """The *faults* of what was built of *reached*, at the files that are no objects, if these are as many."""
+    lacking = [fault for fault in faults if fault.code == codes.NOT_AN_OBJECT.number]
+    found = [*_faults(reached, {codes.NOT_AN_OBJECT.number}, limits)] if lacking else []
+    if not found or len(found) != len(lacking):
+        return faults
+    return [*found, *(fault for fault in faults if fault.code != codes.NOT_AN_OBJECT.number)]
 
 
 def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:

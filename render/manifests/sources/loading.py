@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from render.diagnostics import codes
@@ -10,6 +10,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import skipped, tidy
 from render.manifests.documents import Documents
+from render.manifests.kustomization import too_many_followed
 from render.manifests.sources import passed_over, walk
 from render.manifests.sources.intake import ReadOutput, SourceIntake
 from render.manifests.sources.passed_over import Unread
@@ -95,7 +96,7 @@ def load_all(
         inputs += (
             tried for tried in _made(intake, unread, empty) if _is_input(intake, tried, path, loose)
         )
-        directories = [Documents(folder=folder, whole=whole) for folder in unread.directories]
+        directories = _empty_directories(unread, whole=whole)
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
         _name_destinations(unread, loose)
     _name_unmade(intake, inputs, loose)
@@ -113,9 +114,15 @@ def made(unread: Unread, reading: Reading) -> list[Documents]:
     return [*_made(intake, unread, _empty(unread, Documents(), whole=False))]
 
 
+def _empty_directories(unread: Unread, *, whole: bool) -> list[Documents]:
+    """The inputs that are to be made of the directories which are *unread*."""
+    directories = [Documents(folder=folder, whole=whole) for folder in unread.directories]
+    _name_appliers(directories, unread)
+    return directories
+
+
 def _taken(intake: SourceIntake, into: Documents, unread: Unread) -> Documents:
     """*into* with the files of its folder, which are applied as they are."""
-    _name_appliers(into, unread)
     for file in unread.directories[into.folder]:
         intake.file(file, into, named=False)
     return into
@@ -131,13 +138,14 @@ def _unread_beside(intake: SourceIntake) -> Iterator[Diagnostic]:
             f" {beside.values:,} values",
             help="write them without aliases, or raise --max-alias-nodes",
         )
+    if intake.kustomizations.is_exhausted:
+        yield too_many_followed(Location())
 
 
 def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     """The inputs that are to be made of what is *unread*, beside the *loose* files."""
     built = [Documents(folder=folder, whole=whole) for folder in unread.kustomizations]
-    for into in built:
-        _name_appliers(into, unread)
+    _name_appliers(built, unread)
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
         into.namespace, into.references = use.namespace, use.references
@@ -174,16 +182,19 @@ def _name_left_out(inputs: Sequence[Documents]) -> None:
                 )
 
 
-def _name_appliers(into: Documents, unread: Unread) -> None:
-    """Say in *into* who applies its folder as it is written, and in which namespace what names none."""
+def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
+    """Say in each of *inputs* who applies its folder as it is written, and in which namespace what names none."""
     if not unread.plain:
         return
     from render.manifests.uses.destinations import agreed_namespace
 
-    real = real_path(into.folder)
-    uses = [use for use in unread.plain if real_path(use.folder) == real]
-    into.appliers = frozenset(use.title for use in uses)
-    into.namespace = agreed_namespace(uses)
+    by_folder: dict[str, list[FolderUse]] = {}
+    for use in unread.plain:
+        by_folder.setdefault(real_path(use.folder), []).append(use)
+    for into in inputs:
+        uses = by_folder.get(real_path(into.folder), [])
+        into.appliers = frozenset(use.title for use in uses)
+        into.namespace = agreed_namespace(uses)
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:

@@ -162,7 +162,7 @@ class Sifted:
         intake, walked = self.walked.intake, self.walked
         built = [*self.built, *self.hidden.kustomizations]
         layout = RootsLayout.of(walked.discovered.charts, built, self.reaches)
-        return Home(walked.folder, intake.texts, intake.limits, layout)
+        return Home(walked.folder, intake.texts, intake.limits, layout, intake.kustomizations)
 
 
 def name_of_walk(walked: Walked, into: Documents) -> None:
@@ -360,7 +360,7 @@ def _templates(charts: Sequence[str]) -> Iterator[str]:
     from render.manifests.charts import layout
 
     for chart in charts:
-        for file in layout.chart_files(chart):
+        for file in layout.ChartFiles(chart).files:
             if file.endswith(discover.YAML) and "templates" in file.split(os.sep):
                 yield tidy(file)
 
@@ -532,7 +532,7 @@ def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> 
     """Say in *into* which VMs stand in the folder *chart* where helm makes nothing of them."""
     from render.manifests.charts import layout
 
-    for file in layout.chart_files(chart):
+    for file in layout.ChartFiles(chart).files:
         inner = os.path.relpath(file, chart).split(os.sep)
         is_beside = file.endswith(discover.YAML) and "templates" not in inner[:-1]
         if is_beside and intake.texts.is_of_machines(tidy(file)):

@@ -29,12 +29,16 @@ _PACKED_INSIDE = rb"\.(?:tgz|gz)[\0\n]"
 class Texts:
     """Whether files may hold an object of KubeVirt's, each looked at once."""
 
-    __slots__ = ("_charts", "_known", "_limits")
+    __slots__ = ("_anywhere", "_charts", "_edits", "_known", "_limits", "_room")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._known: dict[str, tuple[bool, bool, bool, str]] = {}
         self._charts: dict[str, bool] = {}
+        self._anywhere: dict[str, bool] = {}
+        self._edits: dict[str, bool] = {}
+        #: Bytes that packed charts may still unfold to, all together: each kilobyte may become a megabyte.
+        self._room = limits.total_bytes
 
     def any(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may."""
@@ -97,8 +101,29 @@ class Texts:
         return data if isinstance(data, bytes) else b""
 
     def anywhere(self, folder: str) -> bool:
-        """Whether a file below *folder* may."""
-        return self.any(_below(folder))
+        """Whether a file below *folder* may: no folder is looked at twice, though those around it are asked about."""
+        if folder not in self._anywhere:
+            self._look_below(folder)
+        return self._anywhere[folder]
+
+    def _look_below(self, folder: str) -> None:
+        """Keep in mind whether a file below *folder* may, and of which folders that says the same."""
+        seen = [folder]
+        for above, folders, names in files.walk(folder):
+            below = {name: os.path.join(above, name) for name in folders}
+            seen.append(above)
+            known = (path for path in below.values() if self._anywhere.get(path))
+            if not all(map(os.path.islink, known)) or self.any(
+                os.path.join(above, name) for name in names
+            ):
+                held = above
+                while len(held) > len(folder):
+                    self._anywhere[held] = True
+                    held = os.path.dirname(held)
+                self._anywhere[folder] = True
+                return
+            folders[:] = [name for name, path in below.items() if path not in self._anywhere]
+        self._anywhere.update(dict.fromkeys(seen, False))
 
     def in_chart(self, chart: str) -> bool:
         """Whether the templates of *chart* may, also where they put group or kind of an object together."""
@@ -126,10 +151,13 @@ class Texts:
         if self.any(templates):
             return True
         packed = (path for path in _below(os.path.join(chart, "charts")) if path.endswith(_PACKED))
-        unpacked = [*map(self._unpacked, packed)]
-        if None in unpacked or any(map(relevance.may_hold, filter(None, unpacked))):
-            return True
-        texts = [*map(self._read, templates), *filter(None, unpacked)]
+        unpacked: list[bytes] = []
+        for path in packed:
+            text = self._unpacked(path)
+            if text is None or relevance.may_hold(text):
+                return True
+            unpacked.append(text)
+        texts = [*map(self._read, templates), *unpacked]
         if any(_OTHER_FILES in text for text in texts) and self.anywhere(chart):
             return True
         if not any(re.search(_ANY_VERSION, text) for text in texts):
@@ -146,24 +174,34 @@ class Texts:
     def _unpacked(self, path: str) -> bytes | None:
         """What is in the packed chart *path*, one file after the other; none of what cannot be unpacked.
 
-        None where more may be in it: it is large, has another packed chart in it, or something behind its end.
+        None where more may be in it: it is larger than what there is room for, has another packed chart in it, or
+        something behind its end.
         """
         import zlib
 
         unpacking = zlib.decompressobj(wbits=_GZIP)
         try:
-            text = unpacking.decompress(self._read(path), self._limits.file_bytes)
+            most = min(self._room, self._limits.file_bytes)
+            text = unpacking.decompress(self._read(path), most) if most else None
         except zlib.error:
             return b""
+        if text is None:
+            return None
+        self._room -= len(text)
         is_whole = not unpacking.unconsumed_tail and not unpacking.unused_data
         return text if is_whole and not re.search(_PACKED_INSIDE, text) else None
 
     def reached(self, reach: kustomization.Reach) -> bool:
         """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
         edits = (*reach.kustomizations, *reach.others)
-        return self.any((*edits, *reach.resources)) or any(
-            re.search(_MADE_ANOTHER, relevance.unescaped(self._read(path))) for path in edits
-        )
+        return self.any((*edits, *reach.resources)) or any(map(self._makes_another, edits))
+
+    def _makes_another(self, path: str) -> bool:
+        """Whether an edit in the file *path* may make another kind of object of one."""
+        if path not in self._edits:
+            text = relevance.unescaped(self._read(path))
+            self._edits[path] = re.search(_MADE_ANOTHER, text) is not None
+        return self._edits[path]
 
 
 def _below(folder: str) -> Iterator[str]:

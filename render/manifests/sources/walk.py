@@ -231,6 +231,8 @@ def _divided(
 ) -> Unread:
     """*unread* with *uses*, of which *parts* are otherwise read with others alone."""
     intake = sifted.walked.intake
+    is_built = intake.reading.kustomize != "never"
+    uses = [use for use in uses if is_built or use.is_plain or use.release is not None]
     into.diagnostics += (_note_of(use) for use in uses if not use.is_plain)
     users = {real_path(use.folder) for use in uses if not use.is_plain}
     plain = {real_path(use.folder) for use in uses if use.is_plain}
@@ -244,7 +246,8 @@ def _divided(
     ]
     as_parts = {real_path(use.folder): use for use in reversed(parts)}.values()
     into.diagnostics += map(_note_of, as_parts)
-    tops += (use.folder for use in as_parts if kustomization.find(use.folder) is not None)
+    if is_built:
+        tops += (use.folder for use in as_parts if kustomization.find(use.folder) is not None)
     directories = _applied(sifted, as_parts) if as_parts else {}
     filling = [use for use in uses if not use.is_plain]
     return Unread(tops, charts, filling, directories, [use for use in uses if use.is_plain])

@@ -8,8 +8,8 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
-from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     BRANCHES,
@@ -28,8 +28,6 @@ from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import Tree, get
 from render.system import checkout, files
-from render.yaml.budget import Limits
-from render.yaml.reader import read
 
 _Parameters = Mapping[str, Any]
 _MOST = 1_000
@@ -37,6 +35,10 @@ _MOST = 1_000
 _MOST_TEXT = 1 << 24
 """Characters in all of these: each has what the template says."""
 _MOST_FOLDERS = 20_000
+_MOST_STEPS = 16_000_000
+"""What all sets of an input may take: a name of a path that is compared with a pattern is a step."""
+_STEPS_OF_PARAMETERS, _STEPS_OF_APPLICATION = 20, 400
+_CHARACTERS_A_STEP = 4
 _DEEPEST = 3
 _NAMED = pattern(r"\{\{\s*([^{}]*?)\s*\}\}")
 _FIELD = pattern(r"(?:\.[A-Za-z_]\w*)+")
@@ -68,19 +70,34 @@ class GeneratedApplication(NamedTuple):
         return ("spec", "template", *path)
 
 
+class Effort:
+    """What is left of the steps that the ApplicationSets of an input may take together."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self) -> None:
+        self._left = _MOST_STEPS
+
+    def spend(self, steps: int) -> None:
+        """Take so many *steps*. Raises UnevaluatedError where these are too many."""
+        self._left -= steps
+        if self._left < 0:
+            raise UnevaluatedError("ApplicationSet that would take too long")
+
+
 def applications(
-    body: Tree, home: Home, limits: Limits
+    body: Tree, home: Home, effort: Effort
 ) -> Iterator[GeneratedApplication | UnmatchedError]:
     """The Applications that the ApplicationSet *body* makes, and the patterns of it that match nothing.
 
-    Raises UnevaluatedError for what only a cluster knows.
+    With no more than *effort*. Raises UnevaluatedError for what only a cluster knows, or nobody wants to wait for.
     """
     spec = body.get("spec")
     if get(spec, "templatePatch"):
         raise UnevaluatedError("ApplicationSet with a templatePatch")
     fill = _fill_go if get(spec, "goTemplate") is True else _fill_plain
     template = get(spec, "template")
-    generating = _Generating(home, limits, fill, is_go=fill is _fill_go)
+    generating = _Generating(home, fill, effort, is_go=fill is _fill_go)
     made = size = 0
     for place, generator in mappings(spec, "generators"):
         elements = [*mappings(generator, "list", "elements")]
@@ -88,6 +105,7 @@ def applications(
             made += 1
             if made > _MOST:
                 raise UnevaluatedError(f"ApplicationSet of more than {_MOST:,} Applications")
+            effort.spend(_STEPS_OF_APPLICATION)
             application = _filled(template, parameters, fill)
             size += sum(map(len, _texts(application)))
             if size > _MOST_TEXT:
@@ -134,18 +152,19 @@ def _texts(tree: Any) -> Iterator[str]:
 class _Generating:
     """How the generators of one set are read."""
 
-    __slots__ = ("_fill", "_home", "_is_go", "_limits", "unmatched")
+    __slots__ = ("_below", "_effort", "_fill", "_home", "_is_go", "unmatched")
 
     def __init__(
         self,
         home: Home,
-        limits: Limits,
         fill: "_Fill",
+        effort: Effort,
         *,
         is_go: bool,
     ) -> None:
         self._home = home
-        self._limits = limits
+        self._effort = effort
+        self._below = cache(self._files_below)
         self._fill = fill
         self._is_go = is_go
         self.unmatched: list[UnmatchedError] = []
@@ -165,21 +184,24 @@ class _Generating:
         if not isinstance(options, dict):
             options = {}
         if kind == "list" and "elementsYaml" not in options:
-            yield from self._listed(options)
+            found = self._listed(options)
         elif kind == "git":
-            yield from self._in_git(options, outer, (*place, kind))
+            found = self._in_git(options, outer, (*place, kind))
         elif kind == "matrix":
-            yield from self._matrix(generator[kind], outer, (*place, kind), depth)
+            found = self._matrix(generator[kind], outer, (*place, kind), depth)
         elif kind == "merge":
-            yield from self._merge(generator[kind], outer, (*place, kind), depth)
+            found = self._merge(generator[kind], outer, (*place, kind), depth)
         else:
             raise UnevaluatedError(
                 f"ApplicationSet whose generator asks elsewhere ({kind or 'none'})"
             )
+        for parameters in found:
+            self._effort.spend(_STEPS_OF_PARAMETERS + len(parameters))
+            yield parameters
 
     def _listed(self, options: _Parameters) -> Iterator[_Parameters]:
         for _, element in mappings(options, "elements"):
-            yield element if self._is_go else _flat(element)
+            yield element if self._is_go else _flat(element, self._effort)
 
     def _matrix(
         self, options: _Parameters, outer: _Parameters, place: FieldPath, depth: int
@@ -237,7 +259,7 @@ class _Generating:
         ):
             is_empty = False
             of_path = self._of_path(path, prefix, is_file=not folders)
-            known = {**(content if self._is_go else _flat(content)), **of_path}
+            known = {**(content if self._is_go else _flat(content, self._effort)), **of_path}
             if isinstance(values, dict):
                 filled = _filled(values, {**outer, **known}, self._fill)
                 known |= (
@@ -266,24 +288,34 @@ class _Generating:
     def _folders(self, patterns: Sequence[_Parameters]) -> Iterator[str]:
         """The folders of the repository that *patterns* ask for, sorted."""
         wanted, unwanted = _globs(self._home.top, patterns)
-        for real in sorted(_below(self._home.top)):
-            if wanted.match_whole(real) and not unwanted.match_whole(real):
+        for real in sorted(folder for folder in self._below() if folder != self._home.top):
+            if self._is_wanted(real, wanted, unwanted):
                 yield os.path.relpath(real, self._home.top)
+
+    def _is_wanted(self, real: str, wanted: Globs, unwanted: Globs) -> bool:
+        self._effort.spend((len(wanted.patterns) + len(unwanted.patterns)) * real.count("/"))
+        return wanted.match_whole(real) and not unwanted.match_whole(real)
+
+    def _files_below(self) -> Mapping[str, Sequence[str]]:
+        """The names in each folder that is not hidden, sorted. Raises UnevaluatedError for too many."""
+        top = self._home.top
+        folders = sorted({top, *_below(top)})
+        self._effort.spend(len(folders))
+        return {folder: sorted(os.listdir(folder)) for folder in folders}
 
     def _files(self, patterns: Sequence[_Parameters]) -> Iterator[tuple[str, Tree]]:
         """What the files of the repository say that *patterns* ask for, each with its path."""
         wanted, unwanted = _globs(self._home.top, patterns)
-        for folder in sorted({self._home.top, *_below(self._home.top)}):
-            for name in sorted(os.listdir(folder)):
+        for folder, names in self._below().items():
+            for name in names:
                 real = os.path.join(folder, name)
-                if not wanted.match_whole(real) or unwanted.match_whole(real):
+                if not self._is_wanted(real, wanted, unwanted):
                     continue
                 if os.path.islink(real) or not os.path.isfile(real):
                     continue
                 path = os.path.relpath(real, self._home.top)
-                data = files.read(real, path, self._limits.file_bytes)
-                contents = read(data, path, self._limits) if isinstance(data, bytes) else None
-                if isinstance(data, Diagnostic) or contents is None or not contents.documents:
+                contents = self._home.read(real)
+                if contents is None or not contents.documents:
                     raise UnevaluatedError(
                         "ApplicationSet whose generator reads another file", path
                     )
@@ -337,17 +369,18 @@ def _sanitized(name: str) -> str:
     return _NO_NAME.sub("-", name.lower())[:_LONGEST_NAME].strip("-.")
 
 
-def _flat(tree: Any, prefix: str = "") -> dict[str, str]:
-    """The texts of *tree* by their path, with dots between the keys."""
-    if isinstance(tree, dict):
-        pairs = tree.items()
-    elif isinstance(tree, list):
-        pairs = {str(index): item for index, item in enumerate(tree)}.items()
-    else:
-        return {prefix: _text(tree)}
+def _flat(tree: Any, effort: Effort) -> dict[str, str]:
+    """The texts of *tree* by their path, with dots between the keys: a long key stands in all that are below it."""
     flat: dict[str, str] = {}
-    for key, value in pairs:
-        flat |= _flat(value, f"{prefix}.{key}" if prefix else str(key))
+    pending: list[tuple[str, Any]] = [("", tree)]
+    while pending:
+        path, value = pending.pop()
+        effort.spend(1 + len(path) // _CHARACTERS_A_STEP)
+        if isinstance(value, dict | list):
+            pairs = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [(f"{path}.{key}" if path else str(key), item) for key, item in pairs][::-1]
+        else:
+            flat[path] = _text(value)
     return flat
 
 

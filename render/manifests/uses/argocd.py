@@ -30,8 +30,7 @@ from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.resource import text_at
 from render.model.tree import Tree, get, put
-from render.system import files
-from render.yaml.reader import Document, read
+from render.yaml.reader import Document
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
@@ -198,7 +197,7 @@ class _Application(NamedTuple):
             return None
         edit = kustomize_edit.edit_of(options, folder, self.home)
         if edit is not None:
-            for document in kustomization.load(file, self.home.limits).documents:
+            for document in self.home.known.load(file, self.home.limits).documents:
                 # Where kustomize refuses that, it is said here.
                 kustomize_edit.edited(document.body, edit, folder)
         return edit
@@ -215,8 +214,7 @@ class _Application(NamedTuple):
 
     def _override(self, path: str) -> Tree:
         """What the file *path* overrides. Raises UnevaluatedError where nobody can read that."""
-        data = files.read(path, path, self.home.limits.file_bytes)
-        contents = read(data, path, self.home.limits) if isinstance(data, bytes) else None
+        contents = self.home.read(path)
         if contents is None or contents.diagnostics or len(contents.documents) > 1:
             raise UnevaluatedError("Application whose overrides cannot be read", path)
         return contents.documents[0].body if contents.documents else {}

@@ -15,6 +15,7 @@ from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
+from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     AbsentError,
@@ -40,6 +41,10 @@ _GROUPS = {
     flux.KUSTOMIZE_GROUP: ("Kustomization",),
     flux.SOURCE_GROUP: ("GitRepository",),
 }
+
+
+_Made = list[GeneratedApplication | UnmatchedError] | UnevaluatedError
+"""The Applications of an ApplicationSet, or why there are none."""
 
 
 class Build(NamedTuple):
@@ -77,6 +82,8 @@ _MOST_PATHS = 32
 #: What says which folder an object applies.
 _PATH = pattern(rb"""(?<![\w.-])(?:path|chart)["']?[ \t]*+:[ \t]*+["']?([^\s"'#,}]++)""")
 
+#: What may be the name of an object.
+_NAME = pattern(rb"[\w.-]+")
 #: What says more of a folder than where it is.
 _FILLS = pattern(
     rb"""(?<![\w.-])(?:helm|kustomize|plugin|values\w*|patches\w*|components|postBuild|name(?:Pre|Suf)fix)["']?\s*+:"""
@@ -108,16 +115,18 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
     known = _Evaluation(home, base, limits)
+    around = _referents(apart, config_maps)
     for number, build in enumerate(places.builds, 1):
         is_edited = build.reach.edits and bool(apart[number]) and home.holds_machines(places.files)
-        if not is_edited and not known.asks(apart[number], apart, config_maps):
+        if not is_edited and not known.asks(apart[number], around):
             continue
         if (output := build.prints()) is not None:
             documents = read(output, f"{build.top} (kustomize build)", limits).documents
             traced = origins.trace(build.top, documents, build.reach, limits)
             apart[number] = [document for document in traced if _is_asking(document)]
             config_maps += (document for document in traced if _is_config_map(document))
-    uses = known.all(apart, config_maps, [build.top for build in places.builds])
+            around = _referents(apart, config_maps)
+    uses = known.all(apart, around, [build.top for build in places.builds])
     return uses._replace(broken=broken)
 
 
@@ -168,21 +177,18 @@ def _folders_named(data: bytes, home: Home) -> Iterator[str]:
 class _Evaluation:
     """How all objects that ask are evaluated."""
 
-    __slots__ = ("_base", "_home", "_limits")
+    __slots__ = ("_base", "_effort", "_home", "_limits", "_made")
 
     def __init__(self, home: Home, base: HelmRelease, limits: Limits) -> None:
         self._home = home
+        self._effort = applicationset.Effort()
+        #: The Applications of each set, or why there are none; with the set, of which nobody else is told by its id.
+        self._made: dict[int, tuple[Document, _Made]] = {}
         self._base = base
         self._limits = limits
 
-    def asks(
-        self,
-        documents: Sequence[Document],
-        every: Sequence[Sequence[Document]],
-        config_maps: Sequence[Document],
-    ) -> bool:
+    def asks(self, documents: Sequence[Document], around: flux.Referents) -> bool:
         """Whether one of *documents* fills in anything of this repository, as it is written."""
-        around = _referents(every, config_maps)
         uses = (use for document in documents for use in self._evaluated(document, around))
         return any(
             not isinstance(use, FolderUse) or not use.is_plain or self._home.is_part(use.folder)
@@ -192,11 +198,10 @@ class _Evaluation:
     def all(
         self,
         every: Sequence[Sequence[Document]],
-        config_maps: Sequence[Document],
+        around: flux.Referents,
         tops: Sequence[str],
     ) -> Uses:
         """What is made of each document of *every* list: of loose files, then of what is built in each of *tops*."""
-        around = _referents(every, config_maps)
         uses: dict[tuple[str, str], dict[str, FolderUse]] = {}
         unevaluated: Counter[tuple[str, ...]] = Counter()
         notes = []
@@ -250,22 +255,33 @@ class _Evaluation:
         if kind == "Application":
             yield from argocd.uses(document, self._home, self._base)
             return
-        try:
-            # All first: of a set that makes more than it may, nothing is filled in.
-            made = [*applicationset.applications(document.body, self._home, self._limits)]
-            for application in made:
-                if isinstance(application, UnmatchedError):
-                    yield application
-                    continue
-                name = text_at(application.body.get("metadata"), "name")
-                title = f"Application {name} of {named(document)}"
-                yield from argocd.uses(document, self._home, self._base, application, title)
-        except UnevaluatedError as error:
+        made = self._applications(document)
+        if isinstance(made, UnevaluatedError):
             if self._home.has_charts_of_machines or (
                 applicationset.edits_kustomizations(document.body)
                 and self._home.has_kustomizations_of_machines
             ):
-                yield error
+                yield made
+            return
+        for application in made:
+            if isinstance(application, UnmatchedError):
+                yield application
+                continue
+            name = text_at(application.body.get("metadata"), "name")
+            title = f"Application {name} of {named(document)}"
+            yield from argocd.uses(document, self._home, self._base, application, title)
+
+    def _applications(self, document: Document) -> _Made:
+        """What the set *document* makes; of one that makes more than it may, nothing is filled in."""
+        if id(document) in self._made:
+            return self._made[id(document)][1]
+        made: _Made
+        try:
+            made = [*applicationset.applications(document.body, self._home, self._effort)]
+        except UnevaluatedError as error:
+            made = error
+        self._made[id(document)] = document, made
+        return made
 
 
 def _counted(unevaluated: Mapping[tuple[str, ...], int]) -> Unseen:
@@ -316,7 +332,7 @@ class _AskingFiles:
 
     def config_maps(self, names: Iterable[str], wanted: set[str]) -> Iterator[Document]:
         """The ConfigMaps in the files *names* that are called as one of *wanted*."""
-        words = [name.encode() for name in wanted]
+        words = frozenset(name.encode() for name in wanted)
         for file in names if wanted else ():
             for document in self._documents(file, lambda data: _mentions(data, words)):
                 if _is_config_map(document) and _name(document) in wanted:
@@ -343,8 +359,13 @@ class _AskingFiles:
         return self._parsed[file]
 
 
-def _mentions(data: bytes, words: Iterable[bytes]) -> bool:
-    return b"ConfigMap" in data and any(word in data for word in words)
+def _mentions(data: bytes, words: frozenset[bytes]) -> bool:
+    """Whether *data* may hold a ConfigMap that is called as one of *words*: what is no name of an object may be any."""
+    if b"ConfigMap" not in data:
+        return False
+    return not words.isdisjoint(_NAME.findall(data)) or any(
+        _NAME.fullmatch(word) is None for word in words
+    )
 
 
 def _kind(document: Document) -> tuple[str, str]:
@@ -376,14 +397,13 @@ def _config_maps_named(document: Document) -> Iterator[str]:
 def _referents(
     every: Sequence[Sequence[Document]], config_maps: Sequence[Document]
 ) -> flux.Referents:
-    sources: dict[str, list[Document]] = {}
-    maps: dict[str, list[Document]] = {}
-    for document in (document for documents in every for document in documents):
-        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
-            sources.setdefault(_name(document), []).append(document)
-    for document in config_maps:
-        maps.setdefault(_name(document), []).append(document)
-    return flux.Referents(sources, maps)
+    sources = (
+        document
+        for documents in every
+        for document in documents
+        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository")
+    )
+    return flux.Referents(flux.by_name(sources), flux.by_name(config_maps))
 
 
 def _note(document: Document, error: UnevaluatedError) -> Diagnostic:

@@ -1,8 +1,10 @@
 """In which namespace objects that name none are applied, as the objects say that apply their folders."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from render.manifests.uses.use import FolderUse
+from render.model.hints import TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.resource import (
     CLUSTER_SCOPED,
@@ -15,6 +17,10 @@ from render.model.resource import (
 from render.model.tree import Tree
 from render.system.files import real_path
 from render.yaml.reader import Document
+
+_MOST_WAYS = 64
+"""In so many ways objects may apply a folder before nobody tries each of them for each of its files."""
+_Answer = TypeVar("_Answer")
 
 
 class Destination(NamedTuple):
@@ -30,28 +36,87 @@ def agreed_namespace(uses: Iterable[FolderUse]) -> str:
     return namespaces.pop() if len(namespaces) == 1 else ""
 
 
+class _Way(NamedTuple):
+    """A way in which *uses* apply a folder: *applies* tells of a resolved file whether it is among its files."""
+
+    applies: Callable[[str], bool]
+    uses: list[FolderUse]
+
+
+class _AppliedFiles:
+    """Which of *uses* apply a file as it is written. A file asks the folders that it stands in, each way once."""
+
+    __slots__ = ("_named", "_ways")
+
+    def __init__(self, uses: Iterable[FolderUse]) -> None:
+        self._ways: dict[str, dict[object, _Way]] = {}
+        #: Those that apply one file alone, by its path.
+        self._named: dict[str, list[FolderUse]] = {}
+        for use in uses:
+            folder = real_path(use.folder)
+            if name := use.patterns.only:
+                if use.is_deep or "/" not in name:
+                    self._named.setdefault(os.path.join(folder, name), []).append(use)
+                continue
+            ways = self._ways.setdefault(folder, {})
+            way: object = use.is_deep, use.patterns
+            if way not in ways and len(ways) >= _MOST_WAYS:
+                way, applying = "", FolderUse(use.title, use.document, use.folder, is_deep=True)
+            else:
+                applying = use
+            if way not in ways:
+                ways[way] = _Way(applying.applying(), [])
+            ways[way].uses.append(use)
+
+    def groups(self, real: str) -> Iterator[list[FolderUse]]:
+        """Those that apply the resolved file *real*, in lists that are the same for all files that they apply."""
+        if real in self._named:
+            yield self._named[real]
+        folder = real
+        while self._ways and folder != (folder := os.path.dirname(folder)):
+            for way in self._ways.get(folder, {}).values():
+                if way.applies(real):
+                    yield way.uses
+
+
 def destinations(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, Destination]:
     """Where *uses* of folders apply the files *names* as they are written, for those in whose namespace they agree."""
-    known = [(use, use.applying()) for use in uses]
-    found: dict[str, Destination] = {}
-    for file in names:
-        real = real_path(file)
-        applying = [use for use, applies in known if applies(real)]
+
+    def agreed(groups: Sequence[Sequence[FolderUse]]) -> Destination:
+        applying = [use for group in groups for use in group]
         namespace = agreed_namespace(applying)
-        if namespace:
-            folder = max((use.folder for use in applying), key=len)
-            found[file] = Destination(folder.removeprefix("."), namespace)
-    return found
+        folder = max((use.folder for use in applying), key=len, default="")
+        return Destination(folder.removeprefix("."), namespace)
+
+    found = _of_each(names, uses, agreed)
+    return {file: destination for file, destination in found.items() if destination.namespace}
 
 
 def users(names: Iterable[str], uses: Iterable[FolderUse]) -> dict[str, frozenset[str]]:
     """Which *uses* apply each of the files *names* as it is written, by their titles; without those that none does."""
-    known = [(use.title, use.applying()) for use in uses]
-    found = {
-        file: frozenset(title for title, applies in known if applies(real_path(file)))
-        for file in names
-    }
-    return {file: titles for file, titles in found.items() if titles}
+
+    def titles(groups: Sequence[Sequence[FolderUse]]) -> frozenset[str]:
+        return frozenset(use.title for group in groups for use in group)
+
+    return {file: found for file, found in _of_each(names, uses, titles).items() if found}
+
+
+def _of_each(
+    names: Iterable[str],
+    uses: Iterable[FolderUse],
+    answer: Callable[[Sequence[Sequence[FolderUse]]], _Answer],
+) -> dict[str, _Answer]:
+    """The *answer* to which of *uses* apply each of the files *names*: once for all that the same apply."""
+    applied = _AppliedFiles(uses)
+    known: dict[tuple[int, ...], _Answer] = {}
+    found: dict[str, _Answer] = {}
+    for file in names:
+        groups = [*applied.groups(real_path(file))]
+        key = tuple(map(id, groups))
+        if key not in known:
+            known[key] = answer(groups)
+        found[file] = known[key]
+    return found
 
 
 def namespace_of(documents: Iterable[Document], known: Mapping[str, Destination]) -> str:

@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 _TOO_LARGE = f"an expression becomes more than {_LARGEST:,} characters"
 _DEFAULTS = frozenset("=-?+")
 _NAME = pattern("[_A-Za-z][_A-Za-z0-9]*")
-_NUMBER = pattern(r"[+-]?[0-9]+")
+_NUMBER = pattern(r"[+-]?0{0,999}[0-9]{1,18}")  # Python reads no more than thousands of digits
 
 
 class SubstitutionError(Exception):

@@ -5,15 +5,14 @@ Upstream: fluxcd/helm-controller internal/chartutil (values), api/v2 (GetRelease
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
-from render.manifests.repository.roots import distance
 from render.manifests.uses import values
-from render.manifests.uses.kustomize_edit import edit_of_flux
+from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
@@ -49,11 +48,100 @@ _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadat
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
 
 
+class _ConfigMapData(NamedTuple):
+    """What a ConfigMap holds as *texts*, and where each stands; as *variables*, without line breaks."""
+
+    texts: dict[str, str]
+    variables: dict[str, str]
+    places: dict[str, VariablePlace]
+
+    def values(self, key: str, target: str) -> bytes:
+        """The values that *key* has, at the path *target* if that says one. Raises UnevaluatedError."""
+        if not target:
+            return self.texts[key].encode("utf-8", "replace")
+        tree: Tree = {}
+        values.put_parameter(tree, target, self.texts[key], is_text=False)
+        return values.as_text(tree)
+
+
+class NamedDocuments:
+    """The *documents* of one name: which of them an object means, asked by many."""
+
+    __slots__ = ("_below", "_by_namespace", "_data", "_documents")
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+        self._by_namespace: dict[str, list[Document]] = {}
+        for document in documents:
+            self._by_namespace.setdefault(_namespace(document), []).append(document)
+        #: For each folder around documents of a namespace how deep the first of the highest is, and which one that is.
+        self._below: dict[str, dict[str, tuple[int, int]]] = {}
+        self._data: dict[int, _ConfigMapData] = {}
+
+    def nearest(self, namespace: str, asking: Document) -> Document | None:
+        """That in *namespace*; a kustomization may give one to those that name none.
+
+        Where several clusters have one, that in the folder nearest to the object *asking*.
+        """
+        exact = self._by_namespace.get(namespace)
+        if exact:
+            return exact[self._nearest(namespace, exact, asking) if len(exact) > 1 else 0]
+        fitting = self._by_namespace.get("", []) if namespace else self._documents
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _nearest(self, namespace: str, exact: Sequence[Document], asking: Document) -> int:
+        """Which of the *exact* ones, of *namespace*, is the fewest steps through folders away from *asking*."""
+        if namespace not in self._below:
+            below = self._below.setdefault(namespace, {})
+            for number, document in enumerate(exact):
+                around = _folders_around(document)
+                for folder in around:
+                    known = below.setdefault(folder, (len(around), number))
+                    below[folder] = min(known, (len(around), number))
+        below, around = self._below[namespace], _folders_around(asking)
+        return min(
+            (up + depth - (len(around) - up), number)
+            for up, folder in enumerate(around)
+            if folder in below
+            for depth, number in (below[folder],)
+        )[1]
+
+    def data(self, document: Document) -> _ConfigMapData:
+        """What the ConfigMap *document*, one of these, holds."""
+        known = self._data.get(id(document))
+        if known is None:
+            stated = document.body.get("data")
+            pairs = stated.items() if isinstance(stated, dict) else ()
+            texts_ = {key: value for key, value in pairs if isinstance(value, str)}
+            known = self._data[id(document)] = _ConfigMapData(
+                texts_,
+                {key: text.replace("\n", "") for key, text in texts_.items()},
+                {key: VariablePlace(document.origin, ("data", key)) for key in texts_},
+            )
+        return known
+
+
+def _folders_around(document: Document) -> list[str]:
+    """The folder of *document*, and all above."""
+    folders = [os.path.dirname(os.path.abspath(document.origin.file))]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    return folders
+
+
 class Referents(NamedTuple):
     """What objects of Flux may refer to, by name: *sources* and *config_maps*."""
 
-    sources: Mapping[str, Sequence[Document]]
-    config_maps: Mapping[str, Sequence[Document]]
+    sources: Mapping[str, NamedDocuments]
+    config_maps: Mapping[str, NamedDocuments]
+
+
+def by_name(documents: Iterable[Document]) -> dict[str, NamedDocuments]:
+    """*documents* by their names."""
+    found: dict[str, list[Document]] = {}
+    for document in documents:
+        found.setdefault(text_at(document.body.get("metadata"), "name"), []).append(document)
+    return {name: NamedDocuments(of_name) for name, of_name in found.items()}
 
 
 def uses(
@@ -160,23 +248,26 @@ def _variables(document: Document, build: Mapping[str, Any], around: Referents) 
     """What the Kustomization *document* substitutes after its *build*: what it says itself is the last word."""
     known: dict[str, str] = {}
     places: dict[str, VariablePlace] = {}
+    held: dict[int, _ConfigMapData] = {}
     is_complete = True
     for _, reference in mappings(build, "substituteFrom"):
         config_map = _config_map(document, reference, around)
         if config_map is None:
             is_complete &= bool(reference.get("optional")) and _is_config_map(reference)
             continue
-        data = _data(config_map)
-        known |= data
-        places |= {key: VariablePlace(config_map.origin, ("data", key)) for key in data}
+        data = config_map[1]
+        held.pop(id(data), None)  # of one that is named twice the last time counts
+        held[id(data)] = data
+    for data in held.values():
+        known |= data.variables
+        places |= data.places
     substitute = build.get("substitute")
     if isinstance(substitute, dict):
         own = {key: value for key, value in substitute.items() if isinstance(value, str)}
         path = ("spec", "postBuild", "substitute")
-        known |= own
+        known |= {key: value.replace("\n", "") for key, value in own.items()}
         places |= {key: VariablePlace(document.origin, (*path, key)) for key in own}
-    values_ = {key: value.replace("\n", "") for key, value in known.items()}
-    return Variables(values_, is_complete, places)
+    return Variables(known, is_complete, places)
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:
@@ -208,7 +299,12 @@ def _edit(spec: Any, folder: str, home: Home) -> KustomizationEdit | None:
     old = [name for name in _OF_OLD_BUILDS if get(spec, name)]
     if old:
         raise UnevaluatedError(f"Flux Kustomization with {', '.join(old)}")
-    return edit_of_flux(spec, folder, home)
+    edit = edit_of_flux(spec, folder, home)
+    file = kustomization.find(folder)
+    if edit is not None and file is not None:
+        for document in home.known.load(file, home.limits).documents:
+            edited(document.body, edit, folder)  # where kustomize refuses that, it is said here
+    return edit
 
 
 def _edits(spec: Any) -> Tree:
@@ -272,29 +368,28 @@ def _release(
 
 def _values(document: Document, around: Referents) -> tuple[tuple[ValuesText, ...], bool]:
     """The values that a HelmRelease states and refers to, and whether these are all. Raises UnevaluatedError."""
-    found: list[ValuesText] = []
+    found: dict[object, ValuesText] = {}
     is_complete = True
     for _, reference in mappings(document.body, "spec", "valuesFrom"):
         config_map = _config_map(document, reference, around)
         if config_map is None:
             is_complete &= bool(reference.get("optional")) and _is_config_map(reference)
             continue
-        data, key = _data(config_map), text_at(reference, "valuesKey") or "values.yaml"
-        if key not in data:
+        (config_map_, data), key = config_map, text_at(reference, "valuesKey") or "values.yaml"
+        if key not in data.texts:
             is_complete &= bool(reference.get("optional"))
             continue
         target = text_at(reference, "targetPath")
-        text = data[key].encode("utf-8", "replace")
-        if target:
-            tree: Tree = {}
-            values.put_parameter(tree, target, data[key], is_text=False)
-            text = values.as_text(tree)
-        found.append(ValuesText(text, config_map.origin, ("data", key), is_text=not target))
+        named_so = id(data), key, target
+        known = found.pop(named_so, None)  # of what is named twice the last time counts
+        found[named_so] = known or ValuesText(
+            data.values(key, target), config_map_.origin, ("data", key), is_text=not target
+        )
     stated = get(document.body, "spec", "values")
     if isinstance(stated, dict) and stated:
         text = values.as_text(stated)
-        found.append(ValuesText(text, document.origin, ("spec", "values"), has_places=True))
-    return tuple(found), is_complete
+        found[""] = ValuesText(text, document.origin, ("spec", "values"), has_places=True)
+    return tuple(found.values()), is_complete
 
 
 def _references(
@@ -309,7 +404,7 @@ def _references(
         config_map = _config_map(document, reference, around)
         of_values = path[-1] == "valuesFrom"
         key = (text_at(reference, "valuesKey") or "values.yaml") if of_values else ""
-        is_known = config_map is not None and (not key or key in _data(config_map))
+        is_known = config_map is not None and (not key or key in config_map[1].texts)
         code = codes.HELM_FAILED if of_values else codes.KUSTOMIZE_FAILED
         words = _missing(document, text_at(reference, "name"), key, is_there=config_map is not None)
         fault = code.at(place, f"{named(document)}: {words}", help=_KEEP)
@@ -335,7 +430,8 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
         raise ElsewhereError
     name = text_at(reference, "name")
     namespace = text_at(reference, "namespace") or _namespace(document)
-    known = _nearest(around.sources.get(name, ()), namespace, document)
+    sources = around.sources.get(name)
+    known = sources.nearest(namespace, document) if sources else None
     if known is None:
         if name != _BOOTSTRAP:
             raise ElsewhereError
@@ -345,19 +441,13 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
 
 def _config_map(
     document: Document, reference: Mapping[str, Any], around: Referents
-) -> Document | None:
-    """The ConfigMap that *reference* means; None for a Secret, and for what is not in the input."""
-    if not _is_config_map(reference):
+) -> tuple[Document, _ConfigMapData] | None:
+    """The ConfigMap that *reference* means, and its data; None for a Secret, and for what is not in the input."""
+    known = around.config_maps.get(text_at(reference, "name"))
+    if known is None or not _is_config_map(reference):
         return None
-    name = text_at(reference, "name")
-    return _nearest(around.config_maps.get(name, ()), _namespace(document), document)
-
-
-def _data(config_map: Document) -> dict[str, str]:
-    """What *config_map* holds as text."""
-    data = config_map.body.get("data")
-    pairs = data.items() if isinstance(data, dict) else ()
-    return {key: value for key, value in pairs if isinstance(value, str)}
+    config_map = known.nearest(_namespace(document), document)
+    return (config_map, known.data(config_map)) if config_map else None
 
 
 def _is_config_map(reference: Mapping[str, Any]) -> bool:
@@ -366,21 +456,3 @@ def _is_config_map(reference: Mapping[str, Any]) -> bool:
 
 def _namespace(document: Document) -> str:
     return text_at(document.body.get("metadata"), "namespace")
-
-
-def _nearest(documents: Sequence[Document], namespace: str, asking: Document) -> Document | None:
-    """Of *documents* of one name the one in *namespace*; a kustomization may give one to those that name none.
-
-    Where several clusters have one, that in the folder nearest to the object *asking*.
-    """
-    exact = [document for document in documents if _namespace(document) == namespace]
-    if exact:
-        folder = os.path.dirname(asking.origin.file) or os.curdir
-        return min(
-            exact,
-            key=lambda known: (
-                distance(folder, os.path.dirname(known.origin.file) or os.curdir).steps
-            ),
-        )
-    fitting = [document for document in documents if not namespace or not _namespace(document)]
-    return fitting[0] if len(fitting) == 1 else None

@@ -25,6 +25,7 @@ _WITHOUT_EFFECT = frozenset(
     {"images", "replicas", "version", "kubeVersion", "apiVersions", "commonAnnotationsEnvsubst",
      "labelWithoutSelector", "labelIncludeTemplates", "ignoreMissingComponents", *_ADDED.values()}
 )  # fmt: skip
+_MALFORMED = "object that edits a kustomization which kustomize cannot read"
 
 
 def edit_of(options: Any, folder: str, home: Home) -> KustomizationEdit | None:
@@ -133,19 +134,33 @@ def edited(body: Tree, edit: KustomizationEdit, folder: str) -> Tree:
             label: Tree = {"pairs": pairs}
             if options.get("labelIncludeTemplates"):
                 label["includeTemplates"] = True
-            changed["labels"] = [*(changed.get("labels") or ()), label]
+            changed["labels"] = [*_listed(changed, "labels"), label]
             continue
         known = changed.get(key) or {}
+        if not isinstance(known, dict):
+            raise UnevaluatedError(_MALFORMED)
         if known.keys() & pairs.keys() and not options.get(force):
             raise UnevaluatedError(f"Application whose {key} its kustomization has already")
         changed[key] = {**known, **pairs}
     patches = [_patch(patch) for _, patch in mappings(options, "patches")]
     if patches:
-        changed["patches"] = [*(changed.get("patches") or ()), *patches]
+        changed["patches"] = [*_listed(changed, "patches"), *patches]
     if edit.components:
         added = (os.path.relpath(component, folder) for component in edit.components)
-        changed["components"] = list(dict.fromkeys((*(changed.get("components") or ()), *added)))
+        known_components = _listed(changed, "components")
+        changed["components"] = [
+            *known_components,
+            *dict.fromkeys(each for each in added if each not in known_components),
+        ]
     return changed
+
+
+def _listed(body: Tree, key: str) -> list[Any]:
+    """What the kustomization *body* lists at *key*. Raises UnevaluatedError where that is no list."""
+    value = body.get(key) or []
+    if not isinstance(value, list):
+        raise UnevaluatedError(_MALFORMED)
+    return value
 
 
 def _patch(declared: Mapping[str, Any]) -> Tree:

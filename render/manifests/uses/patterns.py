@@ -11,6 +11,7 @@ from render.model.named_tuple import NamedTuple
 _LONGEST = 1_000
 _ANY_TEXT, _ANY = "*", "?"
 _OPEN, _COMMA, _CLOSE = "{", ",", "}"
+_SIGNS = frozenset("*?{}")
 #: What nobody needs for the names of files, and what is refused by rules of its own.
 _UNKNOWN = frozenset("[]\\")
 
@@ -25,6 +26,11 @@ class DirectoryPatterns(NamedTuple):
     def is_known(self) -> bool:
         """Whether both patterns are such that it is known what they match."""
         return all(map(_is_known, self))
+
+    @property
+    def only(self) -> str:
+        """The one path that is applied, where they name one; else ``""``."""
+        return "" if self.exclude or _SIGNS.intersection(self.include) else self.include
 
     def select(self, path: str) -> bool:
         """Whether the file *path*, seen from the directory, is applied."""

@@ -4,10 +4,12 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import discover, kustomization
 from render.manifests.discover import join, tidy
+from render.manifests.kustomization import KnownKustomizations
 from render.manifests.sources.texts import Texts
 from render.manifests.uses import values
 from render.manifests.uses.use import AbsentError, ElsewhereError, UnevaluatedError, texts
@@ -15,9 +17,10 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.system import checkout
+from render.system import checkout, files
 from render.system.files import boundary, inside, real_path
 from render.yaml.budget import Limits
+from render.yaml.reader import Read, read
 
 _ADDRESS = pattern(
     r"(?:(?:[a-z][a-z0-9+.-]*)://)?(?:[^@/]*@)?(?P<host>[^:/]+)(?::\d+(?=/))?[:/](?P<path>.+)",
@@ -28,14 +31,26 @@ _ADDRESS = pattern(
 class Home:
     """The repository around what is read below *path*, of which *top* is the resolved first folder.
 
-    *layout* says what is below it, *texts* where an object of KubeVirt's may stand.
+    *layout* says what is below it, *texts* where an object of KubeVirt's may stand, *known* what kustomizations say.
     """
 
-    def __init__(self, path: str, texts: Texts, limits: Limits, layout: "RootsLayout") -> None:
+    def __init__(
+        self,
+        path: str,
+        texts: Texts,
+        limits: Limits,
+        layout: "RootsLayout",
+        known: KnownKustomizations,
+    ) -> None:
         self.path = tidy(path)
         self._texts = texts
         self.limits = limits
         self._layout = layout
+        self.known = known
+        #: What is asked of one folder by each object that applies it.
+        self._is_chart_with_machines = cache(self._holds_machines_as_chart)
+        self._is_built_with_machines = cache(self._holds_machines_once_built)
+        self.read = cache(self._contents)
         self._real = real_path(path)
         self.top = boundary(self._real) or self._real
 
@@ -109,6 +124,9 @@ class Home:
 
     def is_chart_of_machines(self, folder: str) -> bool:
         """Whether *folder* is a chart in whose files an object of KubeVirt's may stand."""
+        return self._is_chart_with_machines(folder)
+
+    def _holds_machines_as_chart(self, folder: str) -> bool:
         texts = self._texts
         return discover.is_chart(folder) and (texts.anywhere(folder) or texts.in_chart(folder))
 
@@ -141,8 +159,8 @@ class Home:
         """
         if options and values.may_hold(options):
             return True
-        return self._is_built_of_machines(folder) or any(
-            self._is_built_of_machines(component) for component in self._components(folder, options)
+        return self._is_built_with_machines(folder) or any(
+            map(self._is_built_with_machines, self._components(folder, options))
         )
 
     def _components(self, folder: str, options: Any) -> Iterator[str]:
@@ -152,23 +170,29 @@ class Home:
                 if os.path.isdir(component := self.file(path, folder)):
                     yield component
 
-    def _is_built_of_machines(self, folder: str) -> bool:
+    def _holds_machines_once_built(self, folder: str) -> bool:
         if kustomization.find(folder) is None:
             return self._texts.anywhere(folder)
         return self._texts.reached(
-            kustomization.reach(folder, self.limits, allow_remote=True, bounds=self.top)
+            kustomization.reach(
+                folder, self.limits, allow_remote=True, bounds=self.top, known=self.known
+            )
         )
+
+    def _contents(self, path: str) -> Read | None:
+        """What the file *path* holds, parsed once however many ask; None where it cannot be read."""
+        data = files.read(path, path, self.limits.file_bytes)
+        return None if isinstance(data, Diagnostic) else read(data, path, self.limits)
 
     def is_configured(self, folder: str, transformer: bytes, options: Any) -> bool:
         """Whether configurations in what is built of *folder*, edited by *options*, name fields for *transformer*."""
-        known = kustomization.KnownKustomizations()
         reach = kustomization.reach(
-            folder, self.limits, allow_remote=True, bounds=self.top, known=known,
+            folder, self.limits, allow_remote=True, bounds=self.top, known=self.known,
             components=[*self._components(folder, options)],
         )  # fmt: skip
         folders = sorted(reach.folders)
-        files = kustomization.listed(folders, self.limits, known, {"configurations"})
-        return self._texts.mention(sorted(files), transformer)
+        named = kustomization.listed(folders, self.limits, self.known, {"configurations"})
+        return self._texts.mention(sorted(named), transformer)
 
     def is_part(self, folder: str) -> bool:
         """Whether *folder* is otherwise read as a part of kustomizations alone, and may hold KubeVirt's objects."""

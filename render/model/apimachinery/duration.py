@@ -15,6 +15,8 @@ _UNITS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
+_LONGEST = 19
+"""Digits of the largest number that there is: the rest of a fraction counts for nothing."""
 _PART = r"(\d+(?:\.\d*)?|\.\d+)([a-z\u00b5\u03bc]+)"
 
 
@@ -34,7 +36,10 @@ def nanoseconds(text: str) -> int:
             break
         whole, _, fraction = part[1].partition(".")
         unit = _UNITS[part[2]]
-        total += int(whole or "0") * unit
+        if len(whole.lstrip("0")) > _LONGEST:
+            break
+        fraction = fraction[:_LONGEST]
+        total += int(whole[-_LONGEST:] or "0") * unit
         total += int(fraction or "0") * unit // 10 ** len(fraction)
         end = part.end()
     if end < len(rest) or not rest or total > 2**63 - 1:

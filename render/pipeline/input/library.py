@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 from render.diagnostics.codes import LIMIT_EXCEEDED, NOT_AN_OBJECT, WRONG_TYPE, Code
 from render.diagnostics.diagnostic import Diagnostic, Location, at, ordered
+from render.model import lists
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.resource import Resource, from_body
 from render.pipeline.result import Rendered
 from render.settings import MOST_BITS, Settings
-from render.yaml import lists
 from render.yaml.budget import Limits
 
 _DEPTH = Limits().depth

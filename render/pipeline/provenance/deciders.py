@@ -229,9 +229,11 @@ class Judge:
         self.own = machine.template
         #: Who wrote where: the last one counts.
         self.writes: dict[FieldPath, _Write] = {}
+        above = len(self.holding)
+        below = above + len(TEMPLATE)
         for number, provenance in enumerate(machine.provenance):
-            field = provenance.field[len(self.holding) :]
-            field = field[len(TEMPLATE) :] if field[: len(TEMPLATE)] == TEMPLATE else field
+            field = provenance.field
+            field = field[below:] if field[above:below] == TEMPLATE else field[above:]
             self.writes[field] = number, field, provenance
         #: What the VM itself says elsewhere than where the VMI has it.
         self.elsewhere: dict[FieldPath, FieldPath] = {}
@@ -269,13 +271,14 @@ class Judge:
                 if is_plain
                 else _redacted(path, value, is_secret=field.is_secret)
             )
-            if by is not None and not _is_authors(path, value, own, by):
-                source = by[2].source
+            if by is not None and (own is None or not _is_authors(path, value, own, by)):
+                _, written, (_, _, source, source_field, position, decider) = by
                 if source == self.ref or (own is not None and own != value):
                     yield leaf, None, None, None
                     continue
-                rank = self._rank(source) if source is not None else None
-                yield leaf, (field, *by[2][2:], len(by[1]), rank), redacted, None
+                rank = source and (self.kinds.get(source) or self._rank(source))
+                by_whom = source, source_field, position, decider, rank
+                yield leaf, (field, len(written), by_whom), redacted, None
             elif own is None:
                 yield leaf, (field,), redacted, None
             elif is_moved:

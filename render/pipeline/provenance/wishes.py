@@ -1,5 +1,6 @@
 """What a preference would write where a VM or its instancetype keeps it from that."""
 
+import marshal
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
@@ -21,8 +22,58 @@ _EXCLUSIVE = (
     frozenset(BINDINGS),
 )
 
+#: So that the bytes follow from the value alone, and not from which of its parts are one object.
+_WITHOUT_REFERENCES = 2
+_MOST_ALIKE = 64
 _Targets = dict[FieldPath, bool]
 """Where a preference writes, by path without positions; False for what is around such a place."""
+
+
+class _VMIContent:
+    """What a *vmi* has at paths, in a form that only a value of the same types with the same content has."""
+
+    def __init__(self, vmi: Tree) -> None:
+        self.vmi = vmi
+        self._known: dict[FieldPath, object] = {}
+
+    def at(self, path: FieldPath) -> object:
+        """The content at *path*."""
+        known = self._known.get(path)
+        if known is None:
+            try:
+                known = marshal.dumps(tree.get(self.vmi, *path), _WITHOUT_REFERENCES)
+            except (
+                ValueError
+            ):  # what nobody knows (`render.defaults.vm.Unknown`) is like nothing else
+                known = object()
+            self._known[path] = known
+        return known
+
+
+class _ReadDraft(Draft):
+    """A draft that adds to *read* the paths whose values it is asked for."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Tree, read: set[FieldPath]) -> None:
+        super().__init__(source)
+        get = self.get
+
+        def reading(*path: str | int) -> Any:
+            read.add(path)
+            return get(*path)
+
+        self.get = reading
+
+
+class _KnownWishes:
+    """What is wished for one place in some VMIs, by the contents of all *paths* of those that the answers depend on."""
+
+    __slots__ = ("paths", "wishes")
+
+    def __init__(self) -> None:
+        self.paths: tuple[FieldPath, ...] = ()
+        self.wishes: dict[tuple[object, ...], Edit | None] = {}
 
 
 def wishes(machine: Machine) -> dict[FieldPath, Edit]:
@@ -31,29 +82,64 @@ def wishes(machine: Machine) -> dict[FieldPath, Edit]:
     if definition is None:
         return {}
     bound = rules.bound(preference.RULES, definition.spec, machine.context.release)
-
-    @cache  # many places concern the same steps, a few of all
-    def made(steps: tuple[Step, ...]) -> set[tuple[FieldPath, FieldPath]]:
-        return {(edit.path, edit.source) for edit in _edits(machine, steps)}
-
+    targets = _targets(bound, tuple(definition.spec.get("annotations") or ()))
+    contents = _VMIContent(machine.vmi)
     found: dict[FieldPath, Edit] = {}
-    for place in _occupied(
-        machine, _targets(bound, tuple(definition.spec.get("annotations") or ()))
-    ):
-        steps = _concerned(bound, _without_positions(place))
-        for edit in _edits(machine, steps, place):
-            wish = _instead(edit, place, machine.vmi)
-            if wish is None or _is_section(edit, definition.spec):
-                continue
-            if (edit.path, edit.source) not in made(steps):
-                found[place] = wish
-                break
+    for place in _occupied(machine, targets):
+        wish = _remembered(bound, definition.spec, place, contents)
+        if wish is not None:
+            found[place] = wish
     return found
+
+
+def _remembered(bound: Bound, spec: Tree, place: FieldPath, contents: _VMIContent) -> Edit | None:
+    """The same as `_wish`, which is asked once for VMIs that are alike wherever it looks."""
+    known = _known(bound, place)
+    key = tuple(map(contents.at, known.paths))
+    if key not in known.wishes:
+        read = {*known.paths}
+        wish = _wish(bound, spec, place, contents.vmi, read)
+        if len(read) > len(known.paths):
+            known.paths = tuple(read)
+            known.wishes.clear()
+            key = tuple(map(contents.at, known.paths))
+        elif len(known.wishes) >= _MOST_ALIKE:
+            known.wishes.clear()
+        known.wishes[key] = wish
+    return known.wishes[key]
+
+
+@lru_cache(maxsize=4096)
+def _known(_bound: Bound, _place: FieldPath) -> _KnownWishes:
+    """What is known of a place and the preference of the rules that are *_bound*."""
+    return _KnownWishes()
+
+
+def _wish(
+    bound: Bound, spec: Tree, place: FieldPath, vmi: Tree, read: set[FieldPath]
+) -> Edit | None:
+    """What the preference *spec* would write if *vmi* had nothing at *place*, and does not write as it is.
+
+    *read* gets the paths that this follows from.
+    """
+    steps = _concerned(bound, _without_positions(place))
+    made: set[tuple[FieldPath, FieldPath]] | None = None
+    for edit in _edits(vmi, steps, read, place):
+        wish = _instead(edit, place, vmi, read)
+        if wish is None or _is_section(edit, spec):
+            continue
+        if made is None:
+            made = {(each.path, each.source) for each in _edits(vmi, steps, read)}
+        if (edit.path, edit.source) not in made:
+            return wish
+    return None
 
 
 def _occupied(machine: Machine, targets: _Targets) -> Iterator[FieldPath]:
     """Those of *targets* that the VM or its instancetype has."""
-    written = dict.fromkeys(_written(tree.get(machine.decoded, *machine.template), (), (), targets))
+    found: list[FieldPath] = []
+    _gather(tree.get(machine.decoded, *machine.template), (), (), targets, found)
+    written = dict.fromkeys(found)
     for applied in machine.decided:
         if applied.definition is machine.instancetype:
             paths = (edit.path for edit in applied.edits)
@@ -61,27 +147,31 @@ def _occupied(machine: Machine, targets: _Targets) -> Iterator[FieldPath]:
     return (path for path in written if tree.get(machine.vmi, *path) is not None)
 
 
-def _written(
-    node: Any, path: FieldPath, plain: FieldPath, targets: _Targets
-) -> Iterator[FieldPath]:
-    """Every place in *node*, which is at *path*, that is one of *targets*; *plain* is *path* without positions."""
+def _gather(
+    node: Any, path: FieldPath, plain: FieldPath, targets: _Targets, found: list[FieldPath]
+) -> None:
+    """Add to *found* every place in *node*, which is at *path*, that is one of *targets*; *plain* has no positions."""
     if isinstance(node, dict):
         for key, child in node.items():
-            is_target = targets.get((*plain, key))
+            inner = (*plain, key)
+            is_target = targets.get(inner)
             if is_target is not None:
                 if is_target:
-                    yield (*path, key)
-                yield from _written(child, (*path, key), (*plain, key), targets)
+                    found.append((*path, key))
+                if isinstance(child, dict | list):
+                    _gather(child, (*path, key), inner, targets, found)
     elif isinstance(node, list):
         for index, child in enumerate(node):
             if targets[plain]:
-                yield (*path, index)
-            yield from _written(child, (*path, index), plain, targets)
+                found.append((*path, index))
+            _gather(child, (*path, index), plain, targets, found)
 
 
-def _edits(machine: Machine, steps: Sequence[Step], without: FieldPath = ()) -> Iterable[Edit]:
-    """What *steps* write into the VMI of *machine*, *without* what stands at a place of it."""
-    draft = Draft(machine.vmi)
+def _edits(
+    vmi: Tree, steps: Sequence[Step], read: set[FieldPath], without: FieldPath = ()
+) -> Iterable[Edit]:
+    """What *steps* write into *vmi*, *without* what stands at a place of it; *read* gets the paths where they look."""
+    draft = _ReadDraft(vmi, read)
     if without:
         draft.remove(without)
     if len(steps) == 1:  # as most are, and no other reads what it writes
@@ -132,13 +222,14 @@ def _is_section(edit: Edit, spec: Tree) -> bool:
     return edit.value == {} and isinstance(value, dict) and value != {}
 
 
-def _instead(edit: Edit, place: FieldPath, template: Tree) -> Edit | None:
+def _instead(edit: Edit, place: FieldPath, template: Tree, read: set[FieldPath]) -> Edit | None:
     """What *edit*, which is only made where *place* is empty, would have in its stead."""
     if edit.value is rules.ABSENT:
         return None
     if edit.path == place:
         return edit
     if edit.path == place[:-1] and isinstance(place[-1], int):
+        read.add((*place, "name"))
         name = tree.get(template, *place, "name")
         named = [item for item in edit.value if name is not None and item.get("name") == name]
         return edit._replace(path=place, value=named[0]) if named else None

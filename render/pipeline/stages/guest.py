@@ -90,9 +90,9 @@ def _of_text(machine: Machine, text: Text, remark: Remark) -> Diagnostic:
     if text.has_lines:
         place = place._replace(line=remark.line, column=remark.column)
     finding = _finding(machine, text.path, told)._replace(position=place)
-    if remark.check == texts.FIRST_LINE and text.has_lines and text.source is None:
+    if remark.lead and text.has_lines and text.source is None:
         path = (*machine.vmi_path[:-1], *text.path)
-        fix = Fix("write #cloud-config as its first line", (prepend(path, "#cloud-config\n"),))
+        fix = Fix("write #cloud-config as its first line", (prepend(path, remark.lead),))
         return finding._replace(fixes=(fix,))
     return finding
 

@@ -6,7 +6,6 @@ from render.model.counting import counted
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.report.impact.review import gibibytes
-from render.report.page import folded
 from render.room import amounts
 from render.room.figures import (
     CapacityGroup,
@@ -65,6 +64,8 @@ class CapacityTable(NamedTuple):
     @property
     def folded(self) -> tuple[Sequence[CapacityRow], Sequence[CapacityRow]]:
         """Its rows that are open, and those that are folded: all where nothing limits them."""
+        from render.report.page import folded
+
         return folded(self.rows) if any(row.fullness[0] for row in self.rows) else ((), self.rows)
 
     @property

@@ -114,11 +114,11 @@ class Wording:
             self._manifests = manifests
             self._known.clear()
         outline = manifests.outline(resource.index) or Outline()
-        known, numbers = self._known, []
+        alike, known, numbers = outline.alike, self._known, []
         for leaf, key, value, written in judge.likenesses():
             if written is not None:  # many VMs have the same outline
-                key = outline.alike, written, key  # noqa: PLW2901
-            notation = value if isinstance(value, str) else (repr(value),)  # no 1 is True
+                key = alike, written, key  # noqa: PLW2901
+            notation = value if value.__class__ is str else (repr(value),)  # no 1 is True
             entry, its_numbers = known.get(key) or (None, {})
             number = its_numbers.get(notation)
             if number is None:

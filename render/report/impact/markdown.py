@@ -339,7 +339,10 @@ def _why(entry: MachineEntry) -> str:
     """The first reason for the worst that happens to a VM: KubeVirt's text where it names it, else a change."""
     machine = entry.machine
     if machine.renamed is not None:
-        return f"{renamed(machine)} {code(str(machine.renamed), cell=True)}"
+        other = machine.renamed
+        return (
+            f"{renamed(machine)} {code(str(other), cell=True)}" if other.kind else renamed(machine)
+        )
     differences = changes(machine)
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)

@@ -779,7 +779,8 @@ def _circumstances(entry: MachineEntry) -> Iterator[ImpactText]:
 def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]:
     """What other objects are behind what becomes of a VM, and what else it is called."""
     if machine.renamed is not None:
-        yield ImpactText(renamed(machine), str(machine.renamed))
+        if not _is_several(machine.renamed):
+            yield ImpactText(renamed(machine), str(machine.renamed))
         yield ImpactText(_DELETED if "gone" in machine.effects else _MADE_ANEW)
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
@@ -800,6 +801,8 @@ def renamed(machine: MachineImpact) -> str:
     is_moved = other is not None and other.namespace != own.namespace
     word = "renamed" if other is None or other.name != own.name else "moved"
     word += " and moved" if is_moved and word == "renamed" else ""
+    if other is not None and _is_several(other):
+        return word
     return f"{word} {'to' if 'gone' in machine.effects else 'from'}"
 
 
@@ -897,7 +900,19 @@ class MachineGroup(NamedTuple):
     def any(self) -> MachineImpact:
         """One of them, with nothing that is not true of all: each has a pin of its own in a lock."""
         first, *others = self.machines
-        return first._replace(changes=(*map(_of_all, first.changes),)) if others else first
+        if not others:
+            return first
+        renamed = first.renamed and _of_several(first.renamed)
+        return first._replace(changes=(*map(_of_all, first.changes),), renamed=renamed)
+
+
+def _of_several(ref: ResourceRef) -> ResourceRef:
+    """Stands for what several VMs are called, each otherwise: *ref* is that of one of them."""
+    return ref._replace(kind="")
+
+
+def _is_several(ref: ResourceRef) -> bool:
+    return not ref.kind
 
 
 def _of_all(change: FieldChange) -> FieldChange:
@@ -941,12 +956,17 @@ def alike(machine_entries: Iterable[MachineEntry]) -> list[MachineGroup]:
             (*change[:4], change.waits, change.cause and _behind_of(part, machine, change.cause))
             for change in leaves(machine.changes)
         ]
+        of_all = machine.renamed and _of_several(machine.renamed)
         identity = (
             part.title,
             machine.resource.kind,
             machine.effects,
             [text[:2] for text in messages(entry)],
-            [*_circumstances(entry), *sizes(machine)],
+            [
+                *_circumstances(MachineEntry(part, machine._replace(renamed=of_all))),
+                *sizes(machine),
+            ],
+            machine.renamed is not None and renamed(machine),
         )
         groups.setdefault(repr((identity, about)), (part, []))[1].append(machine)
     return [MachineGroup(part, tuple(machines)) for part, machines in groups.values()]

@@ -247,10 +247,18 @@ def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
     else:
         yield f"{effects}  {_head(f'{len(group.machines):,} VMs', style)}"
         most = None if is_shown(first) else _STORED
-        names = [_name(machine.resource) for machine in group.machines[:most]]
+        names = [_names(machine) for machine in group.machines[:most]]
         more = len(group.machines) - len(names)
         listing = ", ".join(names) + (f" and {more:,} more" if more else "")
         yield from wrapped(printable(listing), style)
+
+
+def _names(machine: MachineImpact) -> str:
+    """What a VM is called in a list of VMs, and what else it was, or will be."""
+    own, other = _name(machine.resource), machine.renamed
+    if other is None:
+        return own
+    return f"{own} -> {_name(other)}" if "gone" in machine.effects else f"{_name(other)} -> {own}"
 
 
 def _name(resource: ResourceRef) -> str:

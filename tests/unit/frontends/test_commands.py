@@ -1020,6 +1020,14 @@ def test_a_slip_in_an_item_of_a_list_is_told_once_with_its_cause_first(
     assert _firsts(answer.out) == expected, answer.out
 
 
+def test_a_source_with_nothing_in_it_is_told_what_belongs_there(ask: Ask) -> None:
+    """To take it away, as a fix would, is to have none."""
+    text = _LISTED.replace("multus: {networkName: lan}", "multus:")
+    answer = ask("check", "vm.yaml", files={"vm.yaml": _VM + text})
+    assert "\n  help: write `multus: {networkName: NAME}`, or remove the key\n" in answer.out
+    assert "fixable" not in answer.err
+
+
 def test_a_name_that_is_wrong_by_itself_is_no_consequence(ask: Ask) -> None:
     """A volume without a name is one slip, and a disk with a name that no volume has by a slip another."""
     disk = "          - name: dtaa\n            disk: {bus: virtio}\n          interfaces:"

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -204,3 +206,9 @@ def test_a_vm_that_does_not_start_has_what_its_manifest_and_the_lock_say(ask: As
         ask("used-by", "small").out.splitlines()[0].count("pinned (instancetype); does not start")
         == 1
     )
+
+
+def test_data_of_a_fleet_need_no_templates() -> None:
+    code = "import sys, render.report.fleet.data; print('jinja2' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert answer.stdout == b"False\n"

@@ -67,6 +67,16 @@ def test_so_many_findings_and_the_worst(ask: Ask) -> None:
     assert report["summary"]["cut"] > 0
 
 
+def test_an_error_below_a_warning_counts_as_one_of_the_worst(ask: Ask) -> None:
+    """What it follows of is told before the warnings that are all."""
+    older = vm("a", memory="1Gi").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)
+    empty = vm("b", memory="1Gi").replace("guest: 1Gi", "guest:")
+    answer = ask("check", "--max-findings", "1", files={"a.yaml": older, "b.yaml": empty})
+    assert answer.out.startswith("b.yaml:"), answer.out
+    assert "warning VR114" in answer.out
+    assert "\n  also, until that is mended: b.yaml:" in answer.out
+
+
 @pytest.mark.parametrize(
     ("form", "line"),
     [

@@ -93,6 +93,8 @@ def test_nothing_is_said_of_what_others_read_or_fill_in(name: str) -> None:
         ("hostname: web\nruncmd: [ls]\n", "first-line", 1, "first line"),
         ("# cloud-config\nhostname: web\n", "first-line", 1, "first line"),
         ("#cloud_config\nusers: [default]\n", "first-line", 1, "first line"),
+        ("cloud-config\nusers: [default]\n", "first-line", 1, "first line"),
+        ("cloud-config:\nhostname: web\n", "first-line", 1, "first line"),
         ("---\n#cloud-config\nusers: [default]\n", "first-line", 1, "first line"),
         (HEAD + "users:\n  - name: x\n groups: y\n", "yaml", 2, "not YAML"),
         (HEAD + "users:\n- name:\tx\n", "yaml", 3, "tab"),

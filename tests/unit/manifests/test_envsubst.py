@@ -39,6 +39,8 @@ RECORDED = [
     ("${C:20}", ""),
     ("${C:2:99}", "llo World"),
     ("${C:x}", "Hello World"),
+    (f"${{C:{'9' * 5000}}}", "Hello World"),
+    (f"${{C:0:{'9' * 5000}}}", "Hello World"),
     ("${C:1:x}", "Hello World"),
     ("${F:0:1}", "�"),
     ("${C:1::2}", "el"),

@@ -21,6 +21,7 @@ from render.model.apimachinery.duration import DurationError, canonical, nanosec
         ("1500ns", "1.5\u00b5s"),
         ("61.25s", "1m1.25s"),
         ("1h1ns", "1h0m0.000000001s"),
+        (f"{'0' * 5000}1.5{'0' * 5000}h", "1h30m0s"),
     ],
 )
 def test_what_go_makes_of_a_duration(stated: str, written: str) -> None:
@@ -28,7 +29,9 @@ def test_what_go_makes_of_a_duration(stated: str, written: str) -> None:
     assert canonical(written) == written
 
 
-@pytest.mark.parametrize("stated", ["", "1", "s", "1 m", "1d", "-", "1m-1s", "300000000h"])
+@pytest.mark.parametrize(
+    "stated", ["", "1", "s", "1 m", "1d", "-", "1m-1s", "300000000h", "9" * 5000 + "h"]
+)
 def test_what_is_no_duration(stated: str) -> None:
     with pytest.raises(DurationError, match="time: invalid duration"):
         nanoseconds(stated)

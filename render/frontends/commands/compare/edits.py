@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from render.diagnostics import codes
 from render.diff.impact import FieldChange, without_secrets
@@ -35,7 +36,8 @@ _POINTER = r"[\s'\"](/[^\s:'\"]+)"
 _IDENTITY: tuple[FieldPath, ...] = (
     ("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"), ("metadata", "namespace"),
 )  # fmt: skip
-_MOST = 3
+_MOST, _LOOKED_AT = 3, 10
+"""So many edits are told, and so many errors are traced back: the files behind each are read anew."""
 _EFFECT = "unrenderable"
 
 
@@ -67,9 +69,10 @@ def behind(old: NamedState, new: NamedState, limits: Limits) -> tuple[SourceEdit
     if new.fault is None or not old.objects or not (old.working_folder and new.working_folder):
         return ()
     found: dict[ChangeSource, SourceEdit] = {}
-    for finding in new.fault.findings:
-        if finding.diagnostic.is_error and not _is_edited(finding.place, old, new, limits):
-            for edit in _behind(finding, old, new, limits):
+    errors = (finding for finding in new.fault.findings if finding.diagnostic.is_error)
+    for finding in islice(errors, _LOOKED_AT):
+        if not _is_edited(finding.place, old, new, limits):
+            for edit in islice(_behind(finding, old, new, limits), _MOST):
                 found.setdefault(edit.cause, edit)
     return tuple(found.values())[:_MOST]
 
@@ -212,21 +215,22 @@ def _pairs(
     before: Sequence[_SourceObject], after: Sequence[_SourceObject]
 ) -> Iterator[tuple[_SourceObject, _SourceObject | None]]:
     """The objects *before*, each with what it is *after*: of its name, else what is left in its file or of its kind."""
-    left = [*after]
+    known: dict[ResourceRef, list[_SourceObject]] = {}
+    for source in after:
+        known.setdefault(source.ref, []).append(source)
     renamed = []
     for source in before:
-        same = next((each for each in left if each.ref == source.ref), None)
-        if same is None:
-            renamed.append(source)
+        same = known.get(source.ref)
+        if same:
+            yield source, same.pop(0)
         else:
-            left.remove(same)
-            yield source, same
+            renamed.append(source)
+    left = [source for sources in known.values() for source in sources]
     for source in renamed:
         others = [each for each in left if each.ref.kind == source.ref.kind]
         here = [each for each in others if each.file == source.file]
         found = here[0] if here else others[0] if len(others) == 1 else None
-        if found is not None:
-            left.remove(found)
+        left = [each for each in left if each is not found]
         yield source, found
 
 

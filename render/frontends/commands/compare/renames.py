@@ -3,15 +3,14 @@
 To the cluster they are two: it deletes the one and makes the other. That is said of both, with what else differs.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from render.diff.impact import FieldChange, MachineImpact
 from render.frontends.commands.compare.states import NamedState
 from render.model import tree
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.resource import TEMPLATE, VM, ResourceRef, from_body
+from render.model.resource import MACHINES, TEMPLATE, VM, ResourceRef, from_body
 from render.model.tree import Tree
 from render.pipeline.comparison.fleet import compare
 from render.report.impact.review import ReviewPart
@@ -42,10 +41,12 @@ def told(parts: Sequence[ReviewedPart]) -> list[ReviewPart]:
     """*parts* with what each VM that goes or comes was, or is, called."""
     pairs = [*_pairs([*_candidates(parts, "gone")], [*_candidates(parts, "new")])]
     others: dict[tuple[int, str, ResourceRef], MachineImpact] = {}
+    changes = _changes(pairs, parts) if pairs else {}
     for old, new in pairs:
         others[old.number, "gone", old.ref] = old.machine._replace(renamed=new.ref)
-        changes = _changes(old, new, parts)
-        others[new.number, "new", new.ref] = new.machine._replace(renamed=old.ref, changes=changes)
+        others[new.number, "new", new.ref] = new.machine._replace(
+            renamed=old.ref, changes=changes.get((new.number, new.ref), ())
+        )
     if not others:
         return [part for part, *_ in parts]
     return [
@@ -80,26 +81,41 @@ def _candidates(parts: Iterable[ReviewedPart], effect: str) -> Iterator[_Renamed
 def _pairs(
     gone: Sequence[_RenamedMachine], new: Sequence[_RenamedMachine]
 ) -> Iterator[tuple[_RenamedMachine, _RenamedMachine]]:
-    """Who is whom: first those of one name, then the most alike, where each is that of the other alone."""
-    left, arrived = [], [*new]
-    names = Counter(each.ref.name for each in gone)
-    by_name: dict[str, list[_RenamedMachine]] = {}
-    for each in new:
-        by_name.setdefault(each.ref.name, []).append(each)
-    for old in gone:
-        same = by_name.get(old.ref.name, [])
-        is_only = names[old.ref.name] == len(same) == 1
-        if is_only and _may_be_one(old, same[0]):
-            arrived = [each for each in arrived if each is not same[0]]
-            yield old, same[0]
-        else:
-            left.append(old)
-    if len(left) * len(arrived) > _MOST_PAIRS:
+    """Who is whom: those alone of one name, or in one file, then the most alike, where each is that of the other."""
+    for key in (_by_name, _by_file):
+        known, others = _grouped(gone, key), _grouped(new, key)
+        found = [
+            (known[each][0], others[each][0])
+            for each in known.keys() & others.keys()
+            if len(known[each]) == len(others[each]) == 1
+            and _may_be_one(known[each][0], others[each][0])
+        ]
+        yield from found
+        taken = {id(each) for pair in found for each in pair}
+        gone, new = ([each for each in side if id(each) not in taken] for side in (gone, new))
+    if len(gone) * len(new) > _MOST_PAIRS:
         return
-    for old in left:
-        now = _best(old, arrived)
-        if now is not None and _best(now, left) is old:
+    for old in gone:
+        now = _best(old, new)
+        if now is not None and _best(now, gone) is old:
             yield old, now
+
+
+def _by_name(machine: _RenamedMachine) -> Hashable:
+    return machine.ref.name
+
+
+def _by_file(machine: _RenamedMachine) -> Hashable:
+    return machine.number, machine.ref.namespace, machine.file
+
+
+def _grouped(
+    machines: Iterable[_RenamedMachine], key: Callable[[_RenamedMachine], Hashable]
+) -> dict[Hashable, list[_RenamedMachine]]:
+    groups: dict[Hashable, list[_RenamedMachine]] = {}
+    for machine in machines:
+        groups.setdefault(key(machine), []).append(machine)
+    return groups
 
 
 def _best(candidate: _RenamedMachine, others: Iterable[_RenamedMachine]) -> _RenamedMachine | None:
@@ -176,18 +192,42 @@ def _values(value: Any) -> Iterator[str]:
 
 
 def _changes(
-    old: _RenamedMachine, new: _RenamedMachine, parts: Sequence[ReviewedPart]
-) -> tuple[FieldChange, ...]:
-    """What else the VM *new* has otherwise than *old* had: nobody wrote that in a line of its own."""
-    before, after = parts[old.number][1], parts[new.number][2]
-    metadata = {**old.body["metadata"], "name": new.ref.name}
-    metadata |= {"namespace": new.ref.namespace} if new.ref.namespace else {}
-    former = {**old.body, "metadata": metadata}
-    objects = [former if body is old.body else body for body in before.objects]
-    impact = compare(objects, after.objects, before.settings, after.settings)
-    found = next((each for each in impact.machines if each.resource == new.ref), None)
-    return tuple(
-        change._replace(effect="new", cause=None, leaves=(), waits=False)
-        for whole in (found.changes if found and not found.unrendered else ())
-        for change in whole.leaves or (whole,)
-    )
+    pairs: Iterable[tuple[_RenamedMachine, _RenamedMachine]], parts: Sequence[ReviewedPart]
+) -> dict[tuple[int, ResourceRef], tuple[FieldChange, ...]]:
+    """What else each VM that comes has otherwise than it had, by its part and name: nobody wrote that in a line."""
+    ways: dict[tuple[int, int], list[tuple[_RenamedMachine, _RenamedMachine]]] = {}
+    for old, new in pairs:
+        ways.setdefault((old.number, new.number), []).append((old, new))
+    found = {}
+    for (first, last), same in ways.items():
+        before, after = parts[first][1], parts[last][2]
+        former = {id(old.body): _called(old.body, new.ref) for old, new in same}
+        later = {id(new.body): new.body for _, new in same}
+        impact = compare(
+            _with(before.objects, former),
+            _with(after.objects, later),
+            before.settings,
+            after.settings,
+        )
+        for machine in impact.machines:
+            found[last, machine.resource] = tuple(
+                change._replace(effect="new", cause=None, leaves=(), waits=False)
+                for whole in (() if machine.unrendered else machine.changes)
+                for change in whole.leaves or (whole,)
+            )
+    return found
+
+
+def _called(body: Tree, ref: ResourceRef) -> Tree:
+    """The VM *body* with the name and the namespace of *ref*."""
+    names = {"name": ref.name} | ({"namespace": ref.namespace} if ref.namespace else {})
+    return {**body, "metadata": {**body["metadata"], **names}}
+
+
+def _with(bodies: Iterable[Tree], machines: Mapping[int, Tree]) -> list[Tree]:
+    """*bodies*, of whose machines those alone that *machines* has by identity, as that has them."""
+    return [
+        machines.get(id(body), body)
+        for body in bodies
+        if id(body) in machines or body.get("kind") not in MACHINES
+    ]

@@ -352,7 +352,7 @@ class _LoadedSide(NamedTuple):
         with contextlib.chdir(self.folder):
             folder = os.path.join(self.path, name)
             if kustomization.find(folder) is None:
-                return _texts_of(layout.chart_files(folder), self)
+                return _texts_of(layout.ChartFiles(folder).files, self)
             reach = kustomization.reach(folder, self.request.reading.limits, allow_remote=True)
             return _texts_of((*reach.kustomizations, *reach.resources, *reach.others), self)
 

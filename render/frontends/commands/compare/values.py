@@ -6,7 +6,7 @@ from functools import cache
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.commands.compare.states import NamedState
-from render.manifests.charts.layout import chart_files
+from render.manifests.charts.layout import ChartFiles
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -65,7 +65,7 @@ class EditedValues:
 
     def _is_all(self) -> bool:
         found = [
-            {os.path.relpath(file, top) for file in chart_files(top)}
+            {os.path.relpath(file, top) for file in ChartFiles(top).files}
             for top in (state.places.path(state.chart) for state in self._states)
         ]
         names = {

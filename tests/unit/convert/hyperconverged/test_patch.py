@@ -50,6 +50,7 @@ def test_the_document_stays_as_it_was() -> None:
     [
         (op("add", "/spec/none/a", value=1), 'doc is missing path: "/spec/none/a": missing value'),
         (op("add", "/spec/list/3", value=1), "Unable to access invalid index: 3"),
+        (op("test", f"/spec/list/{'9' * 5000}", value=1), "value out of range"),
         (op("add", "/spec/list/x", value=1), "value was not a proper array index: 'x'"),
         (op("remove", "/spec/list/2"), "error in remove for path: '/spec/list/2': Unable to access"),
         (op("remove", "/spec/none/a"), 'remove operation does not apply: doc is missing path: "'),
@@ -94,6 +95,22 @@ def test_copies_of_copies_end_where_no_api_server_takes_them() -> None:
     with pytest.raises(PatchError, match="which no API server takes"):
         applied({"spec": {"a": "b"}}, copies)
     assert "copy9" in applied({"spec": {"a": "b"}}, copies[:10])["spec"]
+
+
+def test_what_is_put_into_itself_ends_before_python_does() -> None:
+    """Each round is one level more: Python calls itself for each."""
+    nesting = [op("add", "/spec/a", value={})]
+    nesting += [
+        {"op": "copy", "from": "/spec/a", "path": "/spec/b"},
+        op("add", "/spec/a", value={}),
+        {"op": "move", "from": "/spec/b", "path": "/spec/a/x"},
+    ] * 1_200
+    for count in (300, len(nesting)):
+        with pytest.raises(PatchError, match="more than 100 levels"):
+            applied({"spec": {}}, nesting[:count])
+    assert applied({"spec": {}}, nesting[:100])
+    with pytest.raises(PatchError, match="more than 100 levels"):
+        parsed(f'[{{"op": "add", "path": "/spec/a", "value": {"[" * 101}{"]" * 101}}}]')
 
 
 def test_a_patch_longer_than_any_annotation_is_not_read() -> None:
