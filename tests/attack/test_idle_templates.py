@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from render.manifests.charts import templating
 from tests.support.manifests import instancetype, vm
 from tests.support.repository import Repository
 
@@ -100,3 +101,10 @@ def test_what_is_no_such_template(repository: Repository, helm: str, name: str) 
     for file, text in OTHERS[name].items():
         repository.write(f"c/{file}", text)
     assert "not looked at" not in last_line(repository, helm)
+
+
+@pytest.mark.parametrize("piece", ["{{/*", "{{/* */", "/*", "helm.sh/hook: ", "kind: \n", "---\n"])
+def test_the_text_of_a_template_is_looked_through_once(piece: str) -> None:
+    """Where it is looked through for each comment that begins in it, a megabyte takes minutes."""
+    text = piece * (1_000_000 // len(piece))
+    assert templating.makes_machines(f"{text}\n---\n{VM}{text}".encode())

@@ -24,9 +24,9 @@ from render.yaml.reader import Document, locate, read
 _ACTION = pattern(r"\{\{.*?\}\}")
 _KEY = pattern(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
 _VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
-#: What a template does not print: its comments, and tests, which are asked of no release that is only filled in.
-_REMARK = pattern(rb"(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}")
-_TEST = pattern(rb"""helm\.sh/hook["']?\s*:[^\n]*\btest\b""")
+#: Tests, which are asked of no release that is only filled in.
+_TEST = pattern(rb"""helm\.sh/hook["']?\s*:[^\n]{0,200}\btest\b""")
+_REMARK = (b"{{", b"{{-")
 _PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s*:[^\n]*""")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
@@ -152,12 +152,29 @@ def makes_machines(template: bytes) -> bool:
     """
     if not relevance.may_be_of_machine(template):
         return False
-    for document in _PARTING.split(_REMARK.sub(b"", template)):
+    for document in _PARTING.split(_without_remarks(template)):
         kinds = _OUTERMOST.findall(document)
         text = b"\n".join(kinds) if kinds else document
         if relevance.may_be_of_machine(text) and not _TEST.search(document):
             return True
     return False
+
+
+def _without_remarks(template: bytes) -> bytes:
+    """The text of *template* without its comments, which it does not print."""
+    kept: list[bytes] = []
+    place = 0
+    begin = template.find(b"/*")
+    while begin >= 0:
+        end = begin + 2
+        if template[max(place, begin - 8) : begin].rstrip().endswith(_REMARK):
+            end = template.find(b"*/", end)
+            if end < 0:
+                break
+            kept.append(template[place:begin])
+            place = end
+        begin = template.find(b"/*", end)
+    return b"".join((*kept, template[place:]))
 
 
 def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
