@@ -99,8 +99,7 @@ def load_all(
         directories = _empty_directories(unread, whole=whole)
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
         _name_destinations(unread, loose)
-    loose.diagnostics += _unread_beside(intake)
-    _name_left_out([loose, *inputs])
+    _name_unmade(intake, inputs, loose)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 
 
@@ -156,6 +155,13 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
         if into.folder in loose.remotes:
             into.remotes[into.folder] = loose.remotes[into.folder]
     return empty
+
+
+def _name_unmade(intake: SourceIntake, inputs: Sequence[Documents], loose: Documents) -> None:
+    """Say in *inputs*, or in *loose* beside them, what was read for them and came to nothing, once all are made."""
+    loose.diagnostics += _unread_beside(intake)
+    passed_over.name_idle_templates(intake, inputs, loose)
+    _name_left_out([loose, *inputs])
 
 
 def _name_left_out(inputs: Sequence[Documents]) -> None:

@@ -13,6 +13,7 @@ from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
@@ -496,12 +497,12 @@ def path_of(route: Route, root: Tree) -> FieldPath:
     return tuple(path)
 
 
-def _position_of(name: str, items: Sequence[object]) -> int | None:
+def _position_of(name: str, items: Sequence[Any]) -> int | None:
     """The position of the first of *items* that is called *name*."""
     for place, item in enumerate(
         items
     ):  # asked for each change of a list, each time through all of it
-        if isinstance(item, dict) and "name" in item and item["name"] == name:
+        if item.__class__ is dict and "name" in item and item["name"] == name:
             return place
     return None
 
