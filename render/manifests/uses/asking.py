@@ -210,12 +210,10 @@ class _Evaluation:
         notes = []
         unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         doubtful: list[tuple[AbsentError | UnmatchedError, Diagnostic]] = []
-        untexted: dict[Diagnostic, None] = {}  # of a ConfigMap that many name once
         for top, documents in zip(("", *tops), every, strict=True):
             for document in documents:
                 for use in self._evaluated(document, around):
                     if isinstance(use, FolderUse):
-                        untexted |= self._untexted(use, around)
                         known = uses.setdefault((use.folder, use.title), {})
                         known.setdefault(top or document.origin.file, use)
                     elif isinstance(use, UnmatchedError):
@@ -236,15 +234,15 @@ class _Evaluation:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
         notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
-        notes += untexted
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
+        # What is wrong with a ConfigMap that many name stands there once.
+        notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
         return Uses(different, _counted(unevaluated), notes, unfilled)
 
-    def _untexted(self, use: FolderUse, around: flux.Referents) -> dict[Diagnostic, None]:
+    def _no_texts(self, use: FolderUse, around: flux.Referents) -> Iterator[Diagnostic]:
         """What is wrong with the values that *use* substitutes, since they are no texts."""
-        if use.variables is None:
-            return {}
-        return {_refused(each, self._limits): None for each in flux.no_texts(use.document, around)}
+        no_texts = flux.no_texts(use.document, around) if use.variables is not None else ()
+        return (_refused(each, self._limits) for each in no_texts)
 
     def _likely(self, uses: Mapping[tuple[str, str], Mapping[str, FolderUse]]) -> frozenset[str]:
         """What *uses* assume of which the paths speak: VMs are where they say."""
