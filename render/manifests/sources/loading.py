@@ -195,6 +195,12 @@ def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
         uses = by_folder.get(real_path(into.folder), [])
         into.appliers = frozenset(use.title for use in uses)
         into.namespace = agreed_namespace(uses)
+        into.plugins = _plugins(uses)
+
+
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
+    """Which mode of ``--emit`` those of *uses* tell our plugin that have it render, by their titles."""
+    return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
@@ -206,6 +212,7 @@ def _name_destinations(unread: Unread, loose: Documents) -> None:
 
     names = {document.origin.file for document in loose.documents}
     loose.users = {**loose.users, **users(names, unread.plain)}
+    loose.plugins = {**loose.plugins, **_plugins(unread.plain)}
     if any(use.namespace for use in unread.plain):
         loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
 

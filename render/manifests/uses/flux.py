@@ -4,6 +4,7 @@ Upstream: fluxcd/helm-controller internal/chartutil (values), api/v2 (GetRelease
 (SubstituteVariables, LoadVariables).
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -64,6 +65,14 @@ class _ConfigMapData(NamedTuple):
         return values.as_text(tree)
 
 
+class NoText(NamedTuple):
+    """A value that *document* has at *path*, as JSON writes it, where only texts may stand."""
+
+    document: Document
+    path: FieldPath
+    written: str
+
+
 class NamedDocuments:
     """The *documents* of one name: which of them an object means, asked by many."""
 
@@ -112,7 +121,7 @@ class NamedDocuments:
         if known is None:
             stated = document.body.get("data")
             pairs = stated.items() if isinstance(stated, dict) else ()
-            texts_ = {key: value for key, value in pairs if isinstance(value, str)}
+            texts_ = {key: _as_text(value) for key, value in pairs if _is_scalar(value)}
             known = self._data[id(document)] = _ConfigMapData(
                 texts_,
                 {key: text.replace("\n", "") for key, text in texts_.items()},
@@ -263,11 +272,40 @@ def _variables(document: Document, build: Mapping[str, Any], around: Referents) 
         places |= data.places
     substitute = build.get("substitute")
     if isinstance(substitute, dict):
-        own = {key: value for key, value in substitute.items() if isinstance(value, str)}
+        own = {key: _as_text(value) for key, value in substitute.items() if _is_scalar(value)}
         path = ("spec", "postBuild", "substitute")
         known |= {key: value.replace("\n", "") for key, value in own.items()}
         places |= {key: VariablePlace(document.origin, (*path, key)) for key in own}
     return Variables(known, is_complete, places)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _as_text(value: Any) -> str:
+    """The text that was meant where *value* is another scalar, which has lost its quotes."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def no_texts(document: Document, around: Referents) -> Iterator[NoText]:
+    """The values that a Kustomization *document* substitutes and that are no texts, for which it is refused.
+
+    Or the ConfigMap that has them. (postBuild.substitute of kustomize.toolkit.fluxcd.io: additionalProperties are
+    strings; so is what a ConfigMap holds.)
+    """
+    build = get(document.body.get("spec"), "postBuild")
+    if not isinstance(build, dict):
+        return
+    holders: list[tuple[Document, FieldPath]] = [(document, ("spec", "postBuild", "substitute"))]
+    for _, reference in mappings(build, "substituteFrom"):
+        found = _config_map(document, reference, around)
+        holders += [(found[0], ("data",))] if found else []
+    for holder, path in holders:
+        stated = get(holder.body, *path)
+        for key, value in stated.items() if isinstance(stated, dict) else ():
+            if _is_scalar(value) and not isinstance(value, str):
+                yield NoText(holder, (*path, key), json.dumps(value))
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:
