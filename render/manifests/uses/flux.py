@@ -49,12 +49,24 @@ _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadat
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
 
 
+class NoText(NamedTuple):
+    """A value that *document* has at *path*, as JSON writes it, where only texts may stand."""
+
+    document: Document
+    path: FieldPath
+    written: str
+
+
 class _ConfigMapData(NamedTuple):
-    """What a ConfigMap holds as *texts*, and where each stands; as *variables*, without line breaks."""
+    """What a ConfigMap holds as *texts*, and where each stands; as *variables*, without line breaks.
+
+    *no_texts*: what it has in the place of texts.
+    """
 
     texts: dict[str, str]
     variables: dict[str, str]
     places: dict[str, VariablePlace]
+    no_texts: Sequence[NoText]
 
     def values(self, key: str, target: str) -> bytes:
         """The values that *key* has, at the path *target* if that says one. Raises UnevaluatedError."""
@@ -63,14 +75,6 @@ class _ConfigMapData(NamedTuple):
         tree: Tree = {}
         values.put_parameter(tree, target, self.texts[key], is_text=False)
         return values.as_text(tree)
-
-
-class NoText(NamedTuple):
-    """A value that *document* has at *path*, as JSON writes it, where only texts may stand."""
-
-    document: Document
-    path: FieldPath
-    written: str
 
 
 class NamedDocuments:
@@ -126,6 +130,7 @@ class NamedDocuments:
                 texts_,
                 {key: text.replace("\n", "") for key, text in texts_.items()},
                 {key: VariablePlace(document.origin, ("data", key)) for key in texts_},
+                [*_no_texts(document, ("data",))],
             )
         return known
 
@@ -297,15 +302,17 @@ def no_texts(document: Document, around: Referents) -> Iterator[NoText]:
     build = get(document.body.get("spec"), "postBuild")
     if not isinstance(build, dict):
         return
-    holders: list[tuple[Document, FieldPath]] = [(document, ("spec", "postBuild", "substitute"))]
+    yield from _no_texts(document, ("spec", "postBuild", "substitute"))
     for _, reference in mappings(build, "substituteFrom"):
         found = _config_map(document, reference, around)
-        holders += [(found[0], ("data",))] if found else []
-    for holder, path in holders:
-        stated = get(holder.body, *path)
-        for key, value in stated.items() if isinstance(stated, dict) else ():
-            if _is_scalar(value) and not isinstance(value, str):
-                yield NoText(holder, (*path, key), json.dumps(value))
+        yield from found[1].no_texts if found else ()
+
+
+def _no_texts(document: Document, path: FieldPath) -> Iterator[NoText]:
+    stated = get(document.body, *path)
+    for key, value in stated.items() if isinstance(stated, dict) else ():
+        if _is_scalar(value) and not isinstance(value, str):
+            yield NoText(document, (*path, key), json.dumps(value))
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:
