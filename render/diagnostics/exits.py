@@ -1,5 +1,6 @@
 """Exit statuses: what a caller can tell without reading the report. `docs/options.md` and ``--help`` list them."""
 
+import errno
 from enum import IntEnum
 
 from render.model.hints import Self
@@ -44,10 +45,17 @@ class Exit(IntEnum):
     TERMINATED = 143, "terminated (SIGTERM)"
 
 
+def is_exhausted(error: BaseException) -> bool:
+    """Whether *error* says that the system lets us, or anybody, open no more files."""
+    return isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}
+
+
 def failure(error: BaseException) -> Exit:
     """The status of a process that *error* ends."""
     if isinstance(error, BrokenPipeError):
         return Exit.BROKEN_PIPE
     if isinstance(error, OSError) and error.filename is None:  # `os.getcwd`, or one of our streams
+        return Exit.UNREADABLE
+    if is_exhausted(error):
         return Exit.UNREADABLE
     return Exit.INTERNAL

@@ -6,11 +6,13 @@ import os
 import sys
 from collections.abc import Sequence
 
-from render.diagnostics.exits import Exit, failure
+from render.diagnostics.exits import Exit, failure, is_exhausted
 from render.model.hints import NoReturn
 from render.system import signals
 
 _GONE = "error VR110 unreadable: cannot read the current folder: it was removed"
+_EXHAUSTED = "error VR110 unreadable: the system lets virt-render open no more files"
+_EXHAUSTED_HELP = "raise the limit of open files (ulimit -n)"
 _UNWRITABLE = "error VR121 unwritable: cannot write to standard output"
 
 
@@ -72,6 +74,8 @@ def _failed(error: Exception) -> Exit:
     signals.trace(error)
     if status is Exit.INTERNAL or not isinstance(error, OSError):
         _say(_apology(error))
+    elif is_exhausted(error):
+        _say(f"virt-render: {_EXHAUSTED}: {error.strerror}\n  help: {_EXHAUSTED_HELP}\n")
     elif isinstance(error, FileNotFoundError):
         _say(f"virt-render: {_GONE}\n")
     else:

@@ -136,6 +136,11 @@ def run(inside: "Box", task: "Task", limits: Limits) -> "Steps[CompletedProcess[
         WALLS.add(inside.walls())
 
 
+def ending(status: int) -> str:
+    """How a program has ended that says nothing of why, by its exit *status*."""
+    return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
+
+
 def words(output: str) -> str:
     """The *output* of a program with names of files as we show them, without values, and without stacks of Go."""
     told = output.partition("\nruntime stack:")[0].partition("\n\ngoroutine ")[0]

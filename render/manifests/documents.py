@@ -55,7 +55,8 @@ class Documents:
     counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions of
     objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file. *unseen* counts what may
     hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
-    a chart, a use of one or a kustomization came to nothing, by folder and user. *unopened*: why a file or folder
+    a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""`` and a set, why that makes no
+    Application here. *unopened*: why a file or folder
     cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
     *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
     nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why
@@ -64,8 +65,9 @@ class Documents:
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
-    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *references* are
-    those of the *user*.
+    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: which
+    mode of ``--emit`` they tell our plugin, by their titles, for those that have it render. *references* are those of
+    the *user*.
     """
 
     __slots__ = (
@@ -87,6 +89,7 @@ class Documents:
         "locked",
         "namespace",
         "passed",
+        "plugins",
         "references",
         "referents",
         "remotes",
@@ -109,6 +112,7 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.plugins: Mapping[str, str] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

@@ -234,7 +234,7 @@ def wants_plugin(found: Diagnostic) -> bool:
 def _ended(status: int) -> str:
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"{_STOPPED} of the seconds of a processor that were left for it, or of the system's memory"
-    return f"exit status {status}" if status >= 0 else f"ended by signal {-status}"
+    return boxed.ending(status)
 
 
 def _cure(folder: str, message: str, named: str) -> str:

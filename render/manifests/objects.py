@@ -44,6 +44,8 @@ def sift(
             break
         if fault:
             path, message = fault
+            if _is_secret(document.body, path):
+                path = ()
             line, column = document.origin.line, 1
             if len(diagnostics) < _LOCATED:
                 line, column = locate(data, document.origin, path)
@@ -123,6 +125,11 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
         called = _meant(metadata, "name") if metadata else ""
         return (("metadata", called or "name"), f"metadata.name of {kind} is {wrong}")
     return None
+
+
+def _is_secret(body: Tree, path: FieldPath) -> bool:
+    """Whether what a Secret has at *path*, where a name belongs, may be what it holds: the line is not shown."""
+    return text_at(body, "kind") == "Secret" and isinstance(get(body, *path), dict | list)
 
 
 def _meant(body: Tree, key: str) -> str:

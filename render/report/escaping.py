@@ -6,8 +6,9 @@ import re
 from render.model.hints import Any
 from render.model.regex import pattern
 
-#: What the runners of GitHub, Azure Pipelines and TeamCity take for a command wherever it stands in a log.
-_COMMAND = pattern(r"##(vso|teamcity)?\[")
+#: What the runners of GitHub, Azure Pipelines and TeamCity take for a command wherever it stands in a log; whether they
+#: tell capital letters from small is theirs to change.
+_COMMAND = pattern(r"(?i)##(vso|teamcity)?\[")
 _PAIR = 0x10000
 _UNPRINTABLE = pattern(r"[^\n -~]")
 

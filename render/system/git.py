@@ -127,12 +127,13 @@ class FolderError(GitError):
 
 
 class Commit(NamedTuple):
-    """A commit: its hash, those of its parents, the day of its author, and its subject, or the beginning of that.
+    """A commit: its hash, that of its tree, those of its parents, the day of its author, and how its subject begins.
 
     The day is ``""`` where the commit has none that git can read.
     """
 
     id: str
+    tree: str
     parents: tuple[str, ...]
     date: str
     subject: str
@@ -555,12 +556,12 @@ def changed_since(top: str, commit_id: str) -> list[str]:
 
 def _commits(folder: str, *words: str) -> list[Commit]:
     text = run(
-        folder, "log", "--no-show-signature", f"--format=%H%x00%P%x00{_DAY}%x00%s", *words
+        folder, "log", "--no-show-signature", f"--format=%H%x00%T%x00%P%x00{_DAY}%x00%s", *words
     ).decode(errors="replace")
-    lines = (line.split("\0", 3) for line in text.split("\n") if line)
+    lines = (line.split("\0", 4) for line in text.split("\n") if line)
     return [
-        Commit(id_, tuple(above.split()), date.removeprefix(_DAY), _cut(subject))
-        for id_, above, date, subject in lines
+        Commit(id_, tree, tuple(above.split()), date.removeprefix(_DAY), _cut(subject))
+        for id_, tree, above, date, subject in lines
     ]
 
 

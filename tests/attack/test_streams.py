@@ -19,8 +19,8 @@ from tests.support.process import run
 from tests.support.repository import Repository
 
 #: What GitHub's runner, that of Azure Pipelines and TeamCity take for a command anywhere in a line.
-COMMAND = r"##(vso|teamcity)?\["
-EVIL = "x\\n::set-env name=A::b\\n##[set-output]##vso[task.a]##teamcity[b]\\u009b31m\\u0085\\u202e\\u2028"
+COMMAND = r"(?i)##(vso|teamcity)?\["
+EVIL = "x\\n::set-env name=A::b\\n##[set-output]##vso[task.a]##VSO[task.b]##teamcity[b]\\u009b31m\\u0085\\u202e\\u2028"
 
 HOSTILE = "##[group]##vso[a]\x1b[31m\n::error::x\n"
 

@@ -48,6 +48,23 @@ def test_an_edited_instancetype_is_named_with_its_line(repository: Repository) -
     assert "2 recreate" in repository.fine("diff")
 
 
+def test_a_definition_that_loses_a_field_is_named_with_its_line(repository: Repository) -> None:
+    """As it was: the VM never said so, though what is synced has it."""
+    large = manifests.instancetype("large")
+    dedicated = large.replace("  cpu:\n", "  cpu:\n    dedicatedCPUPlacement: true\n")
+    repository.write("instancetypes/large.yaml", dedicated)
+    text = manifests.vm("web", instancetype="large")
+    repository.write(
+        "vms/web.yaml", text.replace("domain:\n", "domain:\n        cpu: {model: x}\n")
+    )
+    repository.commit("Dedicated CPUs")
+    repository.write("instancetypes/large.yaml", large)
+    text = repository.fine("diff", "HEAD", "--emit", "vm")
+    line = next(line for line in text.splitlines() if "dedicatedCpuPlacement: true" in line)
+    number = dedicated.splitlines().index("    dedicatedCPUPlacement: true") + 1
+    assert f"instancetypes/large.yaml:{number}:5 " in line
+
+
 def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None:
     repository.vm("web", instancetype="large")
     repository.instancetype("large", cpus=1)
@@ -873,6 +890,19 @@ def test_who_says_first_which_release_runs_upgrades_none(repository: Repository)
     assert "taken for both" not in text[1]
 
 
+@pytest.mark.parametrize("words", ["HEAD~1..HEAD", "HEAD..HEAD~1"])
+def test_a_resource_that_tells_the_release_upgrades_none(
+    words: str, repository: Repository
+) -> None:
+    """It comes, or goes elsewhere: memory of a VM is asked for otherwise since KubeVirt 1.9."""
+    repository.write("platform/kubevirt.yaml", RUNNING.replace("1.8.0", "1.6.2"))
+    repository.commit("A cluster")
+    counts, header = repository.fine("diff", words).splitlines()[:2]
+    assert counts == "2 VMs: 2 none"  # its other settings are those of the input
+    why = "KubeVirt 1.6, since KubeVirt kubevirt/kubevirt says that it is 1.6.2"
+    assert header.endswith(f"; {why} (taken for both states, since one says nothing of it)")
+
+
 def test_a_definition_says_what_became_of_it(repository: Repository) -> None:
     repository.instancetype("old")
     repository.instancetype("kept")
@@ -1091,6 +1121,31 @@ spec:
     repository.write("vms/disk.yaml", volume.replace("SIZE", "2Gi"))
     done = repository.run("diff", "HEAD")
     assert done.stdout.splitlines()[0] == "2 VMs and 1 DataVolume: 1 refused, 2 same"
+
+
+def test_data_volumes_fare_alike_however_vms_are_synced(repository: Repository) -> None:
+    """Also those that other inputs have, of the names to which VMs refer."""
+    volume = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: DataVolume
+metadata: {name: web}
+spec:
+  source: {blank: {}}
+  storage: {resources: {requests: {storage: SIZE}}}
+"""
+    vm = manifests.vm("web", memory="1Gi")
+    disk = "      volumes: [{name: root, dataVolume: {name: web}}]\n      domain:"
+    repository.write("base/kustomization.yaml", "resources: [vm.yaml, disk.yaml]\n")
+    repository.write("base/vm.yaml", vm.replace("      domain:", disk))
+    repository.write("base/disk.yaml", volume.replace("SIZE", "2Gi"))
+    for name in ("prod", "stage"):
+        text = f"namespace: {name}\nresources: [../../base]\n"
+        repository.write(f"over/{name}/kustomization.yaml", text)
+    repository.commit("Disks")
+    repository.write("base/disk.yaml", volume.replace("SIZE", "1Gi"))
+    done = repository.run("diff", "HEAD")
+    assert done.stdout.splitlines()[0] == "4 VMs and 2 DataVolumes: 2 refused, 4 same"
+    assert "otherwise" not in done.stdout
 
 
 def test_a_new_warning_is_told(repository: Repository) -> None:

@@ -165,6 +165,132 @@ def test_a_chart_of_an_application_is_not_installed_by_itself(repository: Reposi
     assert len(effects(repository, "HEAD~1..HEAD")) == len(NAMES) + 1
 
 
+_SET = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {{name: all, namespace: argocd}}
+spec:
+  goTemplate: true
+  generators:
+  - list: {{elements: [{{name: chart}}]}}
+  template:
+    metadata: {{name: "{{{{.name}}}}"}}
+    spec:
+      destination: {{namespace: prod}}
+      source: {{repoURL: {HERE}, path: chart, helm: {{valuesObject: {{memory: 2Gi}}}}}}
+"""
+
+
+@pytest.mark.usefixtures("helm")
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (("{{.name}}", "{{.name | lower}}"), "{{.name | lower}} has functions"),
+        (("{{.name}}", "{{.stage}}"), "no generator says what {{.stage}} is"),
+        (("generators:", "generators:\n  - clusters: {}"), "asks elsewhere (clusters)"),
+    ],
+)
+def test_nothing_is_gone_of_a_set_that_is_not_evaluated(
+    edit: tuple[str, str], why: str, repository: Repository
+) -> None:
+    chart_in(repository)
+    repository.write("argocd/set.yaml", _SET)
+    repository.commit("All")
+    repository.write("argocd/set.yaml", _SET.replace(*edit))
+    repository.commit("Another template")
+    effect, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/chart"]
+    assert (effect, why in reason) == (["unrenderable"], True)
+    text = repository.run("diff", "HEAD~1..HEAD").stdout
+    assert "not compared: chart (Application chart of ApplicationSet argocd/all) (VR127)" in text
+    assert effects(repository, "HEAD..HEAD~1")["prod/chart"][0] == ["repaired"]
+    repository.write("argocd/set.yaml", _SET.replace(*edit).replace("2Gi", "3Gi"))
+    assert "prod/chart" not in effects(repository)
+
+
+@pytest.mark.usefixtures("helm")
+def by_plugin(parameters: str = "") -> str:
+    """An Application that has our plugin render the folder vms/own."""
+    plugin = f", plugin: {{name: virt-render{parameters}}}"
+    return deployed("own", "vms/own").replace("vms/own}", f"vms/own{plugin}}}")
+
+
+def emit_of(mode: str) -> str:
+    """The parameter of our plugin that says the *mode*."""
+    return f", parameters: [{{name: emit, string: {mode}}}]"
+
+
+def counts(made: Repository, *words: str) -> list[str]:
+    """The first two lines of what ``diff`` prints."""
+    return made.run("diff", *words).stdout.splitlines()[:2]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "setting", "effect"),
+    [
+        (emit_of("vm"), "", "migrate"),
+        (emit_of("vm"), "source", "migrate"),
+        ("", "", "migrate"),
+        (", env: [{name: VIRT_RENDER_EMIT, value: source}]", "", "recreate"),
+        (emit_of("source"), "vm", "recreate"),
+        ("", "source", "recreate"),
+        (emit_of("nothing"), "", "recreate"),
+    ],
+)
+@pytest.mark.parametrize("is_built", [True, False])
+def test_our_plugin_decides_how_vms_are_synced(
+    parameters: str, setting: str, effect: str, repository: Repository, *, is_built: bool
+) -> None:
+    """By what the Application says, else by the settings of the repository, else as it does by itself."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("argocd/own.yaml", by_plugin(parameters))
+    repository.write("types/small.yaml", manifests.instancetype("small"))
+    if is_built:
+        repository.write("vms/own/kustomization.yaml", "resources: [vm.yaml]\n")
+    text = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: "
+    if setting:
+        repository.write(".virt-render.yaml", f"{text}{{emit: {setting}}}\n")
+    repository.commit("Applied by our plugin")
+    repository.write("types/small.yaml", manifests.instancetype("small", cpus=4))
+    assert effects(repository)["prod/own"][0][0] == effect
+    assert effects(repository, "--emit", "source")["prod/own"][0] == ["recreate"]
+    assert effects(repository, "--emit", "vm")["prod/own"][0][0] == "migrate"
+
+
+def test_what_else_our_plugin_renders_is_told(repository: Repository) -> None:
+    repository.write("argocd/own.yaml", by_plugin())
+    repository.commit("Applied by our plugin")
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="2Gi"))
+    repository.commit("Edited")
+    assert counts(repository, "HEAD~1..HEAD")[1].endswith("--emit source, and by our plugin as vm")
+
+
+def test_an_application_that_gets_our_plugin_changes_how_it_is_synced(
+    repository: Repository,
+) -> None:
+    """One that comes applies what nobody is known to have applied otherwise."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("types/small.yaml", manifests.instancetype("small"))
+    repository.commit("By nobody")
+    repository.write("argocd/own.yaml", by_plugin().replace("namespace: prod", ""))
+    repository.commit("By our plugin")
+    repository.write("argocd/own.yaml", deployed("own", "vms/own").replace("namespace: prod", ""))
+    repository.commit("As it is written")
+    assert counts(repository, "HEAD~2..HEAD~1")[0] == "3 VMs: 3 same"
+    assert counts(repository, "HEAD~1..HEAD")[0] != "3 VMs: 3 same"
+    assert "3 same" in counts(repository, "HEAD~2..HEAD")[0]
+
+
+def test_a_folder_leaves_beside_a_file_that_cannot_be_read(repository: Repository) -> None:
+    chart_in(repository)
+    repository.write("argocd/chart.yaml", APPLICATION)
+    repository.commit("All")
+    repository.write("argocd/chart.yaml", f"{APPLICATION}{{")
+    shutil.rmtree(repository.folder / "apps/web")
+    listing(repository, "db")
+    found = {name: effect for name, (effect, _) in effects(repository).items()}
+    assert found == {"db": ["same"], "web": ["gone"], "prod/chart": ["unrenderable"]}
+
+
 def test_a_remote_base_without_vms_is_none_however_it_is_applied(repository: Repository) -> None:
     text = f"{KUSTOMIZATION.replace('NAME', 'operator')}  targetNamespace: kubevirt\n"
     repository.write("apps/operator/ks.yaml", text)

@@ -288,6 +288,11 @@ def test_an_application_set(
         (("GENERATOR", "clusters: {}"), "ApplicationSet whose generator asks elsewhere (clusters)"),
         (("NAME", "{{ .name | upper }}"), "ApplicationSet with functions in its template"),
         (
+            ("NAME", "{{ .stage }}"),
+            "ApplicationSet whose template asks for what no generator says",
+        ),
+        (("NAME", "{{ .all }}"), "ApplicationSet with lists or mappings in its texts"),
+        (
             ("  template:", "  templatePatch: 'spec: {}'\n  template:"),
             "ApplicationSet with a templatePatch",
         ),
@@ -296,7 +301,7 @@ def test_an_application_set(
 def test_what_of_a_set_is_not_evaluated_is_counted(
     helm: str, edit: tuple[str, str], reason: str
 ) -> None:
-    text = SET.replace(*edit).replace("GENERATOR", "list: {elements: [{name: a}]}")
+    text = SET.replace(*edit).replace("GENERATOR", "list: {elements: [{name: a, all: [a]}]}")
     put("apps/set.yaml", text.replace("GO", "true", 1).replace("NAME", "{{.name}}"))
     inputs = read(helm)
     assert unseen(inputs)[reason] == 1
@@ -745,6 +750,26 @@ spec:
         devices: {disks: [{name: root, disk: {bus: "${BUS}ide"}}]}
       volumes: [{name: root, containerDisk: {image: image}}]
 """
+
+
+def test_a_variable_of_flux_that_is_no_text_is_told_and_read_as_it_was_meant(
+    helm: str, kustomize: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    text = KUSTOMIZATION.replace("USER", "a").replace("SECRET", "").replace('"2"', "2")
+    put("flux/a.yaml", text)
+    put(
+        "flux/cluster.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4294967296}\n",
+    )
+    inputs = read(helm, kustomize)
+    (size,) = sizes(inputs).values()
+    assert [*map(str, size)] == ["2", "4294967296"]
+    done = virt_render(helm, "check", ".").stdout
+    assert "flux/a.yaml:8:27: warning VR106 wrong-type: Kustomization flux-system/a: " in done
+    assert "spec.postBuild.substitute.CORES is 2, where only a text may stand" in done
+    assert "flux/cluster.yaml:4:8: warning VR106 wrong-type: ConfigMap cluster: data.MEMORY" in done
 
 
 def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:

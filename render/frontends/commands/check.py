@@ -359,9 +359,8 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
         real = real_path(finding.place.file)
         is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
         is_of_cause = any(real_path(place.file) in files for place in finding.related if place.file)
-        is_of_generated = is_read and not os.path.lexists(
-            real
-        )  # what kustomize makes of files stands in none
+        # What kustomize makes of files stands in none.
+        is_of_generated = is_read and not os.path.lexists(real)
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
         elif is_about_all or is_of_cause or is_of_generated or inside(real, folders):

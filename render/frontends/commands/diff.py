@@ -82,7 +82,7 @@ def _reviewed(
     work.begin("render", "rendering both states")
     other = None if "--emit" in request.called.call.flags else other_emit((before, after))
     sides = compared(before, after, request, other)
-    emitted = next(state.settings.emit for side in (after, before) for state in side.values())
+    emitted = _emit_of(after) or _emit_of(before)
     old_state, new_state = _states(clusters, (before, after))
     otherwise = OtherEmit(other, sides.other_way, _alone(before, after)) if other else None
     review = Review(
@@ -91,6 +91,7 @@ def _reviewed(
         unseen(before) - unseen(after),
         (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
+        _releases_told(before, after), _by_plugin(before, after, emitted),
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
 
@@ -129,15 +130,35 @@ def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState
         cluster.state(state.name if state else "nothing")
         for cluster, state in zip(clusters, states, strict=True)
     ]
-    named = [state.settings.kubevirt if state else "" for state in states]
+    named = [
+        state.settings.kubevirt if state and not state.release_told else "" for state in states
+    ]
     if all(named) and named[0] != named[1]:
         reviewed = [
             state._replace(release=release) for state, release in zip(reviewed, named, strict=True)
         ]
-    emits = [state.settings.emit if state else "" for state in states]
+    emits = [*map(_emit_of, sides)]
     if all(emits) and emits[0] != emits[1]:
         reviewed = [state._replace(emit=emit) for state, emit in zip(reviewed, emits, strict=True)]
     return reviewed[0], reviewed[1]
+
+
+def _releases_told(before: Side, after: Side) -> tuple[str, ...]:
+    """The releases that resources of one state alone tell, in words."""
+    told = (state.release_told for side in (before, after) for state in side.values())
+    return tuple(dict.fromkeys(filter(None, told)))
+
+
+def _by_plugin(before: Side, after: Side, emitted: str) -> tuple[str, ...]:
+    """How our plugin of Argo CD emits what it renders, where that is not as all else is *emitted*."""
+    states = (state for side in (before, after) for state in side.values() if state.is_by_plugin)
+    return tuple(sorted({state.settings.emit for state in states} - {emitted}))
+
+
+def _emit_of(side: Side) -> str:
+    """How *side* is synced, but for what our plugin of Argo CD renders otherwise; nothing without any input."""
+    states = sorted(side.values(), key=lambda state: state.is_by_plugin)
+    return states[0].settings.emit if states else ""
 
 
 def _settings_changed(before: Side, after: Side) -> tuple[SettingChange, ...]:

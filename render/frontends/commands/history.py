@@ -119,10 +119,11 @@ def _told(meant: Sequence[_Meant], locks: LocksInGit, request: Request, work: Wo
         if revision
     ]
     renderings = _renderings(needed, commits, request, work)
+    impacts = _Impacts()
     machines = [
         ToldMachine(
             vm,
-            [_revision(vm, edit, renderings) for edit in edits],
+            [_revision(vm, edit, renderings, impacts) for edit in edits],
             place.lock,
             *_turns(vm, place.lock, histories[place, vm], locks, commit_ids),
         )
@@ -192,7 +193,7 @@ def _renderings(
 ) -> _Renderings:
     """The VMs at the edit revisions that are *needed*, by lock, name and first commit, or why there is no such thing.
 
-    A commit is laid out and rendered once, however many VMs are looked at.
+    A commit is laid out and rendered once, however many VMs are looked at, and so are all with the same tree.
     """
     open_: dict[_Key, tuple[str, EditRevision]] = {}
     by_commit: dict[str, dict[str, list[_Opened]]] = {}
@@ -204,15 +205,20 @@ def _renderings(
                 folders = by_commit.setdefault(commit.id, {})
                 folders.setdefault(place.folder, []).append(_Opened(key, vm, edit, place))
     done: _Renderings = {}
+    seen: dict[tuple[str, ...], Rendering | RefusedError | None] = {}
     for commit in reversed(commits):
         for opened in by_commit.get(commit.id, {}).values():
-            here = [each for each in opened if each.key not in done]
+            missing = [each for each in opened if each.key not in done]
+            done |= {each.key: known for each in missing if (known := seen.get(each.at(commit)))}
+            here = [each for each in missing if each.at(commit) not in seen]
             if not here:
                 continue
             names = here[0].vm if len(here) == 1 else counted(len(here), "VM")
             work.doing = f"rendering {names} as of {commit.id[:10]}"
             with _back_at(here[0].place, commit, request) as folder:
-                done |= _at_commit(here, folder, request, work)
+                found = _at_commit(here, folder, request, work)
+            seen |= {each.at(commit): found.get(each.key) for each in here}
+            done |= found
     return {key: done[key] if key in done else _unknown(*open_[key]) for key in open_}
 
 
@@ -223,6 +229,10 @@ class _Opened(NamedTuple):
     vm: str
     edit: EditRevision
     place: RepositoryPath
+
+    def at(self, commit: Commit) -> tuple[str, ...]:
+        """What decides what is found at *commit*: its tree, the VM, where, and what the lock says of it."""
+        return (commit.tree, self.vm, self.edit.pin.rendered, *self.place)
 
 
 def _at_commit(here: Sequence[_Opened], folder: str, request: Request, work: Work) -> _Renderings:
@@ -247,7 +257,9 @@ def _told_commit(commit: Commit) -> ToldCommit:
     return ToldCommit(commit.id, commit.date, commit.subject)
 
 
-def _revision(vm: str, edit: EditRevision, renderings: _Renderings) -> ToldRevision:
+def _revision(
+    vm: str, edit: EditRevision, renderings: _Renderings, impacts: "_Impacts"
+) -> ToldRevision:
     commit = edit.commits[0].commit
     refs = {word: entry.ref for word, entry in edit.pin.entries.items() if entry.ref}
     told = ToldRevision(
@@ -260,7 +272,7 @@ def _revision(vm: str, edit: EditRevision, renderings: _Renderings) -> ToldRevis
         return told._replace(fault=first.message if first else "why is not known")
     if last is None or isinstance(last, RefusedError):
         return told
-    return told._replace(impacts=_impacts(last, now))
+    return told._replace(impacts=impacts.between(last, now))
 
 
 def show(request: Request, work: Work) -> Answer:
@@ -470,8 +482,18 @@ def _unknown(vm: str, edit: EditRevision) -> RefusedError:
     return refused(codes.HISTORY_UNREADABLE.at(Location(), message, help=cure))
 
 
-def _impacts(last: Rendering, now: Rendering) -> "tuple[MachineImpact, ...]":
-    """What became of a VM that ran as in *last* when it was edited to what is *now*."""
-    from render.pipeline.comparison.fleet import compare
+class _Impacts:
+    """What became of VMs that were edited, each asked once of the same renderings, which stay where they are."""
 
-    return compare(last.objects, now.objects, last.settings, now.settings).machines
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[MachineImpact, ...]] = {}
+
+    def between(self, last: Rendering, now: Rendering) -> "tuple[MachineImpact, ...]":
+        """What became of a VM that ran as in *last* when it was edited to what is *now*."""
+        key = id(last), id(now)
+        if key not in self._known:
+            from render.pipeline.comparison.fleet import compare
+
+            compared = compare(last.objects, now.objects, last.settings, now.settings)
+            self._known[key] = compared.machines
+        return self._known[key]

@@ -8,9 +8,9 @@ from operator import itemgetter
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import boxed, discover
+from render.manifests import boxed, discover, relevance
 from render.manifests.boxed import ProgramBounds
-from render.manifests.charts import layout
+from render.manifests.charts import layout, templating
 from render.manifests.charts.layout import Chart, Dependency
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
@@ -42,6 +42,8 @@ _NO_MEMORY = pattern(
     re.MULTILINE,
 )
 _PIECE = 1 << 20
+_LOCATED = 10
+"""Faults of which the line is looked for in the template."""
 _RELEASE_NAME = "release-name"
 """What ``helm template`` itself calls a release without a name."""
 _CHATTER = pattern(
@@ -58,6 +60,8 @@ _BROKEN = pattern(
     r"| is not in the repository of the chart ",
     re.MULTILINE,
 )
+#: How what is said of helm begins where the system has no room for it, or has ended it.
+_FELLED = ("cannot start ", "ended by signal ", "fatal error: ")
 #: A path of keys in which helm sees nothing but keys: its syntax for --set-file has escapes, lists and several at once.
 _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
@@ -101,9 +105,7 @@ def faults(chart: Chart, release: HelmRelease, limits: Limits) -> list[Diagnosti
     texts = release.text_files(folder)
     values = (*release.values, *texts.values())
     every = (*chart.every_file, *values)
-    present = (
-        file for file in every if file in values or os.path.isfile(file) or os.path.isdir(file)
-    )
+    present = (file for file in every if file in values or os.path.exists(file))
     return [
         *_misnamed(folder, texts),
         *_unnamable(folder, release),
@@ -138,6 +140,9 @@ def _unfit(
         if not inside(real_path(file), allowed):
             message = f"{name} is not in the repository of the chart {folder}"
             yield _refused(name, message, "put a copy into the repository")
+            continue
+        if os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file)):
+            yield files.special(name)  # helm waits for what a pipe says
             continue
         if not os.path.isfile(file):
             message = f"cannot read the values file {name}: no such file"
@@ -256,7 +261,7 @@ def _ended(
     reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
     names = layout.names_of_templates(chart, limits)
     words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
-    failure = _failure(folder, words or f"exit status {done.returncode}")
+    failure = _failure(folder, words or boxed.ending(done.returncode))
     return failure._replace(position=_named_place(chart, failure.message))
 
 
@@ -410,13 +415,18 @@ def is_unreadable(diagnostic: Diagnostic) -> bool:
 
 
 def is_broken(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may."""
+    """Whether *diagnostic* says that the chart renders with no values, whatever they are, or takes more than it may.
+
+    So does that helm did not run here, or not to its end; a pipe in the place of a file, say.
+    """
+    if diagnostic.code == codes.UNREADABLE.number:
+        return not files.is_denied(diagnostic)
     if diagnostic.code == codes.LIMIT_EXCEEDED.number:
         return True
-    return (
-        diagnostic.code == codes.HELM_FAILED.number
-        and _BROKEN.search(diagnostic.message) is not None
-    )
+    if diagnostic.code != codes.HELM_FAILED.number:
+        return False
+    words = diagnostic.message.removeprefix(f"helm template {diagnostic.location.file}: ")
+    return words.startswith(_FELLED) or _BROKEN.search(diagnostic.message) is not None
 
 
 def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
@@ -469,13 +479,42 @@ def _printed_by(lines: Sequence[tuple[int, str]], line: int) -> tuple[int, str] 
     return lines[place - 1] if place else None
 
 
+def of_machines(
+    folder: str, output: bytes, wanted: Sequence[Dependency], limits: Limits
+) -> dict[str, bool]:
+    """The templates of the chart in *folder* with VMs, and whether helm has printed any of each to its *output*."""
+    charts = layout.chart_in(folder, wanted).files
+    every = dict.fromkeys(
+        file for each in charts for file in layout.templates(each, charts[each], limits)
+    )
+    found = [file for file in every if templating.makes_machines(_text(file, limits))]
+    if not found:
+        return {}
+    printed: set[str] = set()
+    lines, texts = _sources(folder, output, wanted), output.split(b"\n")
+    for number, (start, file) in enumerate(lines, 1):
+        end = lines[number][0] - 1 if number < len(lines) else None
+        path = os.path.normpath(file)
+        if path not in printed and path in every:
+            text = b"\n".join(texts[start - 1 : end])
+            if relevance.may_be_of_machine(text):
+                printed.add(path)
+    return {file: file in printed for file in found}
+
+
+def _text(file: str, limits: Limits) -> bytes:
+    """What stands in the template *file*; nothing of what cannot be read."""
+    data = files.read(file, file, limits.file_bytes)
+    return data if isinstance(data, bytes) else b""
+
+
 def unparted(
     folder: str,
     output: bytes,
     diagnostics: Sequence[Diagnostic],
     wanted: Sequence[Dependency] = (),
 ) -> list[Diagnostic]:
-    """*diagnostics* of the *output* of helm, keys of objects that nothing parts from those before as one fault of each.
+    """*diagnostics* of the *output* of helm with their templates, keys of objects that nothing parts as one of each.
 
     A template that forgets the ``---`` in a loop prints all of its objects into one document.
     """
@@ -484,23 +523,38 @@ def unparted(
     known: set[tuple[int, str]] = set()
     for diagnostic in diagnostics:
         place = diagnostic.location
-        is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
-        source = _printed_by(lines, place.line) if is_key else None
+        source = _printed_by(lines, place.line) if place.line else None
         if source is None:
             found.append(diagnostic)
-        elif source not in known:
+            continue
+        is_key = diagnostic.code == codes.DUPLICATE_KEY.number and place.column == 1
+        if is_key and source in known:
+            continue
+        template = Location(file=source[1])
+        if is_key:
             known.add(source)
-            file = source[1]
-            found.append(
-                diagnostic._replace(
-                    related=(
-                        *diagnostic.related,
-                        Related("the template that prints it", Location(file=file)),
-                    ),
-                    help=f"{file} prints another object here: begin each, also in a loop, with a line ---",
-                )
-            )
+            cure = f"{source[1]} prints another object here: begin each, also in a loop, with a line ---"
+            diagnostic = diagnostic._replace(help=cure)  # noqa: PLW2901 - what is said of it
+        elif len(found) < _LOCATED:
+            template = _in_template(lines, source, output, place.line)
+        related = Related("the template that prints it", template)
+        found.append(diagnostic._replace(related=(*diagnostic.related, related)))
     return found
+
+
+def _in_template(
+    lines: Sequence[tuple[int, str]], source: tuple[int, str], output: bytes, line: int
+) -> Location:
+    """Where the template *source*, one of *lines*, has printed the *line* of the *output*, as far as that is clear."""
+    start, file = source
+    data = files.read(file, file, len(output))
+    if isinstance(data, Diagnostic):
+        return Location(file=file)
+    later = bisect_right(lines, start, key=itemgetter(0))
+    end = lines[later][0] if later < len(lines) else None
+    printed = output.decode(errors="replace").split("\n")[start - 1 : end and end - 1]
+    texts = data.decode(errors="replace").splitlines()
+    return Location(file=file, line=templating.line_of(texts, printed, line - start))
 
 
 def trace(

@@ -20,6 +20,9 @@ _LOCAL = "file://"
 #: A version that most ranges which begin with it allow.
 _VERSION = r"\d+(?:\.\d+){0,2}(?:[-+][\w.+-]+)?"
 _DEEPEST = 4
+_NOTES = "NOTES.txt"
+#: How the names of partials begin, and of those that helm leaves alone by itself.
+_UNPRINTED = ("_", ".")
 _MOST = 32
 
 
@@ -258,6 +261,23 @@ def names_of_templates(chart: Chart, limits: Limits) -> set[str]:
     above = text_at(_chart(chart.folder, limits), "name")
     inner = (os.path.relpath(file, chart.folder) for file in chart.own.files)
     return {f"{above}/{name}" for name in inner if name.startswith("templates/")}
+
+
+def templates(folder: str, chart: ChartFiles, limits: Limits) -> Iterator[str]:
+    """The files of the *chart* in *folder* of which helm makes objects, with those of the charts in its ``charts/``.
+
+    No partials, and nothing of a library, of which helm takes partials alone.
+    """
+    libraries: dict[str, bool] = {}
+    for file in chart.files:
+        inner = os.path.relpath(file, folder).split(os.sep)
+        if "templates" not in inner[:-1] or inner[-1] == _NOTES or inner[-1].startswith(_UNPRINTED):
+            continue
+        within = os.path.join(folder, *inner[: inner.index("templates")])
+        if within not in libraries:
+            libraries[within] = text_at(_chart(within, limits), "type") == "library"
+        if not libraries[within]:
+            yield os.path.normpath(file)
 
 
 def _lay(folder: str, chart: ChartFiles, to: str) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import accumulate
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.manifests import relevance
 from render.manifests.blame.patches import Position
 from render.manifests.discover import ValuesText
 from render.model import tree
@@ -23,6 +24,10 @@ from render.yaml.reader import Document, locate, read
 _ACTION = pattern(r"\{\{.*?\}\}")
 _KEY = pattern(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
 _VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
+#: Tests, which are asked of no release that is only filled in.
+_TEST = pattern(rb"""helm\.sh/hook["']?\s*:[^\n]{0,200}\btest\b""")
+_REMARK = (b"{{", b"{{-")
+_PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s*:[^\n]*""")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
 _MOST_SHAPES = 64
@@ -140,6 +145,38 @@ class FilledChart:
         return texts, compared(texts, self._printed[start - 1 : later[0] - 1])
 
 
+def makes_machines(template: bytes) -> bool:
+    """Whether VMs, or what makes some, stand in the text of a *template*, and not just references to one.
+
+    What the outermost object of a document is called says that, where it has a line of its own.
+    """
+    if not relevance.may_be_of_machine(template):
+        return False
+    for document in _PARTING.split(_without_remarks(template)):
+        kinds = _OUTERMOST.findall(document)
+        text = b"\n".join(kinds) if kinds else document
+        if relevance.may_be_of_machine(text) and not _TEST.search(document):
+            return True
+    return False
+
+
+def _without_remarks(template: bytes) -> bytes:
+    """The text of *template* without its comments, which it does not print."""
+    kept: list[bytes] = []
+    place = 0
+    begin = template.find(b"/*")
+    while begin >= 0:
+        end = begin + 2
+        if template[max(place, begin - 8) : begin].rstrip().endswith(_REMARK):
+            end = template.find(b"*/", end)
+            if end < 0:
+                break
+            kept.append(template[place:begin])
+            place = end
+        begin = template.find(b"/*", end)
+    return b"".join((*kept, template[place:]))
+
+
 def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
     """For each line of *output* the line of *template* (from 1) that wrote it, 0 where that is not clear.
 
@@ -154,6 +191,20 @@ def compared(template: Sequence[str], output: Sequence[str]) -> list[int]:
         if not clear[index]:
             clear[index] = found.only(above[index], below[index] or len(template) + 1)
     return clear
+
+
+def line_of(template: Sequence[str], output: Sequence[str], index: int) -> int:
+    """The line of *template* (from 1) that wrote the one at *index* of *output*, 0 where that is not clear.
+
+    A text that stands as often in both, a key that is there twice say, stands in the same order.
+    """
+    number = compared(template, output)[index]
+    text = output[index].rstrip()
+    same = [place for place, line in enumerate(template, 1) if line.rstrip() == text]
+    printed = [place for place, line in enumerate(output) if line.rstrip() == text]
+    if number or len(same) != len(printed):
+        return number
+    return same[printed.index(index)]
 
 
 def _latest(known: int, number: int) -> int:

@@ -94,7 +94,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         loose.data.share(file, _part(parts, folders.get(file) or _around(file, parts), loose).data)
     for part in parts.values():
         part.namespace, part.users = _namespace(part, loose), loose.users
-        part.destinations = loose.destinations
+        part.destinations, part.plugins = loose.destinations, loose.plugins
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen, first.unopened = loose.passed, loose.unseen, loose.unopened
     first.has_appliers = loose.has_appliers

@@ -12,12 +12,11 @@ from render.model.tree import Tree
 from render.system import files
 from render.system.files import real_path
 from render.yaml.budget import Limits
-from render.yaml.reader import read
 
-#: The kind of a VM where an object that cannot be read says it.
-_MACHINE = pattern(
-    rf"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(?:{"|".join(sorted(MACHINES))})["']?[ \t]*(?:#|\r?$)"""
-)
+_KINDS = "|".join(sorted(MACHINES))
+#: The kind of a VM where the text of an object says it: in a block at the margin, in braces anywhere.
+_IN_BLOCK = pattern(rf"""(?m)^["']?kind["']?[ \t]*:[ \t]*["']?(?:{_KINDS})["']?[ \t]*(?:#|\r?$)""")
+_IN_BRACES = pattern(rf"""\bkind["']?\s*:\s*["']?(?:{_KINDS})["']?\s*[,}}]""")
 
 
 def machines_by_file(
@@ -36,14 +35,15 @@ def machines_by_file(
             document.origin.file for document in loaded.documents if machines_in(document.body)
         )
         for name in found:
-            counts[real_path(name)] = _written(name, limits, machines_in) - read_already[name]
+            counts[real_path(name)] = _written(name, limits) - read_already[name]
     return counts
 
 
-def _written(name: str, limits: Limits, machines_in: Callable[[Tree], int]) -> int:
-    """How many VMs stand in the file *name*, of which not all may be read."""
+def _written(name: str, limits: Limits) -> int:
+    """How many VMs the text of the file *name* speaks of, which nobody reads twice: it may be refused for its size."""
     data = files.read(name, name, limits.file_bytes)
     if isinstance(data, Diagnostic):
         return 0
-    found = sum(machines_in(document.body) for document in read(data, name, limits).documents)
-    return max(found, sum(1 for _ in _MACHINE.finditer(data.decode(errors="replace"))))
+    text = data.decode(errors="replace")
+    expression = _IN_BRACES if text.lstrip()[:1] in ("{", "[") else _IN_BLOCK
+    return sum(1 for _ in expression.finditer(text))

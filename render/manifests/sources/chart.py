@@ -13,6 +13,7 @@ from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
+from render.manifests.sources.passed_over import WITHOUT_MACHINES
 from render.manifests.uses.use import FolderUse
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
@@ -60,7 +61,6 @@ def trying(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOut
     return lambda: _read_tried(intake, folder, filled, into)
 
 
-_WITHOUT_MACHINES = "Helm chart without a VM by default"
 _UNFILLED = "chart that cannot be filled in"
 _ABSENT = (
     "correct the path, or have files that are missing ignored (ignoreMissingValueFiles of Argo CD)"
@@ -190,6 +190,9 @@ def _read_filled(
     usual = discover.join(folder, discover.VALUES_FILE)
     has_usual = release.has_defaults and os.path.isfile(usual)
     values = (*((usual,) if has_usual else ()), *release.values)
+    for file, is_printed in helm.of_machines(folder, output, wanted, intake.limits).items():
+        first, was_printed = intake.templates.get(tidy(file), (into, False))
+        intake.templates[tidy(file)] = first, was_printed or is_printed
     filled = FilledChart(
         into.documents, display_name, output, (values, release.texts), intake.limits
     )
@@ -208,7 +211,7 @@ def _read_named(filled: ReadOutput, into: Documents) -> None:
     if into.unbuilt or into.diagnostics:
         return
     if not any(relevance.concerns(document.body) for document in into.documents):
-        into.unseen.add(_WITHOUT_MACHINES, into.folder)
+        into.unseen.add(WITHOUT_MACHINES, into.folder)
 
 
 def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Documents) -> None:
@@ -226,18 +229,24 @@ def _read_tried(intake: SourceIntake, folder: str, filled: ReadOutput, into: Doc
             ]
             into.unbuilt = []
         _pass_over_printed(intake, folder, into)
-    if not into.documents and not into.unbuilt and _UNFILLED not in into.unseen.counts():
+    is_told = any(fault.is_error for fault in into.diagnostics)
+    if not (into.documents or into.unbuilt or is_told or _UNFILLED in into.unseen.counts()):
         is_rendered = intake.reading.helm != "never" and not into.diagnostics
-        into.unseen.add(_WITHOUT_MACHINES if is_rendered else "Helm chart", folder)
+        into.unseen.add(WITHOUT_MACHINES if is_rendered else "Helm chart", folder)
 
 
 def _pass_over_printed(intake: SourceIntake, folder: str, into: Documents) -> None:
-    """Make notes in *into* of what is wrong with what helm printed of the chart in *folder*, which nobody has named.
+    """Make notes in *into* of what is no object of what helm printed of the chart in *folder*, which nobody has named.
 
-    An object that helm leaves without its name, say, may only want for a value too.
+    One that helm leaves without its name, say, may only want for a value too. What is more than we read, or no YAML for
+    us where it is for helm, is so with values as well.
     """
     printed = _Installation(folder, intake.reading.chart).printed
-    wanting = [fault for fault in into.diagnostics if fault.location.file == printed]
+    wanting = [
+        fault
+        for fault in into.diagnostics
+        if fault.location.file == printed and fault.code == codes.NOT_AN_OBJECT.number
+    ]
     if wanting:
         into.unseen.add(_UNFILLED, folder)
     into.diagnostics = [fault for fault in into.diagnostics if fault not in wanting]

@@ -73,12 +73,14 @@ class SourceIntake:
 
     *anything*: files that were named need not hold manifests. *boxes*: of the programs that run side by
     side. *seen* has what was read, by its resolved name, and *built* what programs printed, by what they were asked.
-    *charts* are those that were found.
+    *charts* are those that were found, and *templates* those with VMs that were filled in: where first, and whether
+    helm has ever printed any.
     """
 
     __slots__ = (
         "_absent_submodules", "_known_charts", "_reaches", "anything", "boxes", "budget", "built", "charts",
-        "kustomizations", "limits", "reading", "scope", "seen", "sources", "texts",
+        "kustomizations", "limits", "reading", "scope", "seen", "sources", "templates",
+        "texts",
     )  # fmt: skip
 
     def __init__(self, reading: Reading, *, anything: bool = False) -> None:
@@ -89,6 +91,7 @@ class SourceIntake:
         self.boxes: Boxes | None = None
         self.charts: list[str] = []
         self._known_charts: KnownCharts | None = None
+        self.templates: dict[str, tuple[Documents, bool]] = {}
         self.texts = Texts(self.limits)
         self.budget = cast("Budget", self.limits.budget)
         self.budget.begin_input()

@@ -99,8 +99,7 @@ def load_all(
         directories = _empty_directories(unread, whole=whole)
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
         _name_destinations(unread, loose)
-    loose.diagnostics += _unread_beside(intake)
-    _name_left_out([loose, *inputs])
+    _name_unmade(intake, inputs, loose)
     return [loose, *inputs] if not inputs or loose.documents or loose.diagnostics else inputs
 
 
@@ -158,6 +157,13 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     return empty
 
 
+def _name_unmade(intake: SourceIntake, inputs: Sequence[Documents], loose: Documents) -> None:
+    """Say in *inputs*, or in *loose* beside them, what was read for them and came to nothing, once all are made."""
+    loose.diagnostics += _unread_beside(intake)
+    passed_over.name_idle_templates(intake, inputs, loose)
+    _name_left_out([loose, *inputs])
+
+
 def _name_left_out(inputs: Sequence[Documents]) -> None:
     """Say in *inputs* which VMs kustomize read and made nothing of in any of them: nobody has looked at these."""
     if not any(into.left_out for into in inputs):
@@ -189,6 +195,12 @@ def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
         uses = by_folder.get(real_path(into.folder), [])
         into.appliers = frozenset(use.title for use in uses)
         into.namespace = agreed_namespace(uses)
+        into.plugins = _plugins(uses)
+
+
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
+    """Which mode of ``--emit`` those of *uses* tell our plugin that have it render, by their titles."""
+    return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
@@ -200,6 +212,7 @@ def _name_destinations(unread: Unread, loose: Documents) -> None:
 
     names = {document.origin.file for document in loose.documents}
     loose.users = {**loose.users, **users(names, unread.plain)}
+    loose.plugins = {**loose.plugins, **_plugins(unread.plain)}
     if any(use.namespace for use in unread.plain):
         loose.destinations = {**loose.destinations, **destinations(names, unread.plain)}
 

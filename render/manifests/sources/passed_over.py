@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from render.manifests.uses.repository import Home
     from render.manifests.uses.use import FolderUse
 
+#: What a chart is called that makes no object of KubeVirt's.
+WITHOUT_MACHINES = "Helm chart without a VM by default"
 #: What is counted that would be read, did no kustomization name it.
 PATCH = "VM file that a kustomization takes for a patch"
 
@@ -536,3 +538,17 @@ def name_beside_templates(intake: SourceIntake, chart: str, into: Documents) -> 
         if is_beside and intake.texts.is_of_machines(tidy(file)):
             into.unseen.add("VM file beside the templates of a chart", tidy(file))
             into.diagnostics.append(skipped(tidy(file), "helm makes nothing of it"))
+
+
+def name_idle_templates(
+    intake: SourceIntake, inputs: Sequence[Documents], loose: Documents
+) -> None:
+    """Say in the *inputs*, or beside them in *loose*, which templates with VMs have printed none for anybody.
+
+    Their conditions want for other values, or for a cluster: what is installed there, what it serves, an upgrade.
+    """
+    for file, (first, is_printed) in intake.templates.items():
+        if not is_printed and WITHOUT_MACHINES not in first.unseen.counts():
+            into = first if any(first is each for each in inputs) else loose
+            into.unseen.add("VM template whose condition does not hold", file)
+            into.diagnostics.append(skipped(file, "helm prints no VM of it"))

@@ -440,16 +440,27 @@ def _fill_go(text: str, parameters: _Parameters) -> str:
         indexed = _INDEX.fullmatch(match[1])
         path = indexed[1] if indexed else match[1]
         if not _FIELD.fullmatch(path):
-            raise UnevaluatedError("ApplicationSet with functions in its template", match[0])
+            raise _functions_in(match[0])
         found = get(parameters, *path[1:].split("."))
         if indexed:
             key = indexed[2]
             found = get(found, key.strip('"') if key.startswith('"') else int(key))
-        if found is None or isinstance(found, dict | list):
-            raise UnevaluatedError("ApplicationSet with functions in its template", match[0])
+        if found is None:
+            detail = f"no generator says what {match[0]} is"
+            raise UnevaluatedError(
+                "ApplicationSet whose template asks for what no generator says", detail
+            )
+        if isinstance(found, dict | list):
+            detail = f"{match[0]} is no text, and no number"
+            raise UnevaluatedError("ApplicationSet with lists or mappings in its texts", detail)
         return _text(found)
 
     filled = _NAMED.sub(value, text)
     if "{{" in filled and "{{" in _NAMED.sub("", text):
-        raise UnevaluatedError("ApplicationSet with functions in its template", text)
+        raise _functions_in(text)
     return filled
+
+
+def _functions_in(text: str) -> UnevaluatedError:
+    reason = "ApplicationSet with functions in its template"
+    return UnevaluatedError(reason, f"{text} has functions")

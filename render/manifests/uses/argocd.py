@@ -34,6 +34,8 @@ from render.yaml.reader import Document
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
+#: Where an Application says how that emits VMs, the strongest first.
+_EMIT = (("parameters", "emit", "string"), ("env", "VIRT_RENDER_EMIT", "value"))
 #: So many parameters are values of their own, each with its place.
 _APART = 64
 _REMOTE = ("://", "$ARGOCD_")
@@ -158,7 +160,12 @@ class _Application(NamedTuple):
         if revision not in BRANCHES:
             assumptions = (*assumptions, f"revision {revision} is the one that is read")
         use = FolderUse(
-            self.title, self.document, folder, assumptions=assumptions, namespace=self._namespace
+            self.title,
+            self.document,
+            folder,
+            assumptions=assumptions,
+            namespace=self._namespace,
+            plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
@@ -295,6 +302,17 @@ class _Application(NamedTuple):
                 alone: Tree = {}
                 put(alone, keys, get(tree, *keys))
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
+
+
+def _emit_of(plugin: Any) -> str:
+    """Which mode of ``--emit`` the parameters of our *plugin* name, else its variables; ``""`` without one."""
+    words = (
+        text_at(item, field)
+        for key, name, field in _EMIT
+        for _, item in mappings(plugin, key)
+        if text_at(item, "name") == name
+    )
+    return next(filter(None, words), "")
 
 
 def _is_directory(source: Mapping[str, Any]) -> bool:

@@ -23,7 +23,9 @@ from render.manifests.uses.use import (
     UnevaluatedError,
     UnmatchedError,
     named,
+    title_of_made,
 )
+from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import did_you_mean
@@ -66,7 +68,8 @@ class Places(NamedTuple):
 class Uses(NamedTuple):
     """All *uses*, by folder; of what is not evaluated, how many there are of each kind, and *notes*.
 
-    *unfilled*: the notes of those whose folder and object are known, by both. *broken*: why files cannot be read in
+    *unfilled*: the notes of those whose folder and object are known, by both, and of sets of which no Application is
+    known, by ``""`` and the set. *broken*: why files cannot be read in
     which such objects may stand.
     """
 
@@ -227,12 +230,19 @@ class _Evaluation:
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
                         notes.append(_note(document, use))
-                        if all(use.use):
+                        if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
         notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
+        # What is wrong with a ConfigMap that many name stands there once.
+        notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
         return Uses(different, _counted(unevaluated), notes, unfilled)
+
+    def _no_texts(self, use: FolderUse, around: flux.Referents) -> Iterator[Diagnostic]:
+        """What is wrong with the values that *use* substitutes, since they are no texts."""
+        no_texts = flux.no_texts(use.document, around) if use.variables is not None else ()
+        return (_refused(each, self._limits) for each in no_texts)
 
     def _likely(self, uses: Mapping[tuple[str, str], Mapping[str, FolderUse]]) -> frozenset[str]:
         """What *uses* assume of which the paths speak: VMs are where they say."""
@@ -261,6 +271,7 @@ class _Evaluation:
                 applicationset.edits_kustomizations(document.body)
                 and self._home.has_kustomizations_of_machines
             ):
+                made.use = ("", named(document))
                 yield made
             return
         for application in made:
@@ -268,7 +279,7 @@ class _Evaluation:
                 yield application
                 continue
             name = text_at(application.body.get("metadata"), "name")
-            title = f"Application {name} of {named(document)}"
+            title = title_of_made(name, named(document))
             yield from argocd.uses(document, self._home, self._base, application, title)
 
     def _applications(self, document: Document) -> _Made:
@@ -312,7 +323,7 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    applied = use.is_deep, use.patterns, use.namespace
+    applied = use.is_deep, use.patterns, use.namespace, use.plugin
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 
@@ -417,6 +428,18 @@ def _fault(document: Document, error: AbsentError, limits: Limits) -> Diagnostic
     place = _place(document, error.place, limits)
     help_ = f"correct the path, or delete what names it too: {error.use[1]}"
     return codes.UNREADABLE.at(place, f"{error.use[1]}: {error}", help=help_)
+
+
+def _refused(no_text: flux.NoText, limits: Limits) -> Diagnostic:
+    """That the API server refuses an object for a value that is no text."""
+    document, path, written = no_text
+    field = f"{named(document)}: {fieldpath.text(path)}"
+    return codes.WRONG_TYPE.at(
+        _place(document, path, limits),
+        f"{field} is {written}, where only a text may stand: the object is refused",
+        help=f'write "{written}", in quotes',
+        severity=Severity.WARNING,
+    )
 
 
 def _unmatched(document: Document, error: UnmatchedError, limits: Limits) -> Diagnostic:

@@ -4,6 +4,7 @@ Upstream: fluxcd/helm-controller internal/chartutil (values), api/v2 (GetRelease
 (SubstituteVariables, LoadVariables).
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -48,12 +49,24 @@ _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadat
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
 
 
+class NoText(NamedTuple):
+    """A value that *document* has at *path*, as JSON writes it, where only texts may stand."""
+
+    document: Document
+    path: FieldPath
+    written: str
+
+
 class _ConfigMapData(NamedTuple):
-    """What a ConfigMap holds as *texts*, and where each stands; as *variables*, without line breaks."""
+    """What a ConfigMap holds as *texts*, and where each stands; as *variables*, without line breaks.
+
+    *no_texts*: what it has in the place of texts.
+    """
 
     texts: dict[str, str]
     variables: dict[str, str]
     places: dict[str, VariablePlace]
+    no_texts: Sequence[NoText]
 
     def values(self, key: str, target: str) -> bytes:
         """The values that *key* has, at the path *target* if that says one. Raises UnevaluatedError."""
@@ -112,11 +125,12 @@ class NamedDocuments:
         if known is None:
             stated = document.body.get("data")
             pairs = stated.items() if isinstance(stated, dict) else ()
-            texts_ = {key: value for key, value in pairs if isinstance(value, str)}
+            texts_ = {key: _as_text(value) for key, value in pairs if _is_scalar(value)}
             known = self._data[id(document)] = _ConfigMapData(
                 texts_,
                 {key: text.replace("\n", "") for key, text in texts_.items()},
                 {key: VariablePlace(document.origin, ("data", key)) for key in texts_},
+                [*_no_texts(document, ("data",))],
             )
         return known
 
@@ -263,11 +277,42 @@ def _variables(document: Document, build: Mapping[str, Any], around: Referents) 
         places |= data.places
     substitute = build.get("substitute")
     if isinstance(substitute, dict):
-        own = {key: value for key, value in substitute.items() if isinstance(value, str)}
+        own = {key: _as_text(value) for key, value in substitute.items() if _is_scalar(value)}
         path = ("spec", "postBuild", "substitute")
         known |= {key: value.replace("\n", "") for key, value in own.items()}
         places |= {key: VariablePlace(document.origin, (*path, key)) for key in own}
     return Variables(known, is_complete, places)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _as_text(value: Any) -> str:
+    """The text that was meant where *value* is another scalar, which has lost its quotes."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def no_texts(document: Document, around: Referents) -> Iterator[NoText]:
+    """The values that a Kustomization *document* substitutes and that are no texts, for which it is refused.
+
+    Or the ConfigMap that has them. (postBuild.substitute of kustomize.toolkit.fluxcd.io: additionalProperties are
+    strings; so is what a ConfigMap holds.)
+    """
+    build = get(document.body.get("spec"), "postBuild")
+    if not isinstance(build, dict):
+        return
+    yield from _no_texts(document, ("spec", "postBuild", "substitute"))
+    for _, reference in mappings(build, "substituteFrom"):
+        found = _config_map(document, reference, around)
+        yield from found[1].no_texts if found else ()
+
+
+def _no_texts(document: Document, path: FieldPath) -> Iterator[NoText]:
+    stated = get(document.body, *path)
+    for key, value in stated.items() if isinstance(stated, dict) else ():
+        if _is_scalar(value) and not isinstance(value, str):
+            yield NoText(document, (*path, key), json.dumps(value))
 
 
 def _plain(document: Document, home: Home, around: Referents) -> FolderUse | None:

@@ -71,7 +71,8 @@ class FolderUse(NamedTuple):
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
-    *patterns*: which of the files count, where nothing builds the folder.
+    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
+    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
     """
 
     title: str
@@ -86,6 +87,7 @@ class FolderUse(NamedTuple):
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
+    plugin: str | None = None
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""
@@ -108,7 +110,8 @@ class FolderUse(NamedTuple):
 class UnevaluatedError(Exception):
     """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular.
 
-    *use*: the folder that it fills in and the object that does, where these are known.
+    *use*: the folder that it fills in and the object that does, where these are known; ``""`` is the folder of a set of
+    which no Application is known.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -162,6 +165,16 @@ def named(document: Document) -> str:
     body = document.body
     namespace, name = (text_at(body.get("metadata"), key) for key in ("namespace", "name"))
     return f"{text_at(body, 'kind')} {f'{namespace}/' if namespace else ''}{name}"
+
+
+def title_of_made(name: str, made_by: str) -> str:
+    """What the Application *name* is called that the set *made_by* makes."""
+    return f"Application {name} of {made_by}"
+
+
+def is_made_by(title: str, made_by: str) -> bool:
+    """Whether *title*, with its place or without, is that of an Application which the set *made_by* makes."""
+    return f" of {made_by} " in f"{title} "
 
 
 def mappings(tree: Any, *path: str | int) -> Iterator[tuple[FieldPath, Mapping[str, Any]]]:

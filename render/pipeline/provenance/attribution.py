@@ -1,6 +1,6 @@
 """Which field of which object brought a change of a VM."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from render.diff.compare import ORDER, Item, Route, leaves
@@ -13,6 +13,7 @@ from render.model import catalogue, tree
 from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.provenance import Provenance
@@ -149,6 +150,7 @@ def of_vmi(route: Route, change: Transition) -> ChangeSource | None:
         or _decided(route, change, change.after, new, whole=True)
         or _derived(route, change)
         or _partner(route, change.of_rendered())
+        or _lost(route, change)
         or _written((*_TEMPLATE, *route), change)
         or _decided(route, change, change.after, new)
         or _decided(route, change, change.before, old)
@@ -177,6 +179,17 @@ def defined(route: Route, change: Transition) -> ChangeSource | None:
         or _decided(inner, change, change.before, old, whole=True)
     )
     return decided or redefined(authored)
+
+
+def _lost(route: Route, change: Transition) -> ChangeSource | None:
+    """What decided *route* of a VM that was rendered, and says nothing of it any more: its authors never wrote that."""
+    authored = change.of_rendered()
+    if authored.before is change.before and authored.after is change.after:
+        return None
+    place = (*_TEMPLATE, *route)
+    if any(_has(manifest, place) for manifest in authored.manifests):
+        return None
+    return _decided(route, change, change.before, change.sides[0], whole=True)
 
 
 def of_leaf(route: Route, change: Transition, *, is_of_vm: bool) -> ChangeSource | None:
@@ -474,14 +487,24 @@ def path_of(route: Route, root: Tree) -> FieldPath:
     node: object = root
     for step in route:
         if isinstance(step, Item) and isinstance(node, list):
-            names = [tree.get(item, "name") for item in node]
-            if step not in names:
+            place = _position_of(step, node)
+            if place is None:
                 break
-            path.append(names.index(str(step)))
+            path.append(place)
         else:
             path.append(str(step))
         node = tree.get(node, path[-1])
     return tuple(path)
+
+
+def _position_of(name: str, items: Sequence[Any]) -> int | None:
+    """The position of the first of *items* that is called *name*."""
+    for place, item in enumerate(
+        items
+    ):  # asked for each change of a list, each time through all of it
+        if item.__class__ is dict and "name" in item and item["name"] == name:
+            return place
+    return None
 
 
 def _only_stored(route: Route, change: Transition) -> ChangeSource | None:

@@ -357,7 +357,8 @@ class Review(NamedTuple):
     *unseen* counts what of the second state was not looked at, and *unseen_before* what the first had more of that.
     *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one, and what is
     taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
-    compared.
+    compared. *releases_told*: those that a resource of one state alone tells, in words. *by_plugin*: how else our
+    plugin of Argo CD emits what Applications have it render.
     """
 
     before: ReviewedState
@@ -372,6 +373,8 @@ class Review(NamedTuple):
     unseen_before: Mapping[str, int] = MappingProxyType({})
     releases: tuple[str, ...] = ()
     mentioned: frozenset[ResourceRef] = frozenset()
+    releases_told: tuple[str, ...] = ()
+    by_plugin: tuple[str, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -388,9 +391,10 @@ def synced(review: Review) -> tuple[str, str]:
     """How both states are synced, and why; nothing where they say so themselves."""
     if review.after.emit:
         return "", ""
+    by_plugin = f", and by our plugin as {', '.join(review.by_plugin)}" if review.by_plugin else ""
     if review.locked == "some":
-        return "source", ", and with a lock as vm"
-    return review.emit, ", since a lock says so" if review.locked == "all" else ""
+        return "source", f", and with a lock as vm{by_plugin}"
+    return review.emit, f"{', since a lock says so' if review.locked == 'all' else ''}{by_plugin}"
 
 
 def not_seen(review: Review) -> str:
@@ -480,14 +484,15 @@ def same_state(review: Review) -> str:
 
 
 def settings_changed(review: Review) -> str:
-    """The repository's own settings that change, in words; nothing where none does."""
+    """The repository's own settings that change, in words, and what one state alone tells; nothing without any."""
     changed = (
         f"{change.key} {in_words(change.before)} -> {in_words(change.after)}"
         f"{_ADOPTED if change.adopted else '' if change.applied else _NOT_APPLIED}"
         for change in review.settings
     )
     listing = ", ".join(changed)
-    return f"{SETTINGS_FILE} changed: {listing}" if listing else ""
+    told = [f"{release}{_ADOPTED}" for release in review.releases_told]
+    return "; ".join([f"{SETTINGS_FILE} changed: {listing}", *told] if listing else told)
 
 
 class MachineEntry(NamedTuple):

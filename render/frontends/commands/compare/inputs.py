@@ -31,7 +31,7 @@ from render.pipeline.comparison.fleet import compare
 from render.pipeline.comparison.moves import ComparedInput, Relocation, moves, of, whole, without
 from render.pipeline.input import definitions
 from render.report.findings import Finding, merge
-from render.report.impact.review import QUIET, Locate, ReviewPart, UncomparedInput, is_shown
+from render.report.impact.review import CLAIMS, QUIET, Locate, ReviewPart, UncomparedInput, is_shown
 from render.report.places import Place, Sources
 from render.system import files
 from render.yaml.budget import Limits
@@ -659,7 +659,7 @@ def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> 
     effects = {
         machine.resource: machine.effects
         for machine in impact.machines
-        if is_shown(machine) or machine.edited
+        if _is_emitted(machine) and (is_shown(machine) or machine.edited)
     }
     if not effects:
         return 0
@@ -669,7 +669,8 @@ def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> 
     return sum(
         1
         for machine in machines
-        if QUIET.union(effects.get(machine.resource, ())) != QUIET.union(machine.effects)
+        if _is_emitted(machine)
+        and QUIET.union(effects.get(machine.resource, ())) != QUIET.union(machine.effects)
     )
 
 
@@ -683,8 +684,13 @@ def _differing_alone(impact: Impact, old: NamedState, new: NamedState) -> int:
     machines = compare(old.objects, new.objects, *own).machines
     return sum(
         QUIET.union(effects.get(machine.resource, ())) != QUIET.union(machine.effects)
-        for machine in machines
+        for machine in filter(_is_emitted, machines)
     )
+
+
+def _is_emitted(machine: MachineImpact) -> bool:
+    """Whether *machine* is a VM or makes some, and no object that is applied as it is written in each mode."""
+    return machine.resource.kind not in CLAIMS
 
 
 def _without_others(state: NamedState, kept: Collection[ResourceRef]) -> NamedState:

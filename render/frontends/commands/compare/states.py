@@ -40,14 +40,14 @@ from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
-from render.manifests.uses.use import DemandedConfigMap
+from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
-from render.model.hints import Any
+from render.model.hints import Any, cast
 from render.model.named_tuple import NamedTuple
-from render.model.release import release_named
+from render.model.release import minor, release_named, tag
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
-from render.pipeline.input.releases import UNKNOWN, target_of
+from render.pipeline.input.releases import UNKNOWN, Target, target_of
 from render.report.findings import merge
 from render.report.impact.review import (
     ReviewedState,
@@ -105,6 +105,8 @@ class NamedState(NamedTuple):
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
+    *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
+    it have our plugin of Argo CD render it, which decides how its VMs are synced.
     """
 
     name: str
@@ -141,6 +143,8 @@ class NamedState(NamedTuple):
     taken: tuple[str, ...] = ()
     copies: Sequence[tuple[str, Tree]] = ()
     top: str = ""
+    release_told: str = ""
+    is_by_plugin: bool = False
     working_folder: str = ""
     path: str = ""
 
@@ -298,7 +302,7 @@ class _LoadedSide(NamedTuple):
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
         Who rendered the other state must not read that it went. Where a file cannot be read in which the *user* may
-        stand, nobody knows whether it does.
+        stand, or the set is not evaluated that makes it, nobody knows whether it does.
         """
         unread = [
             diagnostic
@@ -313,8 +317,12 @@ class _LoadedSide(NamedTuple):
         faults = [
             diagnostic if diagnostic.is_error else code.at(diagnostic.location, diagnostic.message)
             for loaded in self.inputs
-            for unfilled, diagnostics in loaded.unfilled.items()
-            if _seen_from(self.path, *unfilled) == name
+            for (folder, title), diagnostics in loaded.unfilled.items()
+            if (
+                _seen_from(self.path, folder, title) == name
+                if folder
+                else title and is_made_by(user, title)
+            )
             for diagnostic in diagnostics
         ]
         return refused(*faults) if faults else None
@@ -372,7 +380,7 @@ class _LoadedSide(NamedTuple):
             user
             for loaded in self.inputs
             for folder, user in loaded.unfilled
-            if user and _called(folder, self.path) == name
+            if user and folder and _called(folder, self.path) == name
         )
 
 
@@ -511,13 +519,47 @@ def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
 
     Who says it first says what was so before: nobody has synced anything otherwise because of that.
     """
-    telling = next(iter(other.values()), None)
+    by_themselves = [state for state in other.values() if not state.is_by_plugin]
+    telling = next(iter(by_themselves or other.values()), None)
     if telling is None:
         return side
+    own, told = (
+        {name: target_of(state.objects, state.settings) for name, state in each.items()}
+        for each in (side, other)
+    )
     return {
-        name: _adopting(state, telling, "vm" if name in with_lock else "source")
+        name: _in_release(
+            _adopting(
+                state, telling, other.get(name, telling), "vm" if name in with_lock else "source"
+            ),
+            _release_told(name, own, told),
+        )
         for name, state in side.items()
     }
+
+
+def _release_told(
+    name: str, own: Mapping[str, Target], other: Mapping[str, Target]
+) -> Target | None:
+    """The release that resources of the *other* state tell of the input *name*, of which its *own* tell nothing.
+
+    Of an input that the other state lacks: what all of that tell, if nothing is told of any here.
+    """
+    if own[name].reason != UNKNOWN:
+        return None
+    is_any_told = any(target.reason != UNKNOWN for target in own.values())
+    among = [other[name]] if name in other else [] if is_any_told else other.values()
+    told = {target.release: target for target in among if target.reason and not target.is_assumed}
+    return next(iter(told.values())) if len(told) == 1 else None
+
+
+def _in_release(state: NamedState, told: Target | None) -> NamedState:
+    """*state* in a cluster of the release that is *told* of the other one, if any is: nobody has upgraded it."""
+    if told is None:
+        return state
+    release = tag(told.release)
+    why = f"KubeVirt {minor(told.release)}, since {told.reason}"
+    return state._replace(settings=state.settings._replace(kubevirt=release), release_told=why)
 
 
 def _locked(state: NamedState) -> NamedState:
@@ -530,11 +572,16 @@ def _locked(state: NamedState) -> NamedState:
     return state._replace(fault=RefusedError([*others, *state.lock_fault.findings]), unread={})
 
 
-def _adopting(state: NamedState, other: NamedState, alone: Emit) -> NamedState:
-    """*state* with what it does not say and *other* does; *alone*: how it would be synced by itself."""
+def _adopting(state: NamedState, other: NamedState, same: NamedState, alone: Emit) -> NamedState:
+    """*state* with what it does not say and *other* does; *alone*: how it would be synced by itself.
+
+    Where nobody is known to apply it, it is synced as the *same* input is by our plugin in the other state.
+    """
     settings, adopted = state.settings, dict[str, Any]()
-    if other.is_emit_chosen and not state.is_emit_chosen:
-        settings = settings._replace(emit=other.settings.emit)
+    is_open = not (state.is_emit_chosen or state.is_by_plugin)
+    is_taken_over = same.is_by_plugin and not state.is_applied
+    if is_open and (is_taken_over or (other.is_emit_chosen and not other.is_by_plugin)):
+        settings = settings._replace(emit=(same if is_taken_over else other).settings.emit)
         adopted |= {"emit": alone} if alone != settings.emit else {}
     release = other.settings.kubevirt
     if release_named(release) and target_of(state.objects, settings).reason == UNKNOWN:
@@ -811,8 +858,10 @@ def _machines(state: NamedState) -> set[ResourceRef]:
 
 def _synced(state: NamedState, *, is_locked: bool) -> NamedState:
     """*state* as it is synced: a lock, in either state, means that VMs are rendered."""
-    if not is_locked:
+    if not is_locked or (state.is_by_plugin and state.settings.emit == "source"):
         return state._replace(has_lock=False)
+    if state.is_by_plugin:
+        return state._replace(has_lock=True)
     return state._replace(settings=state.settings._replace(emit="vm"), has_lock=True)
 
 
@@ -1125,9 +1174,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
-    emitted = settings_for(loaded, request)
-    if "emit" not in request.beside.named:
-        emitted = emitted._replace(emit="source")
+    by_plugin = _plugin_emit(loaded, request)
+    emit = by_plugin or (request.settings.emit if "emit" in request.beside.named else "source")
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1138,7 +1186,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        emitted,
+        settings_for(loaded, request)._replace(emit=emit),
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
@@ -1154,11 +1202,34 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
         is_emit_chosen="emit" in request.beside.named,
+        is_by_plugin=by_plugin is not None,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
         copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
+
+
+def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
+    """How our plugin emits what it makes of *loaded*, None where it does not, not all say the same, or who asks does.
+
+    A setting is stronger than its default, and weaker than what the Application says.
+    """
+    if not loaded.plugins or "--emit" in request.called.call.flags:
+        return None
+    users = [
+        loaded.users.get(document.origin.file, frozenset())
+        for index, document in enumerate(loaded.documents)
+        if index not in loaded.borrowed and is_of_machine(document.body)
+    ]
+    applied = [loaded.appliers] if loaded.appliers else users
+    emits = {loaded.plugins.get(title) for titles in applied for title in (titles or ("",))}
+    emit = emits.pop() if len(emits) == 1 else None
+    if emit is None or (not emit and "emit" in request.beside.named):
+        return None
+    option = next(option for option in OPTIONS if option.name == "emit")
+    mode = emit or option.default
+    return cast("Emit", mode) if mode in option.choices else None  # else nothing is synced
 
 
 def _refused_error(
