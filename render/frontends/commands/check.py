@@ -292,7 +292,7 @@ def _moved_into(paths: Sequence[str], top: str, commit: str) -> Iterator[str]:
             if inside(os.path.join(top, new), below) and not inside(os.path.join(top, old), below)
         ]
         if olds and os.path.isdir(path):
-            folders = outermost(os.path.join(top, os.path.dirname(old)) for old in olds)
+            folders = outermost(os.path.dirname(os.path.join(top, old)) for old in olds)
             yield from (os.path.relpath(folder, top) for folder in folders)
         else:
             yield from olds
