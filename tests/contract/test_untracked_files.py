@@ -75,6 +75,17 @@ def test_a_file_that_git_ignores_is_a_note(top: Path) -> None:
     assert found(top) == []
 
 
+def test_a_linked_work_tree_inside_of_the_repository_is_asked_itself(top: Path) -> None:
+    git(top, "-c", "user.name=x", "-c", "user.email=", "commit", "--quiet", "-m", "x")
+    git(top, "worktree", "add", "--quiet", "trees/one")
+    tree = top / "trees/one"
+    put(tree / "prod/kustomization.yaml", "resources:\n- ../base\n- db.yaml\n")
+    put(tree / "prod/db.yaml", vm("db", memory="1Gi"))
+    git(tree, "add", "prod/kustomization.yaml")
+    (line,) = found(tree)
+    assert f"{_WARNING}git does not have prod/db.yaml: " in line
+
+
 def test_what_is_not_told_one_by_one_is_counted(top: Path) -> None:
     """Names so long that no command is started with all of them."""
     around = "/".join("x" * 250 for _ in range(12))

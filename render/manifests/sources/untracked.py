@@ -12,7 +12,7 @@ from render.manifests.sources.intake import SourceIntake
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.system import files
-from render.system.files import boundary, inside, real_path
+from render.system.files import inside, real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import locate, read
 
@@ -45,8 +45,10 @@ def diagnostics(intake: SourceIntake, folder: str, reaches: Sequence[Reach]) -> 
     """
     from render.system import git
 
-    top = boundary(real_path(folder))
-    if not top or not files.repository(top) or files.is_checkout(top):
+    top = files.repository(
+        real_path(folder)
+    )  # of a submodule or a linked work tree that has an index of its own
+    if not top or files.is_checkout(top):
         return []
     entries = [*islice(_entries(intake, reaches, top), _MOST_ASKED)]
     names = dict.fromkeys(
