@@ -348,19 +348,20 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
     read = (
         {real_path(file) for file in loaded.files} if loaded.is_built or loaded.unbuilt else set()
     )
-    is_read = not read.isdisjoint(files)
+    named_files = read & files.keys()
+    # What is made of a file that has no objects itself, as generators do.
+    is_made = not named_files <= {real_path(each.origin.file) for each in loaded.documents}
     folders = [real_path(path) for path in paths if path not in files.values()]
     own = kustomization.find(loaded.folder) if loaded.is_built else None
     deciding = [own or "", *(file for filled in loaded.filled for file in filled.files)]
     is_named = any(real_path(file) in files for file in filter(None, deciding))
     is_named |= loaded.is_one_root and inside(real_path(loaded.folder), folders)
-    unchecked = set(loaded.unbuilt) if is_read else set()
+    unchecked = set(loaded.unbuilt) if named_files else set()
     for finding in findings:
         real = real_path(finding.place.file)
         is_about_all = is_named or not finding.place.file or finding.diagnostic in unchecked
         is_of_cause = any(real_path(place.file) in files for place in finding.related if place.file)
-        # What kustomize makes of files stands in none.
-        is_of_generated = is_read and not os.path.lexists(real)
+        is_of_generated = is_made and not os.path.lexists(real)
         if real in files:
             yield finding._replace(place=finding.place._replace(file=files[real]))
         elif is_about_all or is_of_cause or is_of_generated or inside(real, folders):
