@@ -22,7 +22,8 @@ from tests.support.cases import ROOT
 from tests.support.loopback import Loopback
 
 PYTHON = os.path.realpath(sys.executable)
-ALLOWANCE = Allowance(1 << 30, 600)
+# More than the process of the tests has, which the supervisor begins as a copy of.
+ALLOWANCE = Allowance(16 << 30, 600)
 
 pytestmark = pytest.mark.skipif(
     not (lets_us("--net", "--mount", "--pid", "--fork", "true") and has_mount_setattr()),
