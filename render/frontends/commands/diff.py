@@ -15,11 +15,11 @@ from render.frontends.commands.compare.states import (
     clusters_of,
     sides_of,
 )
+from render.frontends.inputs.copies import COPY
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.reporting import in_repository
 from render.frontends.request.request import Request
-from render.frontends.session import COPY
 from render.model.release import minor
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree

@@ -17,17 +17,15 @@ from render.frontends.answer import RefusedError, refused
 from render.frontends.commands import snapshots
 from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
+from render.frontends.inputs.copies import RenderedCopy, leave_out_rendered
+from render.frontends.inputs.neighbours import include, settings_for
 from render.frontends.reporting import findings_of
 from render.frontends.request import config
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    RenderedCopy,
-    include,
-    leave_out_rendered,
     reading,
-    settings_for,
 )
 from render.manifests import discover, kustomization
 from render.manifests.blame import missing
