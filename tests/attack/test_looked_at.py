@@ -23,6 +23,7 @@ SOPS = (
 )
 IN_LFS = "1 file that stands in Git LFS"
 BY_GIT_CRYPT = "1 file that git-crypt has encrypted"
+BY_ARGO_CD = "1 file that Argo CD passes over (+argocd:skip-file-rendering)"
 BY_SOPS = "1 file that SOPS has encrypted"
 
 
@@ -79,6 +80,10 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "of git-crypt, of a chart": ({**CHART, "c/templates/x.yaml": GIT_CRYPT}, BY_GIT_CRYPT),
     "of SOPS": ({"x.yaml": SOPS}, BY_SOPS),
     "of SOPS, listed": (listed(SOPS), BY_SOPS),
+    "passed over by Argo CD": ({"x.yaml": f"{BAD}# +argocd:skip-file-rendering\n"}, BY_ARGO_CD),
+    "passed over by Argo CD, of a directory": (
+        {"d/x.yaml": f"# +argocd:skip-file-rendering\n{BAD}", "a.yaml": application("d", "")}, BY_ARGO_CD,
+    ),
     "in capitals": ({"x.YAML": BAD}, "1 VM file whose name ends in capitals"),
     "behind a hidden link": ({".x.yaml": Link("data.bin"), "data.bin": BAD}, HIDDEN),
     "behind a link in a hidden folder": ({".h/x.yaml": Link("../data.bin"), "data.bin": BAD}, HIDDEN),
