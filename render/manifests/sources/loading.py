@@ -87,6 +87,7 @@ def load_all(
             inputs.append(_watched(watch, Documents(folder=tidy(path), whole=whole)))
             _finish(_filling(intake, tidy(path), inputs[-1]))
             passed_over.name_beside_templates(intake, tidy(path), inputs[-1])
+            passed_over.name_overrides(tidy(path), inputs[-1])
             continue
         unread = walk.through(intake, path, allowed, loose)
         if not reading.programs >= BUILDERS:

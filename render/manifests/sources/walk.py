@@ -410,7 +410,7 @@ def _is_of_kubevirt(
     Or is meant to, as far as anybody can tell: where kustomize refuses what it says, or where it lists what is
     *missing*.
     """
-    from render.manifests.sources import intended
+    from render.manifests.sources.listed import intended
 
     return (
         intake.texts.reached(reach)
