@@ -769,3 +769,41 @@ def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
     repository.write("argocd/web.yaml", f"{deployed('web', 'charts/web')}x: [\n")
     assert repository.run("check", ".").returncode == 0
+
+
+GONE, MOVED = "that applies nothing here any more", "that takes another revision or repository"
+
+
+@pytest.mark.parametrize(
+    ("objects", "replaced", "words"),
+    [
+        ("Kustomization", (), f"2 Kustomizations {GONE}"),
+        ("Kustomization", (HERE, "https://github.com/mallory/fleet"), f"2 Kustomizations {MOVED}"),
+        ("Kustomization", (HERE, f"{HERE}, ref: {{branch: next}}"), f"2 Kustomizations {MOVED}"),
+        ("Application", (), f"1 Application {GONE}"),
+        ("Application", (HERE, f"{HERE}, targetRevision: next"), f"1 Application {MOVED}"),
+    ],
+)
+def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(
+    objects: str, replaced: tuple[str, ...], words: str, repository: Repository
+) -> None:
+    """Somebody else may apply it, or nobody: what stands here is compared."""
+    file = "flux/source.yaml" if objects == "Kustomization" else "deploy/one.yaml"
+    if objects == "Application":
+        for folder in ("flux", "apps"):
+            shutil.rmtree(repository.folder / folder)
+        repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+        repository.write(file, of_folder("Application", ""))
+    repository.git("remote", "remove", "origin")
+    repository.commit("First")
+    text = (repository.folder / file).read_text()
+    if replaced:
+        repository.write(file, text.replace(*replaced))
+    else:
+        repository.git("rm", "-r", "--quiet", file)
+        if objects == "Kustomization":
+            listing(repository)
+    repository.commit("Second")
+    done = repository.run("diff", "HEAD~1..HEAD")
+    assert words in done.stdout
+    assert "same" in done.stdout.splitlines()[0]

@@ -165,6 +165,7 @@ class _Application(NamedTuple):
             folder,
             assumptions=assumptions,
             namespace=self._namespace,
+            revision=f"{text_at(source, 'repoURL')} {revision}",
             plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
         )
         helm = source.get("helm")

@@ -72,7 +72,8 @@ class FolderUse(NamedTuple):
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
-    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
+    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it. *revision*:
+    from which address and revision it takes the folder.
     """
 
     title: str
@@ -84,6 +85,7 @@ class FolderUse(NamedTuple):
     assumptions: tuple[str, ...] = ()
     edit: KustomizationEdit | None = None
     is_deep: bool = False
+    revision: str = ""
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()

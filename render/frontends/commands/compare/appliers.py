@@ -115,7 +115,7 @@ def _is_taken_up(state: NamedState, after: NamedState | None, titles: frozenset[
 
 def _in_namespaces(side: Side, other: Side) -> Side:
     """*side*, of which no object applies anything, with what names no namespace in that in which the *other* has it."""
-    if any(state.has_appliers for state in side.values()) or unseen(side) - unseen(other):
+    if _revisions(side) or unseen(side) - unseen(other):
         return side
     return {
         name: _in_namespace(state, other[name].namespace)
@@ -154,8 +154,33 @@ def _parts_alone(side: Side, other: Side) -> frozenset[str]:
 
 def _goes_on(was: Side, now: Side) -> bool:
     """Whether objects apply folders *now*, and none that is not evaluated may apply what was applied before."""
-    has_appliers = any(state.has_appliers for state in now.values())
-    return has_appliers and not _may_apply_more(unseen(was), unseen(now))
+    return bool(_revisions(now)) and not _may_apply_more(unseen(was), unseen(now))
+
+
+def changed_appliers(before: Side, after: Side) -> Counter[str]:
+    """The objects whose VMs are compared as if nothing had happened to the objects themselves, by what they are.
+
+    Where no object applies anything *after*, or nobody knows which does, what those *before* applied still stands here.
+    What is in another revision nobody has read.
+    """
+    old, new = _revisions(before), _revisions(after)
+    gone = () if _goes_on(before, after) else old.keys() - new.keys()
+    moved = (title for title in old.keys() & new.keys() if old[title] != new[title])
+    return Counter(
+        f"{title.split()[0]} that {words}"
+        for titles, words in (
+            (gone, "applies nothing here any more"),
+            (moved, "takes another revision or repository"),
+        )
+        for title in titles
+    )
+
+
+def _revisions(side: Side) -> dict[str, str]:
+    """From where each object of *side* that applies something takes it, as it says that."""
+    return {
+        title: revision for state in side.values() for title, revision in state.revisions.items()
+    }
 
 
 def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:

@@ -95,10 +95,10 @@ class NamedState(NamedTuple):
     this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
-    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
-    object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
-    what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
-    *references*: what the user cannot do without.
+    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *revisions*: from
+    where each object that applies a folder takes it; *users*: which ones apply loose files, by their names.
+    *namespace*: where objects apply what names none. Of a chart, *chart* is its folder and *values* the files that fill
+    it in, as its files are named. *references*: what the user cannot do without.
     *kept*: the settings that it has as the first state does, since by its own less would be checked. *adopted*: those
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
@@ -127,7 +127,7 @@ class NamedState(NamedTuple):
     folder: str = ""
     user: str = ""
     appliers: frozenset[str] = frozenset()
-    has_appliers: bool = False
+    revisions: Mapping[str, str] = MappingProxyType({})
     users: Mapping[str, frozenset[str]] = MappingProxyType({})
     namespace: str = ""
     chart: str = ""
@@ -1293,7 +1293,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
         appliers=loaded.appliers,
-        has_appliers=loaded.has_appliers,
+        revisions=loaded.revisions,
         users={os.path.relpath(file, side.path): titles for file, titles in loaded.users.items()},
         namespace="" if locks.counts_for(loaded) else loaded.namespace,
         chart=loaded.folder if loaded.filled else "",
