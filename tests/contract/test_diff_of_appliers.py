@@ -777,15 +777,15 @@ GONE, MOVED = "that applies nothing here any more", "that takes another revision
 @pytest.mark.parametrize(
     ("objects", "replaced", "words"),
     [
-        ("Kustomization", (), f"2 Kustomizations {GONE}"),
+        ("Kustomization", None, f"2 Kustomizations {GONE}"),
         ("Kustomization", (HERE, "https://github.com/mallory/fleet"), f"2 Kustomizations {MOVED}"),
         ("Kustomization", (HERE, f"{HERE}, ref: {{branch: next}}"), f"2 Kustomizations {MOVED}"),
-        ("Application", (), f"1 Application {GONE}"),
+        ("Application", None, f"1 Application {GONE}"),
         ("Application", (HERE, f"{HERE}, targetRevision: next"), f"1 Application {MOVED}"),
     ],
 )
 def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(
-    objects: str, replaced: tuple[str, ...], words: str, repository: Repository
+    objects: str, replaced: tuple[str, str] | None, words: str, repository: Repository
 ) -> None:
     """Somebody else may apply it, or nobody: what stands here is compared."""
     file = "flux/source.yaml" if objects == "Kustomization" else "deploy/one.yaml"
@@ -807,3 +807,34 @@ def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(
     done = repository.run("diff", "HEAD~1..HEAD")
     assert words in done.stdout
     assert "same" in done.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("argocd.argoproj.io/hook", "PreSync"),
+        ("argocd.argoproj.io/sync-options", "Force=true,Replace=true"),
+        ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ],
+)
+def test_it_is_said_of_vms_that_they_are_applied_otherwise(
+    key: str, value: str, repository: Repository
+) -> None:
+    repository.commit("First")
+    vm = manifests.vm("web", memory="1Gi")
+    annotated = vm.replace("metadata:\n", f"metadata:\n  annotations: {{{key}: '{value}'}}\n")
+    repository.write("apps/web/app/vm.yaml", annotated)
+    repository.commit("Second")
+    assert f"1 VM with another {key}" in repository.run("diff", "HEAD~1..HEAD").stdout
+    repository.write("apps/web/app/vm.yaml", annotated.replace("1Gi", "2Gi"))
+    repository.commit("Third")
+    assert "VM with another" not in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Repository) -> None:
+    repository.commit("First")
+    text = KUSTOMIZATION.replace("NAME", "web")
+    repository.write("apps/web/ks.yaml", f"{text}  suspend: true\n")
+    repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
+    repository.commit("Second")
+    assert "1 Kustomization that is suspended" in repository.run("diff", "HEAD~1..HEAD").stdout

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.compare.appliers import changed_appliers, unseen
+from render.frontends.commands.compare.appliers import changed_appliers, changed_orders, unseen
 from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.states import (
     Clusters,
@@ -108,7 +108,7 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
         if body not in known:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
-    return +passed + changed_appliers(before, after)
+    return +passed + changed_appliers(before, after) + changed_orders(before, after)
 
 
 def _alone(before: Side, after: Side) -> str | None:

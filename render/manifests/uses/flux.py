@@ -18,6 +18,7 @@ from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
+    SUSPENDED,
     DemandedConfigMap,
     ElsewhereError,
     FolderUse,
@@ -477,8 +478,10 @@ def _source(document: Document, reference: Any, around: Referents) -> Document |
 
 
 def _revision(document: Document, around: Referents) -> str:
-    """From which address and revision *document* takes what it applies, as its source says that; ``""`` if none."""
+    """From which address and revision *document* takes what it applies, as its source says; or `SUSPENDED`."""
     spec = document.body.get("spec")
+    if get(spec, "suspend") is True:
+        return SUSPENDED
     chart = get(spec, "chart", "spec")
     reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
     known = _source(document, reference, around)

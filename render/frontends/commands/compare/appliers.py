@@ -1,13 +1,25 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.uses.destinations import in_namespace
-from render.model.resource import from_body
+from render.manifests.uses.use import SUSPENDED
+from render.model.hints import Any
+from render.model.resource import MACHINES, ResourceRef, from_body, text_at
+from render.model.tree import get
 
+#: Annotations that have an object applied in other ways: as a hook, which is made anew, by force, once, or never.
+_ORDERS = (
+    "argocd.argoproj.io/hook",
+    "argocd.argoproj.io/sync-options",
+    "helm.sh/hook",
+    "kustomize.toolkit.fluxcd.io/force",
+    "kustomize.toolkit.fluxcd.io/reconcile",
+    "kustomize.toolkit.fluxcd.io/ssa",
+)
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
 _OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
@@ -165,15 +177,34 @@ def changed_appliers(before: Side, after: Side) -> Counter[str]:
     """
     old, new = _revisions(before), _revisions(after)
     gone = () if _goes_on(before, after) else old.keys() - new.keys()
-    moved = (title for title in old.keys() & new.keys() if old[title] != new[title])
+    moved = [title for title in old.keys() & new.keys() if old[title] != new[title]]
+    words = dict.fromkeys(gone, "applies nothing here any more") | {
+        title: "is suspended" if new[title] == SUSPENDED else "takes another revision or repository"
+        for title in moved
+    }
+    return Counter(f"{title.split()[0]} that {word}" for title, word in words.items())
+
+
+def changed_orders(before: Side, after: Side) -> Counter[str]:
+    """The VMs that say otherwise *after* how a sync applies them, if at all, by what says so."""
+    old, new = _orders(before), _orders(after)
     return Counter(
-        f"{title.split()[0]} that {words}"
-        for titles, words in (
-            (gone, "applies nothing here any more"),
-            (moved, "takes another revision or repository"),
-        )
-        for title in titles
+        f"VM with another {key}"
+        for machine, orders in new.items()
+        for key in _ORDERS
+        if orders.get(key) != old.get(machine, {}).get(key)
     )
+
+
+def _orders(side: Side) -> dict[tuple[str, ResourceRef], Mapping[str, Any]]:
+    """What the VMs of *side* say of how they are applied, by input."""
+    found: dict[tuple[str, ResourceRef], Mapping[str, Any]] = {}
+    for name, state in side.items():
+        for body in state.objects:
+            annotations = get(body, "metadata", "annotations")
+            if text_at(body, "kind") in MACHINES and isinstance(annotations, dict):
+                found[name, from_body(body, 0).ref] = annotations
+    return found
 
 
 def _revisions(side: Side) -> dict[str, str]:
