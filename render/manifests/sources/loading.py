@@ -285,7 +285,10 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
         *(partial(_using, use) for use in unread.uses),
     ]
     works = [start(intake, into.folder, into) for start, into in zip(starts, empty, strict=True)]
-    with Boxes(jobs) as boxes, contextlib.closing(processes.finish_all(works, jobs)) as readings:
+    with (
+        Boxes(jobs, in_turn=len(empty) > jobs) as boxes,
+        contextlib.closing(processes.finish_all(works, jobs)) as readings,
+    ):
         intake.boxes = boxes
         for into, read_output in zip(empty, readings, strict=True):
             read_output()
