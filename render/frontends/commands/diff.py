@@ -7,8 +7,12 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.codes import status
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.compare.appliers import changed_appliers, changed_orders, unseen
 from render.frontends.commands.compare.inputs import compared, other_emit
+from render.frontends.commands.compare.moved.appliers import (
+    changed_appliers,
+    changed_orders,
+    unseen,
+)
 from render.frontends.commands.compare.states import (
     Clusters,
     Side,

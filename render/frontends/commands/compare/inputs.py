@@ -9,13 +9,13 @@ from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
-from render.frontends.commands.compare import renames
-from render.frontends.commands.compare.appliers import applied
-from render.frontends.commands.compare.departures import Departures
 from render.frontends.commands.compare.edits import behind, entry, is_another
 from render.frontends.commands.compare.guests import unless_alike
-from render.frontends.commands.compare.namesakes import noted
-from render.frontends.commands.compare.renames import ReviewedPart
+from render.frontends.commands.compare.moved import renames
+from render.frontends.commands.compare.moved.appliers import applied
+from render.frontends.commands.compare.moved.departures import Departures
+from render.frontends.commands.compare.moved.namesakes import noted
+from render.frontends.commands.compare.moved.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note

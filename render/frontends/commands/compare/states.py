@@ -14,7 +14,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
-from render.frontends.commands import snapshots
+from render.frontends.commands.committed import snapshots
 from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
 from render.frontends.inputs.copies import RenderedCopy, leave_out_rendered
