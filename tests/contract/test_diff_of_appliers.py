@@ -838,3 +838,17 @@ def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Reposi
     repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
     repository.commit("Second")
     assert "1 Kustomization that is suspended" in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repository) -> None:
+    repository.commit("First")
+    repository.write(
+        "restore.yaml",
+        "apiVersion: snapshot.kubevirt.io/v1beta1\nkind: VirtualMachineRestore\nmetadata: {name: back}\nspec:\n"
+        "  target: {apiGroup: kubevirt.io, kind: VirtualMachine, name: web}\n  virtualMachineSnapshotName: old\n",
+    )
+    repository.commit("Second")
+    assert "1 new VirtualMachineRestore" in repository.run("diff", "HEAD~1..HEAD").stdout
+    repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
+    repository.commit("Third")
+    assert "Restore" not in repository.run("diff", "HEAD~1..HEAD").stdout

@@ -11,6 +11,7 @@ from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.moved.appliers import (
     changed_appliers,
     changed_orders,
+    new_actions,
     unseen,
 )
 from render.frontends.commands.compare.states import (
@@ -112,7 +113,8 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
         if body not in known:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
-    return +passed + changed_appliers(before, after) + changed_orders(before, after)
+    told = (tell(before, after) for tell in (changed_appliers, changed_orders, new_actions))
+    return sum(told, +passed)
 
 
 def _alone(before: Side, after: Side) -> str | None:

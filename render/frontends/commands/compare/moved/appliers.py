@@ -1,7 +1,7 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
 from render.frontends.commands.compare.states import NamedState, Side
@@ -20,6 +20,8 @@ _ORDERS = (
     "kustomize.toolkit.fluxcd.io/reconcile",
     "kustomize.toolkit.fluxcd.io/ssa",
 )
+#: What puts a VM back to a snapshot, or has it migrate.
+_ACTIONS = frozenset({"VirtualMachineRestore", "VirtualMachineInstanceMigration"})
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
 _OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
@@ -194,6 +196,17 @@ def changed_orders(before: Side, after: Side) -> Counter[str]:
         for key in _ORDERS
         if orders.get(key) != old.get(machine, {}).get(key)
     )
+
+
+def new_actions(before: Side, after: Side) -> Counter[str]:
+    """The objects that only the side *after* has and by which KubeVirt does something with a VM, by their kinds."""
+    known = {each for state in before.values() for each in _actions(state)}
+    found = {each for state in after.values() for each in _actions(state)}
+    return Counter(f"new {ref.kind}" for ref in found - known)
+
+
+def _actions(state: NamedState) -> Iterator[ResourceRef]:
+    return (from_body(body, 0).ref for body in state.objects if text_at(body, "kind") in _ACTIONS)
 
 
 def _orders(side: Side) -> dict[tuple[str, ResourceRef], Mapping[str, Any]]:
