@@ -771,7 +771,7 @@ def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     assert repository.run("check", ".").returncode == 0
 
 
-GONE, MOVED = "that applies nothing here any more", "that takes another revision or repository"
+GONE, MOVED = "that applies nothing here any more", "that has another source or cluster"
 
 
 @pytest.mark.parametrize(
@@ -782,6 +782,11 @@ GONE, MOVED = "that applies nothing here any more", "that takes another revision
         ("Kustomization", (HERE, f"{HERE}, ref: {{branch: next}}"), f"2 Kustomizations {MOVED}"),
         ("Application", None, f"1 Application {GONE}"),
         ("Application", (HERE, f"{HERE}, targetRevision: next"), f"1 Application {MOVED}"),
+        (
+            "Application",
+            ("namespace: prod", "namespace: prod, name: west"),
+            f"1 Application {MOVED}",
+        ),
     ],
 )
 def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(

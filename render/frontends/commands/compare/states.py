@@ -74,6 +74,8 @@ _NO_REPOSITORY = "not a git repository"
 _MEANT = "did you mean"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
+#: What no cluster gets in the place of a VM: settings that have it printed say nothing of how VMs are synced.
+_UNSYNCED = ("pod",)
 #: What stands in a folder beside the kustomization or chart in it.
 _LOOSE = "loose files"
 #: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
@@ -1173,7 +1175,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     by_plugin = _plugin_emit(loaded, request)
-    emit = by_plugin or (request.settings.emit if "emit" in request.beside.named else "source")
+    is_emit_chosen = "emit" in request.beside.named and request.settings.emit not in _UNSYNCED
+    emit = by_plugin or (request.settings.emit if is_emit_chosen else "source")
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1199,7 +1202,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         unseen=loaded.unseen.counts(),
         files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
-        is_emit_chosen="emit" in request.beside.named,
+        is_emit_chosen=is_emit_chosen,
         is_by_plugin=by_plugin is not None,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
@@ -1227,7 +1230,8 @@ def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
         return None
     option = next(option for option in OPTIONS if option.name == "emit")
     mode = emit or option.default
-    return cast("Emit", mode) if mode in option.choices else None  # else nothing is synced
+    is_synced = mode in option.choices and mode not in _UNSYNCED
+    return cast("Emit", mode) if is_synced else None
 
 
 def _refused_error(

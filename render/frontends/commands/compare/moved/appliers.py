@@ -181,7 +181,7 @@ def changed_appliers(before: Side, after: Side) -> Counter[str]:
     gone = () if _goes_on(before, after) else old.keys() - new.keys()
     moved = [title for title in old.keys() & new.keys() if old[title] != new[title]]
     words = dict.fromkeys(gone, "applies nothing here any more") | {
-        title: "is suspended" if new[title] == SUSPENDED else "takes another revision or repository"
+        title: "is suspended" if new[title] == SUSPENDED else "has another source or cluster"
         for title in moved
     }
     return Counter(f"{title.split()[0]} that {word}" for title, word in words.items())
