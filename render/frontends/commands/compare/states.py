@@ -1176,7 +1176,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     by_plugin = _plugin_emit(loaded, request)
     is_emit_chosen = "emit" in request.beside.named and request.settings.emit not in _UNSYNCED
-    emit = by_plugin or (request.settings.emit if is_emit_chosen else "source")
+    chosen: Emit = request.settings.emit if is_emit_chosen else "source"
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1187,7 +1187,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        settings_for(loaded, request)._replace(emit=emit),
+        settings_for(loaded, request)._replace(emit=by_plugin or chosen),
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
