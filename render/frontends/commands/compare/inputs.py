@@ -1,7 +1,7 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
@@ -726,6 +726,7 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     differs, else the only one that does: what stands around the line may ask for it.
     """
     values = EditedValues(old, new, limits)
+    removed = _removals(old, new)
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -755,7 +756,26 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         ]
         return texts[0] != texts[1]
 
-    return cache(locate)
+    return cache(lambda cause: removed(cause) or locate(cause))
+
+
+def _removals(old: NamedState, new: NamedState) -> Callable[[ChangeSource], Place | None]:
+    """What says where a patch of the *new* state takes away what a cause names in the *old* one; None if none does."""
+
+    @cache
+    def later() -> dict[ResourceRef, int]:
+        return {from_body(body, 0).ref: index for index, body in enumerate(new.objects)}
+
+    def removed(cause: ChangeSource) -> Place | None:
+        is_gone = cause.side == "before" and cause.path and new.places.is_patched
+        index = later().get(cause.resource) if is_gone else None
+        if index is None or cause.index is None:
+            return None
+        position = index if new.positions is None else new.positions[index]
+        location = Location(cause.resource, cause.path, position)
+        return new.places.removal(location, old.objects[cause.index])
+
+    return removed
 
 
 def _nothing(side: Side, request: Request) -> NamedState:

@@ -1187,7 +1187,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         side.name,
         _bodies(loaded),
         settings_for(loaded, request)._replace(emit=emit),
-        Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
+        Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
             from_body(document.body, 0).ref: position
