@@ -71,8 +71,8 @@ class Documents:
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: which
-    mode of ``--emit`` they tell our plugin, by their titles, for those that have it render. *references* are those of
-    the *user*.
+    mode of ``--emit`` they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
+    applies the folder does so server-side. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -90,6 +90,7 @@ class Documents:
         "folder",
         "has_appliers",
         "is_built",
+        "is_server_side",
         "left_out",
         "locked",
         "namespace",
@@ -121,6 +122,7 @@ class Documents:
         self.plugins: Mapping[str, str] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
+        self.is_server_side = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []

@@ -71,8 +71,9 @@ class FolderUse(NamedTuple):
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
-    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
-    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
+    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode of ``--emit`` our plugin
+    is told to render it in, ``""`` for none; None where it does not render it. *is_server_side*: it is applied so for
+    certain.
     """
 
     title: str
@@ -88,6 +89,7 @@ class FolderUse(NamedTuple):
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
     plugin: str | None = None
+    is_server_side: bool = False
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

@@ -6,6 +6,7 @@ from functools import cache
 from types import MappingProxyType
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
+from render.diff import server_side
 from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
@@ -458,6 +459,8 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
 def _compared(old: NamedState, new: NamedState) -> Impact:
     """What becomes of the VMs of *new*. The input that has what is lent to it says what becomes of that."""
     impact = compare(old.objects, new.objects, old.settings, new.settings)
+    if new.is_server_side and new.settings.emit == "source":
+        impact = server_side.refused(impact)
     return impact._replace(
         machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
         before=_placed(impact.before, old),

@@ -106,7 +106,7 @@ class NamedState(NamedTuple):
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
     *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
-    it have our plugin of Argo CD render it, which decides how its VMs are synced.
+    it have our plugin of Argo CD render it, which decides how its VMs are synced; *is_server_side*: apply it so.
     """
 
     name: str
@@ -145,6 +145,7 @@ class NamedState(NamedTuple):
     top: str = ""
     release_told: str = ""
     is_by_plugin: bool = False
+    is_server_side: bool = False
     working_folder: str = ""
     path: str = ""
 
@@ -1294,6 +1295,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         bases=_bases(side, loaded),
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
+        is_server_side=loaded.is_server_side,
         appliers=loaded.appliers,
         has_appliers=loaded.has_appliers,
         users={os.path.relpath(file, side.path): titles for file, titles in loaded.users.items()},
