@@ -82,7 +82,7 @@ def pin(request: Request, work: Work) -> Answer:
         if target.target in ignored:
             target.part.loaded.diagnostics.append(ignored.pop(target.target))
     known = pinning.vms(vm for target in targets for vm in target.part.resources)
-    upgrade, misused = choice.chosen(known, request)
+    upgrade, misused = choice.chosen(known, request, [target.part for target in targets])
     if misused:
         return Answer(findings=_unreadable(everywhere), faults=misused)
     dump, faults = _dump(request, work)

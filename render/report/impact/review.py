@@ -74,6 +74,7 @@ WORKLOAD = {
     "migrate": "KubeVirt migrates it by itself (workloadUpdateMethods has LiveMigrate)",
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
+    "unmigratable": "it cannot migrate, and KubeVirt does not say so: the guest has this after a restart",
 }
 #: What becomes of what a pool or a replica set has made, in words, and the effect that it counts as.
 HOLDER_OUTCOMES = {
