@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity, without_positions
+from render.diff.sizes import Total, gibibytes
 from render.model import naming
 from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING, Any
 from render.model.resource import HOLDER_GROUPS
 from render.report.findings import Finding, Group, identity, keeping, kept_by_all, merge
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
-from render.report.impact.review import Total, gibibytes
 from render.report.page import anchors, bar, folded, page
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
