@@ -176,11 +176,12 @@ def _leaves(
             last = by if write is None or (by and by[0] > write[0]) else write
             wished = is_wished or path in wishes
             if value and isinstance(value, (dict, list)):
-                walk(value, item, inner, last, wished)
+                walk(value, item, inner, last, wished)  # noqa: F821 - it is there as long
             else:
                 found.append((inner, value, item, last, wished))
 
     walk(node, own, _ROOT, writes.get(()), False)  # noqa: FBT003
+    del walk  # it refers to itself, and all that it has seen would stay
     return found
 
 
