@@ -16,7 +16,7 @@ from render.diff.impact import (
     MachineImpact,
     RolloutStrategy,
 )
-from render.diff.sizes import Size
+from render.diff.sizes import Size, Total, gibibytes
 from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model import fieldpath
@@ -673,18 +673,6 @@ def _first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
-class Total(NamedTuple):
-    """How many VMs there are, and what they ask for."""
-
-    machines: int = 0
-    vcpus: int = 0
-    memory: int = 0
-
-    def adding(self, size: Size) -> "Total":
-        """With one VM more."""
-        return Total(self.machines + 1, self.vcpus + size.vcpus, self.memory + size.memory)
-
-
 #: Before and after.
 Totals = tuple[Total, Total]
 
@@ -1186,8 +1174,3 @@ def amounts(totals: Totals) -> list[str]:
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]
-
-
-def gibibytes(memory: int) -> str:
-    """*memory* in GiB, with as many digits as say something."""
-    return f"{memory / (1 << 30):,.2f}".rstrip("0").rstrip(".")
