@@ -233,11 +233,12 @@ def read_roots(
 
     *anything* as for `loading.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
-    from render.frontends.request import config
+    from render.frontends.request import config, plugins
 
     how = reading_roots(request, standard_input())
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(request.reading.layout, request.reading.limits)
+    inputs[0].diagnostics += plugins.faults(inputs)
     found = laid_out(inputs, request)
     if request.called.call.command == "check":
         locks.tell_removed(found, request)
@@ -397,6 +398,8 @@ def _printed_with(
 
 def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:
     """Count what the VMs of *loaded*, as *request* has it, find in other folders among its documents."""
+    from render.frontends.request.plugins import settings_for
+
     shared, _ = _elsewhere(loaded, request, settings_for(loaded, request).namespace, neighbours)
     start = len(loaded.documents)
     for place, neighbour in enumerate(shared, start):
@@ -406,6 +409,8 @@ def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> No
 
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
+    from render.frontends.request.plugins import settings_for
+
     request = request._replace(settings=settings_for(loaded, request))
     shared, unclear = _elsewhere(loaded, request, request.settings.namespace, neighbours)
     loaded.diagnostics.extend(unclear)
@@ -442,13 +447,6 @@ def _elsewhere(
         [neighbour for neighbour in shared if neighbour.identity not in known],
         [diagnostic for diagnostic in unclear if diagnostic.resource not in refs],
     )
-
-
-def settings_for(loaded: Documents, request: Request) -> Settings:
-    """The settings of *request* in the namespace in which *loaded* is applied, unless somebody has named one."""
-    if not loaded.namespace or "namespace" in request.beside.named:
-        return request.settings
-    return request.settings._replace(namespace=loaded.namespace)
 
 
 def rendering(loaded: Documents) -> str:
@@ -527,9 +525,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed:
-        diagnostics = [
-            _with_values(loaded, _with_lender(loaded, diagnostic)) for diagnostic in diagnostics
-        ]
+        diagnostics = _traced(loaded, diagnostics, request)
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
     return rendered, diagnostics
@@ -641,6 +637,15 @@ def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> Unread
         (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
         UnreadHolder(),
     )
+
+
+def _traced(loaded: Documents, diagnostics: list[Diagnostic], request: Request) -> list[Diagnostic]:
+    """*diagnostics* with where what is at fault comes from, if that is not the place that they have."""
+    if loaded.plugins and loaded.borrowed:
+        from render.frontends.request import plugins
+
+        diagnostics = plugins.told(diagnostics, loaded, request)
+    return [_with_values(loaded, _with_lender(loaded, each)) for each in diagnostics]
 
 
 def _with_lender(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:

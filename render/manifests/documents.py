@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
-    from render.manifests.uses.use import DemandedConfigMap
+    from render.manifests.uses.use import DemandedConfigMap, PluginUse
 
 Blame = Callable[[int, FieldPath], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known."""
@@ -65,9 +65,8 @@ class Documents:
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
-    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: which
-    mode of ``--emit`` they tell our plugin, by their titles, for those that have it render. *references* are those of
-    the *user*.
+    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: what
+    they tell our plugin, by their titles, for those that have it render. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -112,7 +111,7 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.has_appliers = False
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
-        self.plugins: Mapping[str, str] = MappingProxyType({})
+        self.plugins: Mapping[str, PluginUse] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.documents: list[Document] = []

@@ -267,7 +267,7 @@ def test_a_long_reason_is_told_once(repository: Repository) -> None:
     repository.write("base/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
     told = repository.run("diff", "HEAD").stdout
     assert told.count("accumulation err=") == 1
-    place = "  after:  base/kustomization.yaml:1:22 of the working tree cannot be read\n"
+    place = "  after:  base/kustomization.yaml:1:22 of the working tree cannot be built\n"
     assert told.count(place) == 2
 
 
@@ -279,7 +279,7 @@ def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Reposi
     told = repository.run("diff", "HEAD", "--format", "markdown").stdout.splitlines()
     (row,) = (line for line in told if line.startswith("| `VirtualMachine shop/shop`"))
     assert row.endswith(
-        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |"
+        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be built` |"
     )
     assert any(
         line.startswith("- `shop/kustomization.yaml:1:22`") and "gone.yaml" in line for line in told

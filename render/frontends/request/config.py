@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -71,13 +72,15 @@ class ObjectFiles(NamedTuple):
 def load(
     paths: Sequence[str], named: str, limits: Limits, trusted: Sequence[str] = ()
 ) -> ConfigFile:
-    """Read the file *named*, else the one in the first of *paths* that is a folder, else that of the working directory.
+    """Read the file *named*, else the one of the first of *paths* that is a folder, else of the working directory.
 
-    Paths in it are relative to its own folder. A file that was not *named* came with the manifests, from whoever wrote
-    them: nothing in it leads out of their repository, unless into one of the folders *trusted*.
+    That is the one that stands there, else in the nearest folder around it in its repository. Paths in it are relative
+    to its own folder. A file that was not *named* came with the manifests, from whoever wrote them: nothing in it leads
+    out of their repository, unless into one of the folders *trusted*.
     """
     folders = [path for path in paths if os.path.isdir(path)][:1]
-    candidates = [os.path.join(folder, NAME) for folder in folders if folder != "."] + [NAME]
+    around = (_candidates(folder) for folder in dict.fromkeys((*folders, os.curdir)))
+    candidates = list(dict.fromkeys(chain.from_iterable(around)))
     path = named or next((path for path in candidates if os.path.lexists(path)), "")
     if not path:
         others = [os.path.splitext(candidate)[0] + _OTHER_ENDING for candidate in candidates]
@@ -93,6 +96,20 @@ def load(
     if not named and (fault := _link_out(path)):
         return ConfigFile(diagnostics=(fault,), path=path)
     return _read(path, "" if named else bounds(path), limits, trusted)
+
+
+def _candidates(folder: str) -> Iterator[str]:
+    """The files that may hold the settings of *folder*, the nearest first: its own, and those above in its repository.
+
+    Without a repository none above the working directory counts.
+    """
+    own = os.path.join(folder, NAME) if folder != os.curdir else NAME
+    yield own
+    real = real_path(folder)
+    top = repository(real) or bounds(own)
+    while real != top and inside(real, [top]):
+        real = os.path.dirname(real)
+        yield os.path.relpath(os.path.join(real, NAME))
 
 
 def _is_meant(path: str, limits: Limits) -> bool:

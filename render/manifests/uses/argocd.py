@@ -20,6 +20,7 @@ from render.manifests.uses.use import (
     ElsewhereError,
     FolderUse,
     KustomizationEdit,
+    PluginUse,
     UnevaluatedError,
     mappings,
     named,
@@ -34,8 +35,8 @@ from render.yaml.reader import Document
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
-#: Where an Application says how that emits VMs, the strongest first.
-_EMIT = (("parameters", "emit", "string"), ("env", "VIRT_RENDER_EMIT", "value"))
+#: How the variables begin that are meant for that.
+_OUR_VARIABLES = "VIRT_RENDER_"
 #: So many parameters are values of their own, each with its place.
 _APART = 64
 _REMOTE = ("://", "$ARGOCD_")
@@ -165,7 +166,7 @@ class _Application(NamedTuple):
             folder,
             assumptions=assumptions,
             namespace=self._namespace,
-            plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
+            plugin=self._plugin(folder, (*path, "plugin"), source) if plugin else None,
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
@@ -177,6 +178,17 @@ class _Application(NamedTuple):
         is_written_so = self.made is None and source.get("kustomize") == stated
         place = (*path, "kustomize") if is_written_so else ()
         return use._replace(edit=edit._replace(place=place))
+
+    def _plugin(self, folder: str, path: FieldPath, source: Mapping[str, Any]) -> PluginUse:
+        """What *source* tells our plugin at *path*, which renders *folder*."""
+        plugin = source["plugin"]
+        parameters = (
+            (text_at(item, "name"), item.get("array") or item.get("string"))
+            for _, item in mappings(plugin, "parameters")
+        )
+        named = ((text_at(item, "name"), item.get("value")) for _, item in mappings(plugin, "env"))
+        variables = (each for each in named if each[0].startswith(_OUR_VARIABLES))
+        return PluginUse(folder, (*parameters,), (*variables,), self.document, self._written(path))
 
     @property
     def _namespace(self) -> str:
@@ -302,17 +314,6 @@ class _Application(NamedTuple):
                 alone: Tree = {}
                 put(alone, keys, get(tree, *keys))
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
-
-
-def _emit_of(plugin: Any) -> str:
-    """Which mode of ``--emit`` the parameters of our *plugin* name, else its variables; ``""`` without one."""
-    words = (
-        text_at(item, field)
-        for key, name, field in _EMIT
-        for _, item in mappings(plugin, key)
-        if text_at(item, "name") == name
-    )
-    return next(filter(None, words), "")
 
 
 def _is_directory(source: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomization, relevance
-from render.manifests.blame import origins
+from render.manifests.blame import missing, origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
@@ -323,7 +323,8 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    applied = use.is_deep, use.patterns, use.namespace, use.plugin
+    told = use.plugin and (use.plugin.parameters, use.plugin.variables)
+    applied = use.is_deep, use.patterns, use.namespace, told
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 
@@ -464,7 +465,12 @@ def _warning(fault: Diagnostic, error: AbsentError | UnmatchedError) -> Diagnost
         return fault
     above, name = os.path.split(error.folder)
     names: list[str] = []
-    with contextlib.suppress(OSError):  # that is not there either
-        names = [entry.name for entry in os.scandir(above or ".") if files.is_folder(entry)]
-    cure = did_you_mean(name, sorted(names), fault.help)
+    near = ""
+    if os.path.isdir(above or os.curdir):
+        with contextlib.suppress(OSError):  # nobody may look into it
+            entries = os.scandir(above or os.curdir)
+            names = [entry.name for entry in entries if files.is_folder(entry)]
+    else:
+        near = missing.near_path(error.folder)
+    cure = f"did you mean {near}?" if near else did_you_mean(name, sorted(names), fault.help)
     return fault._replace(severity=Severity.WARNING, help=cure)

@@ -65,14 +65,27 @@ class KustomizationEdit(NamedTuple):
         return before, after
 
 
+class PluginUse(NamedTuple):
+    """What our plugin is told that renders *folder*: *parameters*, and *variables*, which are weaker, as written.
+
+    *place* is the path of all this in the object of *document*.
+    """
+
+    folder: str
+    parameters: tuple[tuple[str, Any], ...]
+    variables: tuple[tuple[str, Any], ...]
+    document: Document
+    place: FieldPath
+
+
 class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
-    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
-    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
+    *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
+    renders it; None where it does not.
     """
 
     title: str
@@ -87,7 +100,7 @@ class FolderUse(NamedTuple):
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
-    plugin: str | None = None
+    plugin: PluginUse | None = None
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

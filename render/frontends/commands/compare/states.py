@@ -18,7 +18,7 @@ from render.frontends.commands import snapshots
 from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
 from render.frontends.reporting import findings_of
-from render.frontends.request import config
+from render.frontends.request import config, plugins
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
@@ -27,7 +27,6 @@ from render.frontends.session import (
     include,
     leave_out_rendered,
     reading,
-    settings_for,
 )
 from render.manifests import discover, kustomization
 from render.manifests.blame import missing
@@ -42,7 +41,7 @@ from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
-from render.model.hints import Any, cast
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import minor, release_named, tag
 from render.model.resource import ResourceRef, from_body
@@ -298,11 +297,18 @@ class _LoadedSide(NamedTuple):
             found = gatherers(loaded.folder, limits)
             return frozenset(os.path.relpath(folder, path) for folder in found)
 
-    def unfilled(self, name: str, user: str) -> RefusedError | None:
+    @property
+    def sets(self) -> frozenset[str]:
+        """The sets of Applications that are not evaluated, and of which no Application is known."""
+        unfilled = chain.from_iterable(loaded.unfilled for loaded in self.inputs)
+        return frozenset(title for folder, title in unfilled if title and not folder)
+
+    def unfilled(self, name: str, user: str, sets: Collection[str] = ()) -> RefusedError | None:
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
         Who rendered the other state must not read that it went. Where a file cannot be read in which the *user* may
-        stand, or the set is not evaluated that makes it, nobody knows whether it does.
+        stand, or the set is not evaluated that makes it, or one of *sets* that may do so now, nobody knows whether it
+        does.
         """
         unread = [
             diagnostic
@@ -321,7 +327,7 @@ class _LoadedSide(NamedTuple):
             if (
                 _seen_from(self.path, folder, title) == name
                 if folder
-                else title and is_made_by(user, title)
+                else title and (title in sets or is_made_by(user, title))
             )
             for diagnostic in diagnostics
         ]
@@ -709,6 +715,12 @@ def _name_unfilled(
     loaded_side: _LoadedSide, side: Side, loaded_other: _LoadedSide, other: Side
 ) -> None:
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
+    sets = {
+        title
+        for title in loaded_side.sets - loaded_other.sets
+        if not any(is_made_by(state.user, title) for state in other.values())
+    }
+    lasting = {"", *(state.user for state in side.values())}
     for name, state in other.items():
         known = side.get(name)
         users = state.appliers | {state.user} - {""}
@@ -723,7 +735,7 @@ def _name_unfilled(
             is_lost = state.objects and not (state.user or known.objects or known.fault)
             if not is_lost or loaded_other.unfilled(name, "") is not None:
                 continue
-        fault = loaded_side.unfilled(name, state.user)
+        fault = loaded_side.unfilled(name, state.user, () if state.user in lasting else sets)
         if fault is not None:
             empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
@@ -1174,7 +1186,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
-    by_plugin = _plugin_emit(loaded, request)
+    by_plugin = plugins.emit_of(loaded, request)
     emit = by_plugin or (request.settings.emit if "emit" in request.beside.named else "source")
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
@@ -1186,7 +1198,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        settings_for(loaded, request)._replace(emit=emit),
+        plugins.settings_for(loaded, request)._replace(emit=emit),
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
@@ -1208,28 +1220,6 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
-
-
-def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
-    """How our plugin emits what it makes of *loaded*, None where it does not, not all say the same, or who asks does.
-
-    A setting is stronger than its default, and weaker than what the Application says.
-    """
-    if not loaded.plugins or "--emit" in request.called.call.flags:
-        return None
-    users = [
-        loaded.users.get(document.origin.file, frozenset())
-        for index, document in enumerate(loaded.documents)
-        if index not in loaded.borrowed and is_of_machine(document.body)
-    ]
-    applied = [loaded.appliers] if loaded.appliers else users
-    emits = {loaded.plugins.get(title) for titles in applied for title in (titles or ("",))}
-    emit = emits.pop() if len(emits) == 1 else None
-    if emit is None or (not emit and "emit" in request.beside.named):
-        return None
-    option = next(option for option in OPTIONS if option.name == "emit")
-    mode = emit or option.default
-    return cast("Emit", mode) if mode in option.choices else None  # else nothing is synced
 
 
 def _refused_error(
