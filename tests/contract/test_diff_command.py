@@ -389,6 +389,24 @@ def test_of_a_name_that_nothing_has_is_said_which_to_take(
     )
 
 
+def test_a_revision_is_not_compared_with_what_another_repository_has(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """HEAD of the one in the current folder, or of the other: nobody knows."""
+    other = Repository(tmp_path / "other")
+    other.write("vm.yaml", manifests.vm("web", memory="1Gi"))
+    other.commit("One")
+    repository.commit("All")
+    for path in ("../other", "../other/vm.yaml", str(tmp_path)):
+        done = repository.run("diff", "HEAD", path)
+        assert done.returncode == 2
+        assert f"{path} is not in the repository of the current folder" in done.stderr
+    assert "1 VM: 1 same" in repository.fine("diff", "../other")
+    done = process.run("diff", "HEAD", "other", cwd=tmp_path)
+    assert "1 VM: 1 same" in done.stdout, "the current folder is in none"
+    assert "same" in process.run("diff", "HEAD", "..", cwd=repository.folder / "vms").stdout
+
+
 @pytest.mark.parametrize("name", ["vms", "v1"])
 def test_a_name_of_a_revision_and_of_a_path_is_ambiguous(repository: Repository, name: str) -> None:
     repository.git("branch", "vms")

@@ -171,7 +171,10 @@ class _Application(NamedTuple):
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
         if not is_as_it_is and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
-            return use._replace(release=self._release((*path, "helm"), folder, helm))
+            named = [*self._value_files((*path, "helm", "valueFiles"), folder, helm)]
+            release = self._release((*path, "helm"), folder, helm)
+            files = tuple(file for file, _ in named)
+            return use._replace(release=release._replace(values=files), places=dict(named))
         edit = None if plugin else self._edit(source, folder)
         if edit is None:
             return self._plain(use, source)
@@ -241,11 +244,6 @@ class _Application(NamedTuple):
     def _release(self, path: FieldPath, folder: str, options: Any) -> HelmRelease:
         """What the chart in *folder* is installed as, by the *options* at *path*. Raises UnevaluatedError."""
         helm = options if isinstance(options, dict) else {}
-        files = []
-        for name in texts(helm, "valueFiles"):
-            file = self._file(name, folder)
-            if os.path.lexists(file) or not helm.get("ignoreMissingValueFiles"):
-                files.append(file)
         parameters = []
         for _, parameter in mappings(helm, "fileParameters"):
             file = os.path.relpath(self._file(text_at(parameter, "path"), folder), folder)
@@ -253,10 +251,21 @@ class _Application(NamedTuple):
         return self.base._replace(
             name=text_at(helm, "releaseName") or text_at(self.body.get("metadata"), "name"),
             namespace=text_at(helm, "namespace") or self._namespace or self.base.namespace,
-            values=tuple(files),
             texts=tuple(self._texts(path, helm)),
             file_parameters=tuple(parameters),
         )
+
+    def _value_files(
+        self, path: FieldPath, folder: str, helm: Any
+    ) -> Iterator[tuple[str, FieldPath]]:
+        """The files of values for the chart in *folder* that *helm* names at *path*, each with where it does.
+
+        Raises UnevaluatedError.
+        """
+        for index, name in enumerate(texts(helm, "valueFiles")):
+            file = self._file(name, folder)
+            if os.path.lexists(file) or not helm.get("ignoreMissingValueFiles"):
+                yield file, self._written((*path, index))
 
     def _file(self, name: str, folder: str) -> str:
         """The file *name* of values for the chart in *folder*. Raises UnevaluatedError for one of elsewhere."""

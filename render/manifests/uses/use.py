@@ -85,7 +85,7 @@ class FolderUse(NamedTuple):
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
-    renders it; None where it does not.
+    renders it; None where it does not. *places*: where in the object each file of values is named.
     """
 
     title: str
@@ -101,6 +101,7 @@ class FolderUse(NamedTuple):
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
     plugin: PluginUse | None = None
+    places: Mapping[str, FieldPath] = MappingProxyType({})
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

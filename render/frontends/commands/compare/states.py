@@ -943,6 +943,11 @@ def _seen_from_here(top: str, inside: str) -> str:
 def _top(revisions: _Revisions) -> str:
     """The top of the work tree; of a repository without one, that is the repository. Raises GitError, RefusedError."""
     folder = revisions.path if os.path.isdir(revisions.path) else "."
+    if revisions.before and _is_elsewhere(revisions.path):
+        before, path = revisions.before, revisions.path
+        message = f"{path} is not in the repository of the current folder, of which {before} is"
+        cure = f"git worktree add DIR {before} makes a folder of that: virt-render diff DIR {path}"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
     try:
         is_bare = git.is_bare(folder)
     except GitError as error:
@@ -962,6 +967,15 @@ def _top(revisions: _Revisions) -> str:
             return real_path(folder)
         raise GitError("the repository is bare and has no working tree: name two revisions")
     return real_path(git.root(folder))
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Whether *path* stands out of the repository around the current folder, which does not stand in that of *path*."""
+    here, there = real_path(os.curdir), real_path(path)
+    own = files.repository(here)
+    other = files.repository(there if os.path.isdir(there) else os.path.dirname(there))
+    is_apart = bool(own) and not inside(there, [own])
+    return is_apart and not (other and inside(here, [other]))
 
 
 class _Words(NamedTuple):
