@@ -345,6 +345,34 @@ def test_a_slip_in_what_our_plugin_is_told_stands_at_its_line(
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "edit", "told"),
+    [
+        ("argocd/own.yaml", ("path: vms/own", "pth: vms/own"), "warning VR105 unknown-field"),
+        ("argocd/own.yaml", ("kind: App", "kind: Ap"), "warning VR123 unknown-kind"),
+        ("flux/one.yaml", ("  path:", "  paht:"), "warning VR105 unknown-field"),
+        ("flux/one.yaml", ("./apps/web/app", "./apps/wep/app"), "warning VR110 unreadable"),
+        ("argocd/own.yaml", ("path: vms/own", "path: docs, hlm: {}"), ""),
+    ],
+)
+def test_a_slip_in_what_applies_vms_is_told_at_its_line(
+    name: str, edit: tuple[str, str], told: str, repository: Repository
+) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    repository.write("docs/README.md", "")
+    repository.write("argocd/own.yaml", deployed("own", "vms/own"))
+    repository.write("flux/one.yaml", KUSTOMIZATION.replace("NAME", "web"))
+    repository.commit("All")
+    before = (repository.folder / name).read_text(encoding="utf-8")
+    assert edit[0] in before
+    assert repository.run("check", ".").stdout == ""
+    repository.write(name, before.replace(*edit))
+    done = repository.run("check", ".")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{name}:") == bool(told)
+    assert told in done.stdout
+
+
 def test_what_objects_apply_the_build_of_is_compared_once(
     repository: Repository, kustomize: str
 ) -> None:

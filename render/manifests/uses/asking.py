@@ -1,6 +1,7 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
 import contextlib
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from render.manifests.blame import missing, origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
-from render.manifests.uses import applicationset, argocd, flux
+from render.manifests.uses import applicationset, argocd, flux, slips
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
@@ -112,8 +113,9 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         if _applies_machines(file, home, limits)
         for diagnostic in diagnostics
     ]
+    slipped = [*_slips(read_files.slipped.values(), home, limits)]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
-        return Uses([], Unseen(), [], broken=broken)
+        return Uses([], Unseen(), slipped, broken=broken)
     names = {name for document in every for name in _config_maps_named(document)}
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
@@ -130,7 +132,48 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             config_maps += (document for document in traced if _is_config_map(document))
             around = _referents(apart, config_maps)
     uses = known.all(apart, around, [build.top for build in places.builds])
-    return uses._replace(broken=broken)
+    told = [*_slips({id(each): each for each in every}.values(), home, limits), *slipped]
+    return uses._replace(broken=broken, notes=[*uses.notes, *told])
+
+
+#: The code of what is said of a slip.
+_CODES = {
+    "field": codes.UNKNOWN_FIELD,
+    "kind": codes.UNKNOWN_KIND,
+    "template": codes.UNKNOWN_FIELD,
+    "type": codes.WRONG_TYPE,
+}
+
+
+def _slips(documents: Iterable[Document], home: Home, limits: Limits) -> Iterator[Diagnostic]:
+    """What is misspelt in those of *documents* that may apply objects of KubeVirt's."""
+    for document in documents:
+        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
+            continue
+        kind = slips.kind_slip(document)
+        found = [kind] if kind else [*slips.slips(document)]
+        if not found or not _may_concern(document, home):
+            continue
+        for slip in found:
+            field = fieldpath.text(slip.path)
+            yield _CODES[slip.what].at(
+                _place(document, slip.path, limits),
+                f"{named(document)}: {field}: {slip.message}",
+                help=slip.help,
+                severity=Severity.WARNING,
+            )
+
+
+def _may_concern(document: Document, home: Home) -> bool:
+    """Whether *document* names a folder with objects of KubeVirt's, or one that nobody knows where there are some."""
+    data = json.dumps(document.body).encode()
+    named_ = [match[1] for match in _PATH.finditer(data)]
+    if not named_ or any(b"{{" in name for name in named_):
+        return home.has_charts_of_machines or home.has_kustomizations_of_machines
+    return any(
+        home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
+        for folder in _folders_named(data, home)
+    )
 
 
 def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
@@ -331,16 +374,22 @@ def _made_of(use: FolderUse) -> object:
 class _AskingFiles:
     """Files, each parsed once."""
 
-    __slots__ = ("_limits", "_parsed", "broken")
+    __slots__ = ("_limits", "_parsed", "broken", "slipped")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.broken: dict[str, list[Diagnostic]] = {}
+        #: What would ask if its kind was not misspelt.
+        self.slipped: dict[int, Document] = {}
         self._parsed: dict[str, list[Document]] = {}
 
     def asking(self, file: str) -> Iterator[Document]:
         """The objects of *file* that fill in others, or are referred to by such."""
-        yield from filter(_is_asking, self._documents(file, relevance.may_ask))
+        for document in self._documents(file, relevance.may_ask):
+            if _is_asking(document):
+                yield document
+            elif slips.kind_slip(document):
+                self.slipped[id(document)] = document
 
     def config_maps(self, names: Iterable[str], wanted: set[str]) -> Iterator[Document]:
         """The ConfigMaps in the files *names* that are called as one of *wanted*."""

@@ -16,7 +16,9 @@ from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
+    BRANCHES,
     OF_ANOTHER,
+    AbsentError,
     DemandedConfigMap,
     ElsewhereError,
     FolderUse,
@@ -183,10 +185,28 @@ def uses(
             yield UnevaluatedError(f"{text_at(document.body, 'kind')} of {whose}")
     except UnevaluatedError as error:
         error.use = _folder_of(document, home), named(document)
+        if isinstance(error, AbsentError):
+            source = _source(document, _reference(document), around)
+            error.is_certain = source is None or _is_read_branch(source)
+            error.assumed = _claimed(document, _reference(document), home, around)
         yield error
     else:
         if use is not None:
             yield use
+
+
+def _reference(document: Document) -> Any:
+    """What *document* names as its source."""
+    spec = document.body.get("spec")
+    chart = get(spec, "chart", "spec")
+    return get(chart if isinstance(chart, dict) else spec, "sourceRef")
+
+
+def _is_read_branch(source: Document) -> bool:
+    """Whether *source* means the branch that is read, most likely, and no tag or commit."""
+    revision = get(source.body.get("spec"), "ref")
+    named = revision.keys() if isinstance(revision, dict) else ()
+    return not {*named} - {"branch"} and text_at(revision, "branch") in BRANCHES
 
 
 def _another(document: Document, home: Home, around: Referents) -> str:
@@ -196,7 +216,7 @@ def _another(document: Document, home: Home, around: Referents) -> str:
     """
     spec = document.body.get("spec")
     chart = get(spec, "chart", "spec")
-    reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
+    reference = _reference(document)
     folder = _folder_of(document, home)
     if text_at(reference, "kind") != "GitRepository" or not folder or not home.is_read(folder):
         return ""
@@ -474,14 +494,19 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
     if text_at(reference, "kind") != "GitRepository":
         raise ElsewhereError
     name = text_at(reference, "name")
-    namespace = text_at(reference, "namespace") or _namespace(document)
-    sources = around.sources.get(name)
-    known = sources.nearest(namespace, document) if sources else None
+    known = _source(document, reference, around)
     if known is None:
         if name != _BOOTSTRAP:
             raise ElsewhereError
         return (f"GitRepository {name} is this repository",)
     return home.claimed(text_at(known.body.get("spec"), "url"))
+
+
+def _source(document: Document, reference: Any, around: Referents) -> Document | None:
+    """The source that *reference* of *document* means, if the input has it."""
+    sources = around.sources.get(text_at(reference, "name"))
+    namespace = text_at(reference, "namespace") or _namespace(document)
+    return sources.nearest(namespace, document) if sources else None
 
 
 def _config_map(

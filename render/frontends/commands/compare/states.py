@@ -971,10 +971,10 @@ def _top(revisions: _Revisions) -> str:
 
 def _is_elsewhere(path: str) -> bool:
     """Whether *path* stands out of the repository around the current folder, which does not stand in that of *path*."""
-    here, there = real_path(os.curdir), real_path(path)
+    here, target = real_path(os.curdir), real_path(path)
     own = files.repository(here)
-    other = files.repository(there if os.path.isdir(there) else os.path.dirname(there))
-    is_apart = bool(own) and not inside(there, [own])
+    other = files.repository(target if os.path.isdir(target) else os.path.dirname(target))
+    is_apart = bool(own) and not inside(target, [own])
     return is_apart and not (other and inside(here, [other]))
 
 

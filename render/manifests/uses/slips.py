@@ -1,0 +1,197 @@
+"""Slips in the objects of Argo CD and Flux: what their controllers leave out without a word, or refuse.
+
+Upstream: argo-cd pkg/apis/application/v1alpha1 (types.go, applicationset_types.go); fluxcd kustomize-controller and
+helm-controller api.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.named_tuple import NamedTuple
+from render.model.nearest import nearest
+from render.model.regex import pattern
+from render.model.resource import text_at
+from render.model.tree import get
+from render.yaml.reader import Document
+
+#: So alike is a slip to what was meant: new fields come with each release.
+_NEAR = 0.75
+#: What has more fields than any of these is no slip, and each is compared with all that are known.
+_MOST_KEYS = 64
+_ARGOCD, _KUSTOMIZE, _HELM = (
+    "argoproj.io",
+    "kustomize.toolkit.fluxcd.io",
+    "helm.toolkit.fluxcd.io",
+)
+#: The kinds of a group that fill in others, and the versions in which it has or had them.
+_SERVED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    _ARGOCD: (frozenset({"Application", "ApplicationSet"}), frozenset({"v1alpha1"})),
+    _KUSTOMIZE: (frozenset({"Kustomization"}), frozenset({"v1", "v1beta2", "v1beta1"})),
+    _HELM: (frozenset({"HelmRelease"}), frozenset({"v2", "v2beta2", "v2beta1"})),
+}
+#: What an Application may say, by where in its spec; and what it cannot do without.
+_SOURCE = frozenset(
+    {
+        "chart", "directory", "helm", "kustomize", "name", "path", "plugin", "ref", "repoURL",
+        "targetRevision",
+    }
+)  # fmt: skip
+_OF_SPEC = frozenset(
+    {
+        "destination", "ignoreDifferences", "info", "project", "revisionHistoryLimit", "source",
+        "sourceHydrator", "sources", "syncPolicy",
+    }
+)  # fmt: skip
+_OF_SOURCE: Mapping[str, frozenset[str]] = {
+    "helm": frozenset(
+        {
+            "apiVersions", "fileParameters", "ignoreMissingValueFiles", "kubeVersion", "namespace",
+            "parameters", "passCredentials", "releaseName", "skipCrds", "skipSchemaValidation",
+            "skipTests", "valueFiles", "values", "valuesObject", "version",
+        }
+    ),
+    "kustomize": frozenset(
+        {
+            "apiVersions", "commonAnnotations", "commonAnnotationsEnvsubst", "commonLabels",
+            "components", "forceCommonAnnotations", "forceCommonLabels", "ignoreMissingComponents",
+            "images", "kubeVersion", "labelIncludeTemplates", "labelWithoutSelector", "namePrefix",
+            "nameSuffix", "namespace", "patches", "replicas", "version",
+        }
+    ),
+    "directory": frozenset({"exclude", "include", "jsonnet", "recurse"}),
+    "plugin": frozenset({"env", "name", "parameters"}),
+}  # fmt: skip
+_OF_DESTINATION = frozenset({"name", "namespace", "server"})
+_OF_KUSTOMIZATION = frozenset(
+    {
+        "commonMetadata", "components", "decryption", "deletionPolicy", "dependsOn", "force",
+        "healthCheckExprs", "healthChecks", "ignoreMissingComponents", "images", "interval",
+        "kubeConfig", "namePrefix", "nameSuffix", "patches", "patchesJson6902",
+        "patchesStrategicMerge", "path", "postBuild", "prune", "retryInterval",
+        "serviceAccountName", "sourceRef", "suspend", "targetNamespace", "timeout", "validation",
+        "wait",
+    }
+)  # fmt: skip
+_OF_RELEASE = frozenset(
+    {
+        "chart", "chartRef", "commonMetadata", "dependsOn", "driftDetection", "healthCheckExprs",
+        "install", "interval", "kubeConfig", "maxHistory", "persistentClient", "postRenderers",
+        "releaseName", "rollback", "serviceAccountName", "storageNamespace", "suspend",
+        "targetNamespace", "test", "timeout", "uninstall", "upgrade", "values", "valuesFrom",
+        "waitStrategy",
+    }
+)  # fmt: skip
+_OF_CHART = frozenset(
+    {
+        "chart", "ignoreMissingValuesFiles", "interval", "reconcileStrategy", "sourceRef", "valuesFile",
+        "valuesFiles", "verify", "version",
+    }
+)  # fmt: skip
+#: A word alone in a template, which Go takes for one of its functions, and a field of Go's templates.
+_WORD, _FIELD = pattern(r"\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}"), pattern(r"\{\{\s*\.[A-Za-z_]")
+_OF_GO = frozenset({"break", "continue", "else", "end", "now", "uuidv4"})
+#: What a template may hold for others to fill in, helm say.
+_OF_OTHERS = frozenset({"helm", "kustomize", "plugin"})
+
+
+class Slip(NamedTuple):
+    """What is wrong at *path*, and what helps; *what*: a ``field``, a ``kind``, a ``template`` or a ``type``."""
+
+    path: FieldPath
+    message: str
+    help: str
+    what: str = "field"
+
+
+def kind_slip(document: Document) -> Slip | None:
+    """That *document* has a kind that its group does not have, or a version; None for what is none of ours."""
+    group, _, version = text_at(document.body, "apiVersion").rpartition("/")
+    kind = text_at(document.body, "kind")
+    kinds, versions = _SERVED.get(group, (frozenset(), frozenset()))
+    if kind in kinds and version not in versions:
+        latest = next(known for known in ("v1alpha1", "v1", "v2") if known in versions)
+        message = f"{group} has no {kind} in {version}"
+        return Slip(("apiVersion",), message, f"write {group}/{latest}", "kind")
+    if kinds and kind not in kinds and (near := nearest(kind, sorted(kinds), _NEAR)):
+        return Slip(("kind",), f"{group} has no kind {kind}", f"did you mean {near}?", "kind")
+    return None
+
+
+def slips(document: Document) -> Iterator[Slip]:
+    """What is misspelt in *document*, or of another type, and so counts for nothing."""
+    body = document.body
+    kind = text_at(body, "kind")
+    if kind == "Application":
+        yield from _of_application(body, ("spec",))
+    elif kind == "ApplicationSet":
+        yield from _of_application(body, ("spec", "template", "spec"))
+        yield from _of_templates(body)
+    elif kind == "HelmRelease":
+        yield from _unknown(body, ("spec",), _OF_RELEASE)
+        yield from _unknown(body, ("spec", "chart", "spec"), _OF_CHART)
+    else:
+        yield from _unknown(body, ("spec",), _OF_KUSTOMIZATION)
+        yield from _unknown(
+            body, ("spec", "postBuild"), frozenset({"substitute", "substituteFrom"})
+        )
+
+
+def _of_application(body: Any, spec: FieldPath) -> Iterator[Slip]:
+    yield from _unknown(body, spec, _OF_SPEC)
+    yield from _unknown(body, (*spec, "destination"), _OF_DESTINATION)
+    several = get(body, *spec, "sources")
+    if isinstance(several, dict):
+        yield Slip(
+            (*spec, "sources"), "is a mapping, and should be a list", "begin it with -", "type"
+        )
+    if isinstance(get(body, *spec, "source"), list):
+        cure = "write sources, or take the - away"
+        yield Slip((*spec, "source"), "is a list, and should be a mapping", cure, "type")
+    numbers = range(len(several)) if isinstance(several, list) else ()
+    hydrated = (*spec, "sourceHydrator", "drySource")
+    for source in ((*spec, "source"), hydrated, *((*spec, "sources", each) for each in numbers)):
+        yield from _unknown(body, source, _SOURCE)
+        for name, fields in _OF_SOURCE.items():
+            yield from _unknown(body, (*source, name), fields)
+
+
+def _unknown(body: Any, path: FieldPath, known: frozenset[str]) -> Iterator[Slip]:
+    """The fields at *path* of *body* that are nearly one of those *known*, if that is not there."""
+    stated = get(body, *path)
+    keys: Sequence[str] = (
+        [key for key in stated if isinstance(key, str)] if isinstance(stated, dict) else ()
+    )
+    for key in keys[:_MOST_KEYS]:
+        near = "" if key in known else nearest(key, sorted(known.difference(keys)), _NEAR)
+        if near:
+            yield Slip((*path, key), f"unknown field {key}", f"did you mean {near}?")
+
+
+def _of_templates(body: Any) -> Iterator[Slip]:
+    """What the template of a set has of the other kind of templates than the set is of; the first of that."""
+    is_go = get(body, "spec", "goTemplate") is True
+    path: FieldPath = ("spec", "template")
+    for at, text in _texts(get(body, *path), path):
+        words = [word for word in _WORD.findall(text) if word not in _OF_GO]
+        if is_go and words:
+            cure = f"write {{{{.{words[0]}}}}}"
+            yield Slip(at, f"{text}: Go's templates have no function {words[0]}", cure, "template")
+            return
+        if not is_go and _FIELD.search(text) and _OF_OTHERS.isdisjoint(at):
+            message = f"{text} stays as it is, since goTemplate is not set"
+            yield Slip(at, message, "set goTemplate: true, or take the dot away", "template")
+            return
+
+
+def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+    """The texts in *value*, which stands at *path*, each with its place."""
+    pending: list[tuple[FieldPath, Any]] = [(path, value)]
+    while pending:
+        at, each = pending.pop()
+        if isinstance(each, dict):
+            pending += [((*at, key), below) for key, below in reversed(each.items())]
+        elif isinstance(each, list):
+            pending += [((*at, index), below) for index, below in enumerate(each)]
+        elif isinstance(each, str):
+            yield at, each
