@@ -352,6 +352,11 @@ def test_a_slip_in_what_our_plugin_is_told_stands_at_its_line(
         ("argocd/own.yaml", ("kind: App", "kind: Ap"), "warning VR123 unknown-kind"),
         ("flux/one.yaml", ("  path:", "  paht:"), "warning VR105 unknown-field"),
         ("flux/one.yaml", ("./apps/web/app", "./apps/wep/app"), "warning VR110 unreadable"),
+        (
+            "flux/one.yaml",
+            ("web/app", "web/app/vm.yaml"),
+            "not found, but a file: apps/web/app/vm.y",
+        ),
         ("argocd/own.yaml", ("path: vms/own", "path: docs, hlm: {}"), ""),
     ],
 )

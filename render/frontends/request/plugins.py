@@ -12,6 +12,7 @@ from render.frontends.request.request import Request
 from render.manifests.documents import Documents
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.use import PluginUse
+from render.model.apimachinery import dns1123
 from render.model.hints import Any, cast
 from render.settings import OPTIONS, Chosen, Emit, Layer, Settings, Source, decide
 from render.system import files
@@ -33,7 +34,8 @@ def settings_for(loaded: Documents, request: Request) -> Settings:
     """
     settings = request.settings
     told = {name: value for name, value in _told(loaded, request).items() if name in _HEEDED}
-    if loaded.namespace and "namespace" not in {*request.beside.named, *told}:
+    is_fit = loaded.namespace and not dns1123.label_faults(loaded.namespace)
+    if is_fit and "namespace" not in {*request.beside.named, *told}:
         settings = settings._replace(namespace=loaded.namespace)
     fields = {option.field: told[option.name] for option in OPTIONS if option.name in told}
     return settings._replace(**fields) if fields else settings

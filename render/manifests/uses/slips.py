@@ -6,6 +6,8 @@ helm-controller api.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from render.manifests.uses.use import mappings
+from render.model.apimachinery import dns1123
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
@@ -88,6 +90,10 @@ _OF_CHART = frozenset(
         "valuesFiles", "verify", "version",
     }
 )  # fmt: skip
+#: To what Flux lets them refer.
+_SOURCES = frozenset({"Bucket", "ExternalArtifact", "GitRepository", "OCIRepository"})
+_SOURCES_OF_CHARTS = frozenset({"Bucket", "GitRepository", "HelmRepository"})
+_REFERENCES = frozenset({"ConfigMap", "Secret"})
 #: A word alone in a template, which Go takes for one of its functions, and a field of Go's templates.
 _WORD, _FIELD = pattern(r"\{\{-?\s*([A-Za-z_]\w*)\s*-?\}\}"), pattern(r"\{\{\s*\.[A-Za-z_]")
 _OF_GO = frozenset({"break", "continue", "else", "end", "now", "uuidv4"})
@@ -128,17 +134,47 @@ def slips(document: Document) -> Iterator[Slip]:
         yield from _of_application(body, ("spec", "template", "spec"))
         yield from _of_templates(body)
     elif kind == "HelmRelease":
+        chart: FieldPath = ("spec", "chart", "spec")
         yield from _unknown(body, ("spec",), _OF_RELEASE)
-        yield from _unknown(body, ("spec", "chart", "spec"), _OF_CHART)
+        yield from _unknown(body, chart, _OF_CHART)
+        yield from _kind_of(body, (*chart, "sourceRef"), _SOURCES_OF_CHARTS)
+        yield from _namespace(body, ("spec", "targetNamespace"))
+        yield from _references(body, ("spec", "valuesFrom"))
     else:
+        yield from _kind_of(body, ("spec", "sourceRef"), _SOURCES)
+        yield from _namespace(body, ("spec", "targetNamespace"))
+        yield from _references(body, ("spec", "postBuild", "substituteFrom"))
         yield from _unknown(body, ("spec",), _OF_KUSTOMIZATION)
         yield from _unknown(
             body, ("spec", "postBuild"), frozenset({"substitute", "substituteFrom"})
         )
 
 
+def _references(body: Any, path: FieldPath) -> Iterator[Slip]:
+    for place, _ in mappings(body, *path):
+        yield from _kind_of(body, place, _REFERENCES)
+
+
+def _kind_of(body: Any, path: FieldPath, known: frozenset[str]) -> Iterator[Slip]:
+    """That what is referred to at *path* of *body* has a kind that is nearly one of those *known*."""
+    kind = text_at(get(body, *path), "kind")
+    near = "" if kind in known else nearest(kind, sorted(known))
+    if near:
+        yield Slip((*path, "kind"), f"unknown kind {kind}", f"did you mean {near}?", "kind")
+
+
+def _namespace(body: Any, path: FieldPath) -> Iterator[Slip]:
+    """That what stands at *path* of *body* can be no namespace, whatever fills it in."""
+    name = get(body, *path)
+    if not isinstance(name, str) or not name or "{{" in name or "$" in name:
+        return
+    for fault in dns1123.label_faults(name)[:1]:
+        yield Slip(path, f"{name} is no namespace", fault, "type")
+
+
 def _of_application(body: Any, spec: FieldPath) -> Iterator[Slip]:
     yield from _unknown(body, spec, _OF_SPEC)
+    yield from _namespace(body, (*spec, "destination", "namespace"))
     yield from _unknown(body, (*spec, "destination"), _OF_DESTINATION)
     several = get(body, *spec, "sources")
     if isinstance(several, dict):

@@ -87,6 +87,22 @@ def test_nothing_is_said_of_what_is_right(text: str) -> None:
         (RELEASE, ("valuesFiles", "valueFiles"), "spec.chart.spec.valueFiles", "valuesFiles?"),
         (RELEASE, ("  values:", "  value:"), "spec.value", "did you mean values?"),
         (RELEASE, ("  values:", "  others:"), "", ""),
+        (KUSTOMIZATION, ("GitRepository", "GitRepo"), "spec.sourceRef.kind", "GitRepository?"),
+        (KUSTOMIZATION, ("Namespace: prod", "Namespace: ops_prod"), "spec.targetNames", "RFC 1123"),
+        (KUSTOMIZATION, ("targetNamespace: prod", "targetNamespace: ${name}"), "", ""),
+        (
+            KUSTOMIZATION,
+            ("substitute: {a: b}", "substituteFrom: [{kind: Configmap, name: a}]"),
+            "spec.postBuild.substituteFrom[0].kind",
+            "did you mean ConfigMap?",
+        ),
+        (RELEASE, ("GitRepository", "GitRepositry"), "spec.chart.spec.sourceRef.kind", "GitRepo"),
+        (
+            APPLICATION,
+            ("namespace: prod", "namespace: Prod"),
+            "spec.destination.namespace",
+            "lower",
+        ),
     ],
 )
 def test_a_slip_is_told_with_what_was_meant(
