@@ -134,6 +134,8 @@ def brought_back(file: str) -> str:
 
 def ignored(names: Iterable[str]) -> dict[str, Diagnostic]:
     """Of those locks *names* that git ignores, there or not, that nobody gets them with the repository."""
+    import shlex
+
     from render.system import git
 
     by_folder: dict[str, dict[str, str]] = {}
@@ -148,7 +150,7 @@ def ignored(names: Iterable[str]) -> dict[str, Diagnostic]:
                 found[known[file]] = codes.PIN_MISSING.at(
                     Location(file=known[file]),
                     f"git ignores {known[file]} ({rule}): who has the repository from git has no pins",
-                    help=f"take the pattern out, or add the lock by force: git add -f {known[file]}",
+                    help=f"take the pattern out, or add the lock by force: git add -f {shlex.quote(known[file])}",
                     severity=Severity.WARNING,
                 )
     return found

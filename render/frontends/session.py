@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes, defects
@@ -13,10 +12,12 @@ from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.answer import RefusedError
+from render.frontends.inputs.copies import leave_out_rendered
+from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.commands import COMMANDS
-from render.frontends.request.request import Request, with_objects
+from render.frontends.request.request import Request
 from render.machine import Machine
 from render.manifests import kustomization
 from render.manifests.discover import CHART, is_chart, tidy
@@ -27,7 +28,7 @@ from render.manifests.sources.reading import Reading
 from render.model import tree
 from render.model.counting import counted
 from render.model.fieldpath import FieldPath
-from render.model.hints import TYPE_CHECKING, BinaryIO
+from render.model.hints import TYPE_CHECKING, BinaryIO, TypeVar
 from render.model.release import NEWEST, release_named
 from render.model.resource import (
     INSTANCETYPE_GROUP,
@@ -38,7 +39,6 @@ from render.model.resource import (
 )
 from render.model.tree import Tree
 from render.pipeline import Rendered, run
-from render.revisions import stamps
 from render.settings import Settings
 from render.system import files, signals
 from render.system.files import inside, real_path
@@ -47,8 +47,9 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
-    from render.manifests.repository.neighbours import Neighbours, Shared
     from render.pipeline.input.unchanged import Unchanged
+
+T = TypeVar("T")
 
 
 def single(request: Request, work: Work) -> FleetPart:
@@ -99,6 +100,18 @@ def around(
     found = read_roots([*map(os.path.relpath, sorted(tops))], request, work)
     del work.inputs[known:]
     return [loaded for loaded in found if not inside(real_path(loaded.folder), reals)]
+
+
+def beside_the_rest(
+    judge: Callable[[], T],
+    misses: Callable[[T], bool],
+    read: Sequence[FleetPart],
+    request: Request,
+    work: Work,
+) -> T:
+    """What *judge* makes of the parts *read*; anew beside what stands around them, where that *misses* something."""
+    found = judge()
+    return judge() if misses(found) and lend(around(request, work), read, request) else found
 
 
 def lend(others: Sequence[Documents], read: Sequence[FleetPart], request: Request) -> bool:
@@ -276,177 +289,6 @@ def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     for part in found:
         part.locked = locked
     return found
-
-
-def leave_out_rendered(
-    inputs: Sequence[Documents],
-    namespace: str,
-    path: str = "",
-    kept: Collection["RenderedCopy"] = (),
-) -> None:
-    """Take VMs out of *inputs* that we have rendered from others there: their stamps are true, and the source is read.
-
-    With them go copies of other objects in the same file, or in the folder that ``build -o DIR/`` filled with them. A
-    stamp alone hides nothing. *namespace* is that of those which name none; those *kept* stay, whose files are called
-    as seen from *path*.
-    """
-    stamped: dict[_Identity, list[_Placed]] = {}
-    others: dict[_Identity, list[_Placed]] = {}
-    genuine = _genuine(inputs)
-    if not genuine:
-        return
-    for loaded in inputs:
-        for document in loaded.documents:
-            resource = from_body(document.body, 0)
-            where = resource.namespace or loaded.namespace or namespace
-            identity = resource.group, resource.kind, where, resource.name
-            known = stamped if id(document.body) in genuine else others
-            known.setdefault(identity, []).append((loaded, document))
-    rendered = [
-        (loaded, document)
-        for identity, found in stamped.items()
-        if identity in others
-        for loaded, document in found
-        if not kept or _copy(document, path) not in kept
-    ]
-    for loaded, document in (*rendered, *_printed_with(rendered, others.values())):
-        loaded.remove(document)
-    for loaded, document in rendered:
-        file, line = document.origin.file, document.origin.line
-        loaded.copies.append(document)
-        loaded.unseen.add(COPY, file, which=document.origin)
-        message = f"{file} holds what was rendered from {from_body(document.body, 0).ref}, which is read too"
-        place = Location(file=file, line=line, column=1)
-        loaded.diagnostics.append(codes.FILE_SKIPPED.at(place, message))
-
-
-#: What is counted of a VM that is left out, since it was rendered from another one.
-COPY = "rendered VM whose source is read too"
-#: The file of a rendered VM, and what it is called there.
-RenderedCopy = tuple[str, ResourceRef]
-_Identity = tuple[str, str, str, str]
-_Placed = tuple[Documents, Document]
-
-
-def _genuine(inputs: Iterable[Documents]) -> set[int]:
-    """The VMs of *inputs* that are what their stamps say was rendered, by the identity of their trees."""
-    return {
-        id(document.body)
-        for loaded in inputs
-        for document in loaded.documents
-        if stamps.is_rendered(document.body) and stamps.is_genuine(document.body)
-    }
-
-
-def _copy(document: Document, path: str) -> RenderedCopy:
-    return os.path.relpath(document.origin.file, path), from_body(document.body, 0).ref
-
-
-def copies(
-    request: Request, inputs: Sequence[Documents], others: Sequence[Documents] = ()
-) -> Iterator[FleetPart]:
-    """The VMs that `leave_out_rendered` took out of *inputs*, with what they find there and in *others*.
-
-    In one part no name stands twice.
-
-    Anybody can write a true stamp, and a copy may be what a cluster gets: it has to be right by itself. What is found
-    in these parts is no part of the command's answer unless that adds it.
-    """
-    from render.manifests.repository.neighbours import Neighbours
-
-    apart: list[Documents] = []
-    for loaded in inputs:
-        groups: list[Documents] = []
-        before: Counter[_Identity] = Counter()
-        for document in loaded.copies:
-            resource = from_body(document.body, 0)
-            identity = resource.group, resource.kind, resource.namespace, resource.name
-            if before[identity] == len(groups):
-                groups.append(Documents(folder=loaded.folder, user=loaded.user))
-                groups[-1].data, groups[-1].namespace = loaded.data, loaded.namespace
-            groups[before[identity]].documents.append(document)
-            before[identity] += 1
-        apart += groups
-    if not apart:
-        return
-    neighbours = Neighbours([*inputs, *apart, *others], request.reading.layout.shared)
-    for loaded in apart:
-        yield FleetPart(loaded, with_neighbours(request, loaded, neighbours))
-
-
-def _printed_with(
-    rendered: Sequence[_Placed], others: Iterable[Sequence[_Placed]]
-) -> Iterator[_Placed]:
-    """Those of *others*, by their names, that were printed with what is *rendered*, and whose original is read too."""
-    from render.manifests import output
-
-    files = {document.origin.file for _, document in rendered}
-    folders = {
-        output.folder_of(document.body, document.origin.file) for _, document in rendered
-    } - {""}
-
-    def is_printed(document: Document) -> bool:
-        file = document.origin.file
-        return file in files or (bool(folders) and output.folder_of(document.body, file) in folders)
-
-    for same in others if files else ():
-        originals = [document.body for _, document in same if not is_printed(document)]
-        for loaded, document in same:
-            if document.body in originals and is_printed(document):
-                yield loaded, document
-
-
-def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:
-    """Count what the VMs of *loaded*, as *request* has it, find in other folders among its documents."""
-    from render.frontends.request.plugins import settings_for
-
-    shared, _ = _elsewhere(loaded, request, settings_for(loaded, request).namespace, neighbours)
-    start = len(loaded.documents)
-    for place, neighbour in enumerate(shared, start):
-        loaded.borrowed[place] = neighbour.loaded, neighbour.index
-    loaded.documents.extend(neighbour.document for neighbour in shared)
-
-
-def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
-    """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
-    from render.frontends.request.plugins import settings_for
-
-    request = request._replace(settings=settings_for(loaded, request))
-    shared, unclear = _elsewhere(loaded, request, request.settings.namespace, neighbours)
-    loaded.diagnostics.extend(unclear)
-    limits = request.reading.limits
-    loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
-    if not shared:
-        return request
-    documents = [neighbour.document for neighbour in shared]
-    start = len(loaded.documents) + len(request.beside.catalog)
-    loaded.borrowed = {
-        start + place: (neighbour.loaded, neighbour.index) for place, neighbour in enumerate(shared)
-    }
-    settings = request.settings
-    return request._replace(
-        beside=request.beside._replace(catalog=(*request.beside.catalog, *documents)),
-        settings=settings._replace(catalog=with_objects(settings.catalog, documents)),
-    )
-
-
-def _elsewhere(
-    loaded: Documents, request: Request, namespace: str, neighbours: "Neighbours"
-) -> tuple[list["Shared"], list[Diagnostic]]:
-    """What the VMs of *loaded* find in other folders, and where that is not clear; what a catalogue has is clear.
-
-    A catalogue may be a folder of the repository: what stands there is not there twice.
-    """
-    shared, unclear = neighbours.of(loaded, namespace)
-    if not request.beside.catalog:
-        return shared, unclear
-    resources = (from_body(document.body, 0) for document in request.beside.catalog)
-    known = {(resource.group, resource.ref) for resource in resources}
-    refs = {ref for _, ref in known}
-    return (
-        [neighbour for neighbour in shared if neighbour.identity not in known],
-        [diagnostic for diagnostic in unclear if diagnostic.resource not in refs],
-    )
 
 
 def rendering(loaded: Documents) -> str:

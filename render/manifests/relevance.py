@@ -74,6 +74,8 @@ _VEILS = (
     (b"version https://git-lfs.github.com/spec/", "file that stands in Git LFS"),
     (b"\0GITCRYPT\0", "file that git-crypt has encrypted"),
 )
+#: Argo CD takes a file of a directory for no manifest where this stands anywhere in it (reposerver/repository).
+SKIP_MARKER = b"+argocd:skip-file-rendering"
 #: An object of which SOPS has encrypted even what it is; of a Secret that can be seen.
 _SEALED = rb"""\b(?:kind|apiVersion)["']?+\s*+:\s*+["']?+ENC\["""
 _SEPARATOR = rb"(?m)^---"

@@ -304,10 +304,13 @@ def _edited(data: bytes, known: tuple[bytes, bytes, bytes], file: str) -> Diagno
     is_marked = len(texts) < len(set(lines)) or not (ours and incoming)
     if is_marked and needed <= texts <= base | ours | incoming:
         return None
+    import shlex
+
+    word = shlex.quote(file)
     return codes.MERGE_REFUSED.at(
         Location(file=file),
         f"{file} was edited since git left it with a conflict, and the edits would be lost",
-        help=f"to merge both sides anew: git checkout --merge {file}; to keep the edits: git add {file}",
+        help=f"to merge both sides anew: git checkout --merge {word}; to keep the edits: git add {word}",
     )
 
 

@@ -14,6 +14,7 @@ GOOD = vm("good", memory="1Gi")
 BAD = vm("bad", memory="1Gi").replace(
     "devices: {}", "devices: {disks: [{name: root, disk: {bus: ide}}]}"
 )
+OTHER = vm("other", memory="1Gi")
 CHART = {"c/Chart.yaml": "apiVersion: v2\nname: c\nversion: 0.1.0\n"}
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 400\n"
 GIT_CRYPT = "\0GITCRYPT\0\1\2\3"
@@ -23,6 +24,8 @@ SOPS = (
 )
 IN_LFS = "1 file that stands in Git LFS"
 BY_GIT_CRYPT = "1 file that git-crypt has encrypted"
+BY_ARGO_CD = "1 file that Argo CD passes over (+argocd:skip-file-rendering)"
+OVERRIDDEN = "1 override of an Application of elsewhere"
 BY_SOPS = "1 file that SOPS has encrypted"
 
 
@@ -79,6 +82,17 @@ SHAPES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "of git-crypt, of a chart": ({**CHART, "c/templates/x.yaml": GIT_CRYPT}, BY_GIT_CRYPT),
     "of SOPS": ({"x.yaml": SOPS}, BY_SOPS),
     "of SOPS, listed": (listed(SOPS), BY_SOPS),
+    "passed over by Argo CD": ({"x.yaml": f"{BAD}# +argocd:skip-file-rendering\n"}, BY_ARGO_CD),
+    "passed over by Argo CD, of a directory": (
+        {"d/x.yaml": f"# +argocd:skip-file-rendering\n{BAD}", "a.yaml": application("d", "")}, BY_ARGO_CD,
+    ),
+    "overridden by Argo CD": ({"d/x.yaml": OTHER, "d/.argocd-source.yaml": "directory: {exclude: '*'}"}, OVERRIDDEN),
+    "overridden by Argo CD, built": (
+        {**listed(OTHER), "k/.argocd-source-web.yaml": "kustomize: {namePrefix: a-}\n"}, OVERRIDDEN,
+    ),
+    "overridden by Argo CD, of a chart": (
+        {**CHART, "c/templates/x.yaml": OTHER, "c/.argocd-source.yaml": "helm: {values: 'a: b'}"}, OVERRIDDEN,
+    ),
     "in capitals": ({"x.YAML": BAD}, "1 VM file whose name ends in capitals"),
     "behind a hidden link": ({".x.yaml": Link("data.bin"), "data.bin": BAD}, HIDDEN),
     "behind a link in a hidden folder": ({".h/x.yaml": Link("../data.bin"), "data.bin": BAD}, HIDDEN),

@@ -59,7 +59,8 @@ spec:
   sourceRef: {kind: GitRepository, name: flux-system}
   patches:
   - target: {kind: VirtualMachine, name: NAME}
-    patch: "[{op: add, path: /spec/runStrategy, value: Halted}]"
+    patch: |-
+      - {op: add, path: /spec/runStrategy, value: Halted}
 """,
     "argocd": """\
 apiVersion: argoproj.io/v1alpha1
@@ -72,7 +73,8 @@ spec:
     kustomize:
       patches:
       - target: {kind: VirtualMachine, name: NAME}
-        patch: "[{op: add, path: /spec/runStrategy, value: Halted}]"
+        patch: |-
+          - {op: add, path: /spec/runStrategy, value: Halted}
 """,
 }
 

@@ -111,3 +111,12 @@ def test_without_a_repository_nothing_is_told(tmp_path: Path) -> None:
     put(tmp_path / "kustomization.yaml", "resources: [vm.yaml]\n")
     put(tmp_path / "vm.yaml", vm("web", memory="1Gi"))
     assert found(tmp_path) == []
+
+
+def test_the_command_of_the_help_takes_a_name_with_blanks(top: Path) -> None:
+    put(top / "prod/kustomization.yaml", "resources:\n- ../base\n- it's new.yaml\n")
+    put(top / "prod/it's new.yaml", vm("new", memory="1Gi"))
+    git(top, "add", "prod/kustomization.yaml")
+    help_ = run("check", ".", cwd=top).stdout.partition("help: add it: ")[2].splitlines()[0]
+    subprocess.run(["/bin/sh", "-c", help_], cwd=top, check=True)
+    assert found(top) == []

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.manifests.repository.nearness import Nearness, nearest
+from render.manifests.nearness import Nearness, nearest
 from render.manifests.repository.roots import distance
 
 FOLDERS = st.lists(st.sampled_from("abc"), max_size=4).map(lambda steps: "/".join(steps) or ".")

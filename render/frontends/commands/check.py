@@ -18,13 +18,13 @@ from render.frontends.commands.baseline import (
 from render.frontends.commits import back_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
+from render.frontends.inputs.copies import copies
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request, again
 from render.frontends.session import (
     around,
-    copies,
     fleet,
     is_missed,
     lend,

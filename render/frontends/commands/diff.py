@@ -4,11 +4,19 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from render.diagnostics import codes
 from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
-from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.compare.appliers import left_out, unseen
+from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
+from render.frontends.commands.compare.moved.appliers import (
+    changed_appliers,
+    changed_orders,
+    left_out,
+    new_actions,
+    unseen,
+)
 from render.frontends.commands.compare.states import (
     Clusters,
     NamedState,
@@ -16,11 +24,11 @@ from render.frontends.commands.compare.states import (
     clusters_of,
     sides_of,
 )
+from render.frontends.inputs.copies import COPY
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work
 from render.frontends.reporting import in_repository
 from render.frontends.request.request import Request
-from render.frontends.session import COPY
 from render.model.release import minor
 from render.model.resource import ResourceRef, from_body
 from render.model.tree import Tree
@@ -45,6 +53,8 @@ from render.report.impact.review import (
 from render.report.page_origin import PageOrigin
 from render.report.waivers import Waiver
 from render.system.streams import STDOUT
+
+_BOTH = ("before", "after")
 
 
 def diff(request: Request, work: Work) -> Answer:
@@ -77,6 +87,7 @@ def _reviewed(
     request: Request, work: Work, trees: contextlib.ExitStack
 ) -> tuple[Review, Sequence[Finding], list[Waiver]]:
     """What becomes of each VM; why nobody knows, where no input can be read in either state; and what was waived."""
+    _demand_machines(request)
     work.begin("read", "reading both states")
     clusters = clusters_of(request)
     before, after = sides_of(request, clusters, trees)
@@ -97,6 +108,14 @@ def _reviewed(
     return review, sides.faults, _waivers(after)
 
 
+def _demand_machines(request: Request) -> None:
+    """Raise RefusedError where *request* wants to know what becomes of pods."""
+    if request.called.call.flags.get("--emit") == "pod":
+        message = "--emit pod: no pod is synced: what becomes of VMs can be told of VMs alone"
+        cure = "leave it out, or say how they are synced: --emit source, --emit vm"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
+
+
 def _passed_over(before: Side, after: Side) -> Counter[str]:
     """What was not looked at *after*, with those rendered VMs apart that are not what their files said *before*.
 
@@ -113,7 +132,8 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
     passed.update(left_out(before, after))
-    return +passed
+    told = (tell(before, after) for tell in (changed_appliers, changed_orders, new_actions))
+    return sum(told, +passed)
 
 
 def _alone(before: Side, after: Side) -> str | None:
@@ -224,11 +244,12 @@ def _status(review: Review, request: Request) -> Exit:
     outcomes = [HOLDER_OUTCOMES[holder.outcome][1] for holder in listed]
     outcomes += ("gone" for holder in listed if holder.deleted)
     effects = {*map(worst, machines), *outcomes}
+    changed = {*(worst(each) for each in machines if len(each.unrendered) < len(_BOTH)), *outcomes}
     refused = "refused" in outcomes or any("refused" in machine.effects for machine in machines)
     fails = refused or bool(errors(review.parts).new)
     differs = request.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = request.own["fail_on"]
-    worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
+    worse = limit and changed & set(RANKED[: RANKED.index(limit) + 1])
     # Who asks whether something happens is not told that nothing does where that is not known.
     unclear = (request.own["exit_code"] or limit) and unknown(review.uncompared)
     return Exit.FINDINGS if fails or differs or worse or unclear else Exit.OK

@@ -12,7 +12,7 @@ from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import incomplete, locks
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import elsewhere_too, request_at
+from render.frontends.commands.committed.snapshots import elsewhere_too, request_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart
@@ -20,9 +20,8 @@ from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    around,
+    beside_the_rest,
     is_missed,
-    lend,
     parts,
     rendering,
     unless_unread,
@@ -130,9 +129,13 @@ def _answer_at(path: str, field: str, request: Request, work: Work) -> _Explaine
     """
     at_path, pods = request_at(request, path), _is_of_pod(field)
     parts_ = parts(at_path, work)
-    part, machine = _found(request.own["vm"], parts_, work, pods=pods)
-    if any(map(is_missed, machine.diagnostics)) and lend(around(at_path, work), parts_, at_path):
-        part, machine = _found(request.own["vm"], parts_, work, pods=pods)
+    part, machine = beside_the_rest(
+        lambda: _found(request.own["vm"], parts_, work, pods=pods),
+        lambda found: any(map(is_missed, found[1].diagnostics)),
+        parts_,
+        at_path,
+        work,
+    )
     _demand_decisions(machine, part, pods=pods)
     return _ExplainedPart(part, machine, _about(machine, field), incomplete.names(parts_))
 

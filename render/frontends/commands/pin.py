@@ -19,12 +19,11 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, outcome
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    around,
     below_unbuilt,
+    beside_the_rest,
     fleet,
     is_missed,
     is_repository,
-    lend,
     rendering,
     single,
     unless_unread,
@@ -88,10 +87,13 @@ def pin(request: Request, work: Work) -> Answer:
         return Answer(findings=_unreadable(everywhere), faults=misused)
     dump, faults = _dump(request, work)
     waves = bool(request.own["limit"] or request.own["percent"]) and not faults
-    pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
-    read = [target.part for target in targets]
-    if any(map(_misses, pinned)) and lend(around(request, work), read, request):
-        pinned, told = _decided(targets, upgrade, dump, request, work, waves=waves)
+    pinned, told = beside_the_rest(
+        lambda: _decided(targets, upgrade, dump, request, work, waves=waves),
+        lambda decided: any(map(_misses, decided[0])),
+        [target.part for target in targets],
+        request,
+        work,
+    )
     places = DefinitionPlaces()
     for target in pinned:
         found = [*target.part.diagnostics, *_found(target)]

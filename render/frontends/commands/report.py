@@ -18,11 +18,10 @@ from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, in_repository, infos_shown
 from render.frontends.request.request import Request
 from render.frontends.session import (
-    around,
+    beside_the_rest,
     demand,
     fleet,
     is_missed,
-    lend,
     render_part,
     unread_status,
 )
@@ -234,11 +233,16 @@ def _fleet(request: Request, work: Work) -> Fleet:
     What a VM misses there may stand elsewhere in the repository.
     """
     explaining = request._replace(settings=deciders.explaining(request.settings))
-    found = _fleet_of(fleet(explaining, work), request, work)
-    missed = (finding.diagnostic for finding in _findings(found))
-    if any(map(is_missed, missed)) and lend(around(explaining, work), work.parts, explaining):
-        return _fleet_of(work.parts, request, work)
-    return found
+    read = [*fleet(explaining, work)]
+
+    def judge() -> Fleet:
+        return _fleet_of(read, request, work)
+
+    return beside_the_rest(judge, _misses, read, explaining, work)
+
+
+def _misses(found: Fleet) -> bool:
+    return any(is_missed(finding.diagnostic) for finding in _findings(found))
 
 
 def _fleet_of(parts: Iterable[FleetPart], request: Request, work: Work) -> Fleet:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from render.frontends import session
 from render.frontends.editor import parts, texts
 from render.frontends.editor.parts import RenderedPart
+from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.request import config
 from render.frontends.request.commands import Call
@@ -159,7 +160,7 @@ class Workspace:
             inputs = session.laid_out(inputs, request)
             neighbours = Neighbours(inputs, request.reading.layout.shared)
             for loaded in inputs:
-                part = FleetPart(loaded, session.with_neighbours(request, loaded, neighbours))
+                part = FleetPart(loaded, with_neighbours(request, loaded, neighbours))
                 key = loaded.folder, loaded.is_one_root
                 before = known.get(key)
                 rendered[key] = parts.render(part, request.settings, before, changed)

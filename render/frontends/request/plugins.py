@@ -22,6 +22,8 @@ from render.yaml.reader import locate
 
 #: What decides a rendering in a word. Not what names files, nor what makes less be looked at.
 _HEEDED = frozenset({"annotations", "defaults", "firmware-uuid", "kubevirt", "namespace", "stored"})
+#: What no cluster gets in the place of a VM: settings that have it printed say nothing of how VMs are synced.
+UNSYNCED = ("pod",)
 _CATALOG = "catalog"
 #: What Argo CD puts into the values of variables.
 _REPLACED = "$"
@@ -54,7 +56,14 @@ def emit_of(loaded: Documents, request: Request) -> Emit | None:
     is_unfit = any(each.diagnostics for each in chosen)  # nothing is synced then
     if emit is None or is_unfit or (not emit and "emit" in request.beside.named):
         return None
-    return cast("Emit", emit or chosen[0].values["emit"])
+    mode = emit or chosen[0].values["emit"]
+    return None if mode in UNSYNCED else cast("Emit", mode)
+
+
+def chosen_emit(request: Request) -> Emit | None:
+    """How settings say that VMs are synced, None where they do not."""
+    emit = request.settings.emit
+    return emit if "emit" in request.beside.named and emit not in UNSYNCED else None
 
 
 def _uses(loaded: Documents) -> Sequence[PluginUse]:

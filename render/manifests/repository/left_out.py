@@ -26,6 +26,8 @@ class LeftOut:
 
     def holder(self, folder: str, name: str, limits: Limits) -> UnreadHolder:
         """The file that may hold the object *name* and is not in the repository around *folder*; none if none may."""
+        import shlex
+
         top = files.repository(real_path(folder))
         if not top:
             return UnreadHolder()
@@ -34,7 +36,7 @@ class LeftOut:
         for file, text in self._known[top].items():
             if text is None or (name.encode() in text and _has(name, text, limits)):
                 display_name = tidy(os.path.relpath(os.path.join(top, file)))
-                cure = f"take that along: git sparse-checkout add {os.path.dirname(file) or file}"
+                cure = f"take that along: git sparse-checkout add {shlex.quote(os.path.dirname(file) or file)}"
                 words = f"{display_name}, which the sparse checkout leaves out"
                 return UnreadHolder(words, cure=cure)
         return UnreadHolder()

@@ -7,8 +7,8 @@ from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
 from render.manifests import discover, kustomization, relevance
 from render.manifests.documents import Documents, UnreadHolder
+from render.manifests.nearness import Nearness, nearest
 from render.manifests.repository.left_out import LeftOut
-from render.manifests.repository.nearness import Nearness, nearest
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES

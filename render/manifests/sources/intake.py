@@ -189,6 +189,8 @@ class SourceIntake:
         data = self.reading.buffers.read(file, self.limits.file_bytes)
         if isinstance(data, Diagnostic):
             into.diagnostics.append(data)
+        elif not named and self.passes_over(file, data, into):
+            return
         elif self.scope is None or relevance.may_hold(data) or os.path.basename(file) == LOCK:
             self.add(file, data, into, named=named)
         else:
@@ -197,6 +199,18 @@ class SourceIntake:
             if why:
                 into.unseen.add(why, file)
             into.diagnostics.append(skipped(file, why or "no word of KubeVirt's in it"))
+
+    def passes_over(self, file: str, data: bytes, into: Documents) -> bool:
+        """Whether Argo CD takes *file*, which says *data*, for no manifest, though it might count; so *into* says."""
+        if self.scope is None or relevance.SKIP_MARKER not in data:
+            return False
+        is_passed = relevance.may_hold(data) or relevance.may_ask(data)
+        if is_passed:
+            what = f"file that Argo CD passes over ({os.fsdecode(relevance.SKIP_MARKER)})"
+            into.passed.append(file)
+            into.unseen.add(what, file)
+            into.diagnostics.append(skipped(file, what))
+        return is_passed
 
     def add(self, file: str, data: bytes, into: Documents, *, named: bool) -> None:
         """Take the documents of *file*, which says *data*."""

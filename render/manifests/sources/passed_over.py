@@ -23,6 +23,7 @@ from render.manifests.sources.reading import GIT
 from render.model.counting import counted
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
+from render.model.regex import pattern
 from render.system import files
 from render.system.files import inside, real_path
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: What a chart is called that makes no object of KubeVirt's.
 WITHOUT_MACHINES = "Helm chart without a VM by default"
+#: What Argo CD merges into the sources of all Applications of a folder, or into one's.
+_OVERRIDES = pattern(r"\.argocd-source(-.+)?\.yaml")
 #: What is counted that would be read, did no kustomization name it.
 PATCH = "VM file that a kustomization takes for a patch"
 
@@ -251,7 +254,7 @@ def _name_misnamed(walked: Walked, into: Documents) -> None:
 
 def _is_of_kubevirt(intake: SourceIntake, file: str) -> bool:
     """Whether the kustomization *file*, which kustomize does not find by its name, is meant for KubeVirt's objects."""
-    from render.manifests.sources import intended
+    from render.manifests.sources.listed import intended
 
     return intended.is_of_kubevirt(intake, file)
 
@@ -305,7 +308,7 @@ def _name_absent(sifted: Sifted, _: Unread, into: Documents) -> None:
     intake = sifted.walked.intake
     unbuilt = {top: reach for top, reach in sifted.reaches.items() if (top, "") in into.unfilled}
     if unbuilt and GIT in intake.reading.programs:
-        from render.manifests.sources import absent
+        from render.manifests.sources.listed import absent
 
         into.diagnostics += absent.warnings(intake, unbuilt)
 
@@ -314,7 +317,7 @@ def _name_untracked(sifted: Sifted, _: Unread, into: Documents) -> None:
     """Say in *into* what kustomizations list that is here, and not in git."""
     intake = sifted.walked.intake
     if sifted.reached and GIT in intake.reading.programs:
-        from render.manifests.sources import untracked
+        from render.manifests.sources.listed import untracked
 
         reaches = [sifted.reaches[top] for top in sifted.reached]
         into.diagnostics += untracked.diagnostics(intake, sifted.walked.folder, reaches)
@@ -351,6 +354,47 @@ def _name_unasked(sifted: Sifted, _: Unread, into: Documents) -> None:
                 continue
             into.unseen.add(what, file)
             into.diagnostics.append(skipped(file, "what it applies is not evaluated"))
+
+
+def _name_overrides(sifted: Sifted, unread: Unread, into: Documents) -> None:
+    """Count in *into* what overrides Applications of folders with VMs, where none is known that applies the folder."""
+    overriding = [
+        *filter(_is_override, sifted.hidden.files),
+        *chain.from_iterable(map(_overrides, sifted.walked.discovered.charts)),
+    ]
+    applied = {real_path(use.folder) for use in (*unread.uses, *unread.plain)} if overriding else ()
+    for file in overriding:
+        folder = os.path.dirname(file) or "."
+        is_ours = sifted.home.is_chart_of_machines(folder) or sifted.home.is_built_of_machines(
+            folder
+        )
+        if is_ours and real_path(folder) not in applied:
+            _name_override(file, into)
+
+
+def name_overrides(chart: str, into: Documents) -> None:
+    """Count in *into* what overrides Applications of the folder *chart*, which was named and has VMs."""
+    for file in _overrides(chart) if into.documents else ():
+        _name_override(file, into)
+
+
+def _overrides(folder: str) -> list[str]:
+    """What overrides Applications of *folder* in it; nothing of what may not be listed."""
+    try:
+        return [
+            discover.join(folder, name) for name in sorted(os.listdir(folder)) if _is_override(name)
+        ]
+    except OSError:
+        return []
+
+
+def _is_override(path: str) -> bool:
+    return _OVERRIDES.fullmatch(os.path.basename(path)) is not None
+
+
+def _name_override(file: str, into: Documents) -> None:
+    into.unseen.add("override of an Application of elsewhere", file)
+    into.diagnostics.append(skipped(file, "no Application is known that applies its folder"))
 
 
 def _templates(charts: Sequence[str]) -> Iterator[str]:
@@ -522,6 +566,7 @@ _OF_READING: tuple[Callable[[Sifted, Unread, Documents], None], ...] = (
     _name_passed,
     _name_veiled,
     _name_unasked,
+    _name_overrides,
     _name_misnamed_of_charts,
     _name_unlisted,
     _name_hidden,

@@ -410,7 +410,7 @@ def _is_of_kubevirt(
     Or is meant to, as far as anybody can tell: where kustomize refuses what it says, or where it lists what is
     *missing*.
     """
-    from render.manifests.sources import intended
+    from render.manifests.sources.listed import intended
 
     return (
         intake.texts.reached(reach)
@@ -476,14 +476,7 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
     referents: list[tuple[str, bytes]] = []
     refers = False
     limiting: list[tuple[str, bytes]] = []
-    for file in wanted:
-        data = intake.reading.buffers.read(file, intake.limits.file_bytes)
-        if isinstance(data, Diagnostic):
-            into.diagnostics.append(intake.met(data))
-            if not into.diagnostics[-1].is_error:
-                into.unopened[file] = data
-                into.unseen.add("path that cannot be read", file)
-            continue
+    for file, data in _opened(intake, wanted, into):
         if relevance.may_ask(data):
             asking.append(file)
         may_hold = relevance.may_hold(data) and not _is_of_chart(file, data)
@@ -503,6 +496,22 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
         limiting = [(file, data) for file, data in limiting if _is_shared(intake, file)]
     intake.beside_machines(limiting, relevance.limits, into)
     return asking
+
+
+def _opened(
+    intake: SourceIntake, wanted: Iterable[str], into: Documents
+) -> Iterator[tuple[str, bytes]]:
+    """Those of the files *wanted* that can be read, and that Argo CD does not pass over, with what they say."""
+    for file in wanted:
+        data = intake.reading.buffers.read(file, intake.limits.file_bytes)
+        if not isinstance(data, Diagnostic):
+            if not intake.passes_over(file, data, into):
+                yield file, data
+            continue
+        into.diagnostics.append(intake.met(data))
+        if not into.diagnostics[-1].is_error:
+            into.unopened[file] = data
+            into.unseen.add("path that cannot be read", file)
 
 
 def _is_of_chart(file: str, data: bytes) -> bool:

@@ -167,6 +167,7 @@ class _Application(NamedTuple):
             assumptions=assumptions,
             namespace=self._namespace,
             plugin=self._plugin(folder, (*path, "plugin"), source) if plugin else None,
+            revision=f"{text_at(source, 'repoURL')} {revision} {self._cluster}",
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
@@ -192,6 +193,12 @@ class _Application(NamedTuple):
         named = ((text_at(item, "name"), item.get("value")) for _, item in mappings(plugin, "env"))
         variables = (each for each in named if each[0].startswith(_OUR_VARIABLES))
         return PluginUse(folder, (*parameters,), (*variables,), self.document, self._written(path))
+
+    @property
+    def _cluster(self) -> str:
+        """What the destination says of where its cluster is."""
+        destination = get(self.body, "spec", "destination")
+        return f"{text_at(destination, 'server')} {text_at(destination, 'name')}"
 
     @property
     def _namespace(self) -> str:

@@ -12,12 +12,14 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.manifests import discover, kustomization
 from render.manifests.discover import HelmRelease, ValuesText
+from render.manifests.nearness import Nearness, nearest
 from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     BRANCHES,
     OF_ANOTHER,
+    SUSPENDED,
     AbsentError,
     DemandedConfigMap,
     ElsewhereError,
@@ -82,15 +84,14 @@ class _ConfigMapData(NamedTuple):
 class NamedDocuments:
     """The *documents* of one name: which of them an object means, asked by many."""
 
-    __slots__ = ("_below", "_by_namespace", "_data", "_documents")
+    __slots__ = ("_by_namespace", "_data", "_documents", "_nearness")
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
         self._by_namespace: dict[str, list[Document]] = {}
         for document in documents:
             self._by_namespace.setdefault(_namespace(document), []).append(document)
-        #: For each folder around documents of a namespace how deep the first of the highest is, and which one that is.
-        self._below: dict[str, dict[str, tuple[int, int]]] = {}
+        self._nearness: dict[str, Nearness[Document]] = {}
         self._data: dict[int, _ConfigMapData] = {}
 
     def nearest(self, namespace: str, asking: Document) -> Document | None:
@@ -99,27 +100,18 @@ class NamedDocuments:
         Where several clusters have one, that in the folder nearest to the object *asking*.
         """
         exact = self._by_namespace.get(namespace)
-        if exact:
-            return exact[self._nearest(namespace, exact, asking) if len(exact) > 1 else 0]
-        fitting = self._by_namespace.get("", []) if namespace else self._documents
+        if exact and len(exact) > 1:
+            return nearest(_own_folder(asking), [self._near(namespace, exact)])[0]
+        fitting = exact or (self._by_namespace.get("", []) if namespace else self._documents)
         return fitting[0] if len(fitting) == 1 else None
 
-    def _nearest(self, namespace: str, exact: Sequence[Document], asking: Document) -> int:
-        """Which of the *exact* ones, of *namespace*, is the fewest steps through folders away from *asking*."""
-        if namespace not in self._below:
-            below = self._below.setdefault(namespace, {})
+    def _near(self, namespace: str, exact: Sequence[Document]) -> Nearness[Document]:
+        """The *exact* ones, of *namespace*, by the folders around them."""
+        if namespace not in self._nearness:
+            near = self._nearness[namespace] = Nearness()
             for number, document in enumerate(exact):
-                around = _folders_around(document)
-                for folder in around:
-                    known = below.setdefault(folder, (len(around), number))
-                    below[folder] = min(known, (len(around), number))
-        below, around = self._below[namespace], _folders_around(asking)
-        return min(
-            (up + depth - (len(around) - up), number)
-            for up, folder in enumerate(around)
-            if folder in below
-            for depth, number in (below[folder],)
-        )[1]
+                near.add(document, _own_folder(document), number, content=None)
+        return self._nearness[namespace]
 
     def data(self, document: Document) -> _ConfigMapData:
         """What the ConfigMap *document*, one of these, holds."""
@@ -137,12 +129,8 @@ class NamedDocuments:
         return known
 
 
-def _folders_around(document: Document) -> list[str]:
-    """The folder of *document*, and all above."""
-    folders = [os.path.dirname(os.path.abspath(document.origin.file))]
-    while (above := os.path.dirname(folders[-1])) != folders[-1]:
-        folders.append(above)
-    return folders
+def _own_folder(document: Document) -> str:
+    return os.path.dirname(document.origin.file)
 
 
 class Referents(NamedTuple):
@@ -192,7 +180,7 @@ def uses(
         yield error
     else:
         if use is not None:
-            yield use
+            yield use._replace(revision=_revision(document, around))
 
 
 def _reference(document: Document) -> Any:
@@ -493,9 +481,9 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
     """What is assumed so that *reference* means this repository. Raises ElsewhereError where it does not."""
     if text_at(reference, "kind") != "GitRepository":
         raise ElsewhereError
-    name = text_at(reference, "name")
     known = _source(document, reference, around)
     if known is None:
+        name = text_at(reference, "name")
         if name != _BOOTSTRAP:
             raise ElsewhereError
         return (f"GitRepository {name} is this repository",)
@@ -503,10 +491,21 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
 
 
 def _source(document: Document, reference: Any, around: Referents) -> Document | None:
-    """The source that *reference* of *document* means, if the input has it."""
+    """The GitRepository that *reference* of *document* means; None for what is not in the input."""
     sources = around.sources.get(text_at(reference, "name"))
     namespace = text_at(reference, "namespace") or _namespace(document)
     return sources.nearest(namespace, document) if sources else None
+
+
+def _revision(document: Document, around: Referents) -> str:
+    """From which address and revision *document* takes what it applies, as its source says; or `SUSPENDED`."""
+    if get(document.body.get("spec"), "suspend") is True:
+        return SUSPENDED
+    known = _source(document, _reference(document), around)
+    if known is None:
+        return ""
+    stated = known.body.get("spec")
+    return json.dumps([get(stated, "url"), get(stated, "ref")], sort_keys=True, default=str)
 
 
 def _config_map(

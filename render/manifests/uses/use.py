@@ -85,7 +85,8 @@ class FolderUse(NamedTuple):
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
-    renders it; None where it does not. *places*: where in the object each file of values is named.
+    renders it; None where it does not. *places*: where in the object each file of values is named. *revision*: from
+    which address and revision it takes the folder, or `SUSPENDED`.
     """
 
     title: str
@@ -97,6 +98,7 @@ class FolderUse(NamedTuple):
     assumptions: tuple[str, ...] = ()
     edit: KustomizationEdit | None = None
     is_deep: bool = False
+    revision: str = ""
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
@@ -171,6 +173,8 @@ class ElsewhereError(Exception):
 
 
 #: What is said of an object that names another repository, and a path that this one has too: which is meant?
+SUSPENDED = "suspended"
+"""Stands for the revision of what an object of Flux does not apply for now."""
 OF_ANOTHER = "another repository, at a path with VMs in this one"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.frontends.session import RenderedCopy
+from render.frontends.inputs.copies import RenderedCopy
 from render.model.resource import VM, from_body
 from render.model.tree import Tree
 from render.revisions import stamps

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.answer import RefusedError
+from render.frontends.commands.committed.snapshots import request_at
 from render.frontends.commands.diff import reviewed
 from render.frontends.commands.expectations.document import ExpectationsFile
-from render.frontends.commands.snapshots import request_at
+from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of
 from render.frontends.request.commands import COMMANDS
 from render.frontends.request.request import Call, Request, request
-from render.frontends.session import parts, read_roots, render_part, with_neighbours
+from render.frontends.session import parts, read_roots, render_part
 from render.machine import Machine
 from render.manifests.documents import Documents
 from render.manifests.repository.neighbours import Neighbours

@@ -141,7 +141,7 @@ def is_misplaced(intake: SourceIntake, top: str, reach: Reach, missing: Iterable
 
     Not where somebody else may put there what is missing: git ignores it, say.
     """
-    from render.manifests.sources import absent
+    from render.manifests.sources.listed import absent
 
     bounds = boundary(intake.kustomizations.resolve(top))
     lacking = {real_path(path) for path in missing if not os.path.lexists(path)}

@@ -108,19 +108,22 @@ def _indexed(top: str, entries: Sequence[_ListedFile], limits: Limits) -> dict[s
 
 def _told(intake: SourceIntake, entry: _ListedFile, rule: str) -> Diagnostic:
     """That git does not have what *entry* names: by the *rule* of patterns, if it ignores it."""
+    import shlex
+
     loaded = intake.kustomizations.load(entry.display_name, intake.limits)
     origin = loaded.documents[entry.number].origin
     line, column = locate(loaded.data, origin, entry.reference.path)
     place = Location(file=entry.display_name, line=line, column=column)
     path = os.path.relpath(entry.real)
+    word = shlex.quote(path)
     who = f"whoever builds {os.path.dirname(entry.display_name) or '.'} from git, as Argo CD does, fails"
     if not rule:
         return codes.NOT_IN_GIT.at(
-            place, f"git does not have {path}: {who}", help=f"add it: git add {path}"
+            place, f"git does not have {path}: {who}", help=f"add it: git add {word}"
         )
     return codes.NOT_IN_GIT.at(
         place,
         f"git ignores {path} ({rule}): {who} unless something makes it before",
-        help=f"take the pattern out, or add the file by force: git add -f {path}",
+        help=f"take the pattern out, or add the file by force: git add -f {word}",
         severity=Severity.INFO,
     )
