@@ -378,6 +378,23 @@ def test_a_slip_in_what_applies_vms_is_told_at_its_line(
     assert told in done.stdout
 
 
+@pytest.mark.usefixtures("helm")
+def test_what_a_generator_reads_and_names_twice_is_told(repository: Repository) -> None:
+    chart_in(repository)
+    generator = f"git: {{repoURL: {HERE}, files: [{{path: envs/*.yaml}}]}}"
+    text = _SET.replace("list: {elements: [{name: chart}]}", generator)
+    repository.write("argocd/set.yaml", text)
+    for name in ("one", "two"):
+        repository.write(f"envs/{name}.yaml", "name: chart\n")
+    told = "warning VR103 duplicate-object: ApplicationSet argocd/all makes 2 Applications called"
+    done = repository.run("check", ".")
+    assert f"argocd/set.yaml:9:16: {told} chart" in done.stdout
+    repository.write("envs/two.yaml", "name: [chart\n")
+    done = repository.run("check", ".")
+    assert "envs/two.yaml:1:7: warning VR101 yaml-syntax" in done.stdout
+    assert "1 ApplicationSet whose generator reads another file (-v)" in done.stderr
+
+
 def test_what_objects_apply_the_build_of_is_compared_once(
     repository: Repository, kustomize: str
 ) -> None:

@@ -15,9 +15,10 @@ from render.manifests.blame import missing, origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
-from render.manifests.uses import applicationset, argocd, flux, slips
+from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
+from render.manifests.uses.slips import objects
 from render.manifests.uses.use import (
     AbsentError,
     FolderUse,
@@ -150,8 +151,8 @@ def _slips(documents: Iterable[Document], home: Home, limits: Limits) -> Iterato
     for document in documents:
         if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
             continue
-        kind = slips.kind_slip(document)
-        found = [kind] if kind else [*slips.slips(document)]
+        kind = objects.kind_slip(document)
+        found = [kind] if kind else [*objects.slips(document)]
         if not found or not _may_concern(document, home):
             continue
         for slip in found:
@@ -272,7 +273,7 @@ class _Evaluation:
                         unevaluated[
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
-                        notes.append(_note(document, use))
+                        notes += (*_of_file(use), _note(document, use))
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
@@ -280,7 +281,27 @@ class _Evaluation:
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         # What is wrong with a ConfigMap that many name stands there once.
         notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
-        return Uses(different, _counted(unevaluated), notes, unfilled)
+        return Uses(different, _counted(unevaluated), [*notes, *self._namesakes()], unfilled)
+
+    def _namesakes(self) -> Iterator[Diagnostic]:
+        """The names that several Applications of one set have: of these Argo CD makes one."""
+        path = ("spec", "template", "metadata", "name")
+        for document, made in self._made.values():
+            bodies = () if isinstance(made, UnevaluatedError) else made
+            names = Counter(
+                text_at(each.body.get("metadata"), "name")
+                for each in bodies
+                if not isinstance(each, UnmatchedError)
+            )
+            twice = [name for name, number in names.items() if number > 1]
+            if twice and _may_concern(document, self._home):
+                more = f" (and {len(twice) - 1:,} more)" if len(twice) > 1 else ""
+                yield codes.DUPLICATE_OBJECT.at(
+                    _place(document, path, self._limits),
+                    f"{named(document)} makes {names[twice[0]]} Applications called {twice[0]}{more}",
+                    help="have the name say all that tells them apart",
+                    severity=Severity.WARNING,
+                )
 
     def _no_texts(self, use: FolderUse, around: flux.Referents) -> Iterator[Diagnostic]:
         """What is wrong with the values that *use* substitutes, since they are no texts."""
@@ -388,7 +409,7 @@ class _AskingFiles:
         for document in self._documents(file, relevance.may_ask):
             if _is_asking(document):
                 yield document
-            elif slips.kind_slip(document):
+            elif objects.kind_slip(document):
                 self.slipped[id(document)] = document
 
     def config_maps(self, names: Iterable[str], wanted: set[str]) -> Iterator[Document]:
@@ -465,6 +486,12 @@ def _referents(
         if _kind(document) == (flux.SOURCE_GROUP, "GitRepository")
     )
     return flux.Referents(flux.by_name(sources), flux.by_name(config_maps))
+
+
+def _of_file(error: UnevaluatedError) -> Iterator[Diagnostic]:
+    """What is wrong with the file for which *error* was raised, if that is why."""
+    if error.fault:
+        yield error.fault._replace(severity=Severity.WARNING)
 
 
 def _note(document: Document, error: UnevaluatedError) -> Diagnostic:

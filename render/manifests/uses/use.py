@@ -127,13 +127,14 @@ class UnevaluatedError(Exception):
     """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular.
 
     *use*: the folder that it fills in and the object that does, where these are known; ``""`` is the folder of a set of
-    which no Application is known.
+    which no Application is known. *fault*: what is wrong with a file, if that is the reason.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail or reason)
         self.reason = reason
         self.use = ("", "")
+        self.fault: Diagnostic | None = None
 
 
 class AbsentError(UnevaluatedError):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.manifests.uses.slips import kind_slip, slips
+from render.manifests.uses.slips.objects import kind_slip, slips
 from render.model import fieldpath
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, read
@@ -81,6 +81,40 @@ def test_nothing_is_said_of_what_is_right(text: str) -> None:
         ),
         (SET, ('.app}}"}]', 'app}}"}]'), "spec.template.spec.sources[0].path", "write {{.app}}"),
         (SET, ("  goTemplate: true\n", ""), "spec.template.metadata.name", "set goTemplate: true"),
+        (SET, ("list:", "lst:"), "spec.generators[0].lst", "did you mean list?"),
+        (SET, ("[{list: {elements: [{app: web}]}}]", "{git: {}}"), "spec.generators", "begin it"),
+        (
+            SET,
+            ("list: {elements: [{app: web}]}", "matrix: {generators: [{git: {directory: a}}]}"),
+            "spec.generators[0].matrix.generators[0].git.directory",
+            "did you mean directories?",
+        ),
+        (
+            SET,
+            ("list: {elements: [{app: web}]}", "git: {files: [{pth: a}]}"),
+            "spec.generators[0].git.files[0].pth",
+            "did you mean path?",
+        ),
+        (APPLICATION, ("[prod.yaml]", "prod.yaml"), "spec.source.helm.valueFiles", ""),
+        (
+            APPLICATION,
+            ("prod.yaml", "$values/a.yaml"),
+            "spec.source.helm.valueFiles[0]",
+            "give the",
+        ),
+        (
+            APPLICATION,
+            ("values: ", "parameters: [{name: a, value: 3}], values: "),
+            "spec.source.helm.parameters[0].value",
+            "write it in quotes",
+        ),
+        (
+            APPLICATION,
+            ('values: "size: {{ .Values.size }}"', "values: {a: b}"),
+            "spec.source.helm.values",
+            "|",
+        ),
+        (APPLICATION, ("  source:\n", "  source:\n  -\n"), "spec.source", "write sources"),
         (SET, ("path:", "pth:"), "spec.template.spec.sources[0].pth", "did you mean path?"),
         (KUSTOMIZATION, ("targetName", "targetname"), "spec.targetname", "did you mean targetName"),
         (KUSTOMIZATION, ("substitute:", "substitutes:"), "spec.postBuild.subst", "substitute?"),

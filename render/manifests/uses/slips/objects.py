@@ -6,7 +6,8 @@ helm-controller api.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from render.manifests.uses.use import mappings
+from render.manifests.uses.slips import fields
+from render.manifests.uses.use import mappings, texts
 from render.model.apimachinery import dns1123
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -32,64 +33,6 @@ _SERVED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     _KUSTOMIZE: (frozenset({"Kustomization"}), frozenset({"v1", "v1beta2", "v1beta1"})),
     _HELM: (frozenset({"HelmRelease"}), frozenset({"v2", "v2beta2", "v2beta1"})),
 }
-#: What an Application may say, by where in its spec; and what it cannot do without.
-_SOURCE = frozenset(
-    {
-        "chart", "directory", "helm", "kustomize", "name", "path", "plugin", "ref", "repoURL",
-        "targetRevision",
-    }
-)  # fmt: skip
-_OF_SPEC = frozenset(
-    {
-        "destination", "ignoreDifferences", "info", "project", "revisionHistoryLimit", "source",
-        "sourceHydrator", "sources", "syncPolicy",
-    }
-)  # fmt: skip
-_OF_SOURCE: Mapping[str, frozenset[str]] = {
-    "helm": frozenset(
-        {
-            "apiVersions", "fileParameters", "ignoreMissingValueFiles", "kubeVersion", "namespace",
-            "parameters", "passCredentials", "releaseName", "skipCrds", "skipSchemaValidation",
-            "skipTests", "valueFiles", "values", "valuesObject", "version",
-        }
-    ),
-    "kustomize": frozenset(
-        {
-            "apiVersions", "commonAnnotations", "commonAnnotationsEnvsubst", "commonLabels",
-            "components", "forceCommonAnnotations", "forceCommonLabels", "ignoreMissingComponents",
-            "images", "kubeVersion", "labelIncludeTemplates", "labelWithoutSelector", "namePrefix",
-            "nameSuffix", "namespace", "patches", "replicas", "version",
-        }
-    ),
-    "directory": frozenset({"exclude", "include", "jsonnet", "recurse"}),
-    "plugin": frozenset({"env", "name", "parameters"}),
-}  # fmt: skip
-_OF_DESTINATION = frozenset({"name", "namespace", "server"})
-_OF_KUSTOMIZATION = frozenset(
-    {
-        "commonMetadata", "components", "decryption", "deletionPolicy", "dependsOn", "force",
-        "healthCheckExprs", "healthChecks", "ignoreMissingComponents", "images", "interval",
-        "kubeConfig", "namePrefix", "nameSuffix", "patches", "patchesJson6902",
-        "patchesStrategicMerge", "path", "postBuild", "prune", "retryInterval",
-        "serviceAccountName", "sourceRef", "suspend", "targetNamespace", "timeout", "validation",
-        "wait",
-    }
-)  # fmt: skip
-_OF_RELEASE = frozenset(
-    {
-        "chart", "chartRef", "commonMetadata", "dependsOn", "driftDetection", "healthCheckExprs",
-        "install", "interval", "kubeConfig", "maxHistory", "persistentClient", "postRenderers",
-        "releaseName", "rollback", "serviceAccountName", "storageNamespace", "suspend",
-        "targetNamespace", "test", "timeout", "uninstall", "upgrade", "values", "valuesFrom",
-        "waitStrategy",
-    }
-)  # fmt: skip
-_OF_CHART = frozenset(
-    {
-        "chart", "ignoreMissingValuesFiles", "interval", "reconcileStrategy", "sourceRef", "valuesFile",
-        "valuesFiles", "verify", "version",
-    }
-)  # fmt: skip
 #: To what Flux lets them refer.
 _SOURCES = frozenset({"Bucket", "ExternalArtifact", "GitRepository", "OCIRepository"})
 _SOURCES_OF_CHARTS = frozenset({"Bucket", "GitRepository", "HelmRepository"})
@@ -132,11 +75,12 @@ def slips(document: Document) -> Iterator[Slip]:
         yield from _of_application(body, ("spec",))
     elif kind == "ApplicationSet":
         yield from _of_application(body, ("spec", "template", "spec"))
+        yield from _of_generators(body, ("spec", "generators"))
         yield from _of_templates(body)
     elif kind == "HelmRelease":
         chart: FieldPath = ("spec", "chart", "spec")
-        yield from _unknown(body, ("spec",), _OF_RELEASE)
-        yield from _unknown(body, chart, _OF_CHART)
+        yield from _unknown(body, ("spec",), fields.OF_RELEASE)
+        yield from _unknown(body, chart, fields.OF_CHART)
         yield from _kind_of(body, (*chart, "sourceRef"), _SOURCES_OF_CHARTS)
         yield from _namespace(body, ("spec", "targetNamespace"))
         yield from _references(body, ("spec", "valuesFrom"))
@@ -144,7 +88,7 @@ def slips(document: Document) -> Iterator[Slip]:
         yield from _kind_of(body, ("spec", "sourceRef"), _SOURCES)
         yield from _namespace(body, ("spec", "targetNamespace"))
         yield from _references(body, ("spec", "postBuild", "substituteFrom"))
-        yield from _unknown(body, ("spec",), _OF_KUSTOMIZATION)
+        yield from _unknown(body, ("spec",), fields.OF_KUSTOMIZATION)
         yield from _unknown(
             body, ("spec", "postBuild"), frozenset({"substitute", "substituteFrom"})
         )
@@ -173,9 +117,9 @@ def _namespace(body: Any, path: FieldPath) -> Iterator[Slip]:
 
 
 def _of_application(body: Any, spec: FieldPath) -> Iterator[Slip]:
-    yield from _unknown(body, spec, _OF_SPEC)
+    yield from _unknown(body, spec, fields.OF_SPEC)
     yield from _namespace(body, (*spec, "destination", "namespace"))
-    yield from _unknown(body, (*spec, "destination"), _OF_DESTINATION)
+    yield from _unknown(body, (*spec, "destination"), fields.OF_DESTINATION)
     several = get(body, *spec, "sources")
     if isinstance(several, dict):
         yield Slip(
@@ -187,9 +131,63 @@ def _of_application(body: Any, spec: FieldPath) -> Iterator[Slip]:
     numbers = range(len(several)) if isinstance(several, list) else ()
     hydrated = (*spec, "sourceHydrator", "drySource")
     for source in ((*spec, "source"), hydrated, *((*spec, "sources", each) for each in numbers)):
-        yield from _unknown(body, source, _SOURCE)
-        for name, fields in _OF_SOURCE.items():
-            yield from _unknown(body, (*source, name), fields)
+        yield from _unknown(body, source, fields.SOURCE)
+        for name, known in fields.OF_SOURCE.items():
+            yield from _unknown(body, (*source, name), known)
+            yield from _unfit(body, (*source, name), fields.TYPES[name])
+        for name, items, field in fields.TEXTS:
+            for place, _ in mappings(body, *source, name, items):
+                yield from _unfit(body, place, {field: str})
+        yield from _of_references(body, source, several)
+
+
+def _of_references(body: Any, source: FieldPath, several: Any) -> Iterator[Slip]:
+    """The files of values in the *source* that are of a source which none of *several* is called.
+
+    Upstream: "source referenced ..., but no source has a 'ref' field defined".
+    """
+    refs = {text_at(each, "ref") for each in several} if isinstance(several, list) else set()
+    path = (*source, "helm", "valueFiles")
+    for index, name in enumerate(texts(body, *path)):
+        ref = name[1:].partition("/")[0]
+        if name.startswith("$") and ref not in refs and not ref.startswith("ARGOCD_"):
+            near = nearest(ref, sorted(refs))
+            cure = (
+                f"did you mean ${near}?"
+                if near
+                else f"give the source that has the file ref: {ref}"
+            )
+            yield Slip((*path, index), f"no source is called {ref}", cure)
+
+
+def _of_generators(body: Any, path: FieldPath, depth: int = 0) -> Iterator[Slip]:
+    yield from _unfit(body, path[:-1], {path[-1]: list})
+    for place, _ in mappings(body, *path):
+        yield from _unknown(body, place, fields.OF_GENERATOR)
+        yield from _unknown(body, (*place, "git"), fields.OF_GIT)
+        for items in ("directories", "files"):
+            yield from _unfit(body, (*place, "git"), {items: list})
+            for item, _ in mappings(body, *place, "git", items):
+                yield from _unknown(body, item, fields.OF_ITEM)
+        for kind in ("matrix", "merge") if depth < fields.DEEPEST else ():
+            yield from _of_generators(body, (*place, kind, "generators"), depth + 1)
+
+
+def _unfit(body: Any, path: FieldPath, types: Mapping[Any, type]) -> Iterator[Slip]:
+    """The fields at *path* of *body* that are of another type than the API server takes, by *types*."""
+    for field, wanted in types.items():
+        value = get(body, *path, field)
+        if value is None or isinstance(value, wanted):
+            continue
+        found = fields.CALLED.get(type(value), "a number")
+        cure = "begin it with -" if (type(value), wanted) == (dict, list) else ""
+        cure = "write it in quotes" if wanted is str and isinstance(value, int | float) else cure
+        cure = (
+            "begin it with |, or call it valuesObject" if field == "values" and not cure else cure
+        )
+        yield Slip(
+            (*path, field), f"is {found}, and should be {fields.CALLED[wanted]}", cure, "type"
+        )
 
 
 def _unknown(body: Any, path: FieldPath, known: frozenset[str]) -> Iterator[Slip]:
