@@ -86,7 +86,7 @@ class FolderUse(NamedTuple):
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
     renders it; None where it does not. *places*: where in the object each file of values is named. *revision*: from
-    which address and revision it takes the folder, or `SUSPENDED`.
+    which address and revision it takes the folder, or `SUSPENDED`. *is_server_side*: it is applied so for certain.
     """
 
     title: str
@@ -104,6 +104,7 @@ class FolderUse(NamedTuple):
     patterns: DirectoryPatterns = DirectoryPatterns()
     plugin: PluginUse | None = None
     places: Mapping[str, FieldPath] = MappingProxyType({})
+    is_server_side: bool = False
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

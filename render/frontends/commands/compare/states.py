@@ -104,7 +104,7 @@ class NamedState(NamedTuple):
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
     *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
-    it have our plugin of Argo CD render it, which decides how its VMs are synced.
+    it have our plugin of Argo CD render it, which decides how its VMs are synced; *is_server_side*: apply it so.
     """
 
     name: str
@@ -143,6 +143,7 @@ class NamedState(NamedTuple):
     top: str = ""
     release_told: str = ""
     is_by_plugin: bool = False
+    is_server_side: bool = False
     working_folder: str = ""
     path: str = ""
 
@@ -1212,7 +1213,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         side.name,
         _bodies(loaded),
         plugins.settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
-        Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
+        Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
             from_body(document.body, 0).ref: position
@@ -1297,6 +1298,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         bases=_bases(side, loaded),
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
+        is_server_side=loaded.is_server_side,
         appliers=loaded.appliers,
         revisions=loaded.revisions,
         users={os.path.relpath(file, side.path): titles for file, titles in loaded.users.items()},
