@@ -12,8 +12,6 @@ from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.answer import RefusedError
-from render.frontends.inputs.copies import leave_out_rendered
-from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.commands import COMMANDS
@@ -71,6 +69,7 @@ def fleet(
 
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
+    from render.frontends.inputs.neighbours import with_neighbours
     from render.manifests.repository.neighbours import Neighbours
 
     if inputs is None:
@@ -116,6 +115,7 @@ def beside_the_rest(
 
 def lend(others: Sequence[Documents], read: Sequence[FleetPart], request: Request) -> bool:
     """Let the VMs of the parts *read*, for *request*, find what stands in *others*; whether there are any."""
+    from render.frontends.inputs.neighbours import with_neighbours
     from render.manifests.repository.neighbours import Neighbours
 
     if not others:
@@ -273,6 +273,7 @@ def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
 
 def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
+    from render.frontends.inputs.copies import leave_out_rendered
     from render.manifests.repository import roots
 
     named, namespace = request.reading.layout.roots, request.settings.namespace
