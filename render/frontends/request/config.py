@@ -151,7 +151,7 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
     body = documents[0].body
     fault = fault_of(body)
     if fault:
-        wrong = [key for key, value in _HEAD.items() if body.get(key) not in {None, value}]
+        wrong = [key for key, value in _HEAD.items() if body.get(key) not in (None, value)]
         is_headed = all(body.get(key) == value for key, value in _HEAD.items())
         key = min(body.keys() - _KEYS, default="spec") if is_headed else next(iter(wrong), "")
         place = Location(path=(key,) if key else (), file=path, index=0)
@@ -269,7 +269,8 @@ def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> It
             if not _is_path(option, value) or inside(real_path(value), allowed):
                 continue
             of = f" of {path}" if path else ""
-            written = as_written(key, value, os.path.dirname(path)) if path else value
+            is_seen_from_file = path and not os.path.isabs(value)
+            written = as_written(key, value, os.path.dirname(path)) if is_seen_from_file else value
             cure = f"keep a copy in the repository, or name it with --{option.name}"
             if layer.source is not Source.FILE:
                 cure = "keep a copy in the repository; who runs virt-render may name its folder with --settings-folders"

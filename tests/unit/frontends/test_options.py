@@ -215,6 +215,7 @@ def test_a_wrong_path_in_settings_above_is_told_as_it_stands_there(
     [
         ("apiVersion: virt-render.dev/v1alpha1\nkind: RenderConf\nspec: {}\n", 2),
         ("kind: RenderConfig\napiVersion: virt-render.dev/v1\nspec: {}\n", 2),
+        ("apiVersion: virt-render.dev/v1alpha1\nkind: [a]\nspec: {}\n", 2),
         ("spec: {}\n", 1),
     ],
 )
