@@ -174,6 +174,23 @@ def test_the_nearest_settings_above_count_in_their_repository(tmp_path: Path) ->
     assert release(".", at=web) == release(web, at=".") == release("web", at="repo/apps") == "1.7"
 
 
+def test_a_named_patch_that_nobody_lists_any_more_is_told_to_be_listed(
+    tmp_path: Path, kustomize: str
+) -> None:
+    patch = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+    manifests.put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))
+    manifests.put(tmp_path / "vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "vms/size.yaml", f"{patch}spec: {{template: {{spec: {{}}}}}}\n")
+    manifests.put(tmp_path / "loose/size.yaml", f"{patch}spec: {{template: {{spec: {{}}}}}}\n")
+    (tmp_path / ".git").mkdir()
+    for folder, is_told in (("vms", True), ("loose", False)):
+        done = process.run(
+            "check", f"{folder}/size.yaml", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize
+        )
+        assert f"{folder}/size.yaml:4:19: error VR107" in done.stdout
+        assert ("list it among the patches of vms/kustomization.yaml" in done.stdout) == is_told
+
+
 def test_patterns_have_to_be_a_list(tmp_path: Path) -> None:
     for key in ("exclude", "roots", "shared"):
         manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  {key}: vms\n")

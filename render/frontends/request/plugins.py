@@ -77,8 +77,10 @@ def _uses(loaded: Documents) -> Sequence[PluginUse]:
     )
     applied = {loaded.appliers} if loaded.appliers else {*users}
     titles = {title for each in applied for title in (each or ("",))}
-    uses = [loaded.plugins.get(title) for title in sorted(titles)]
-    return [] if None in uses else cast("list[PluginUse]", uses)
+    if not loaded.plugins.keys() >= titles:
+        return ()
+    # Thousands may be told the same, of each of thousands of folders.
+    return [*{loaded.plugins[title].told: loaded.plugins[title] for title in titles}.values()]
 
 
 def _told(loaded: Documents, request: Request) -> dict[str, Any]:

@@ -194,7 +194,8 @@ class _Application(NamedTuple):
         )
         named = ((text_at(item, "name"), item.get("value")) for _, item in mappings(plugin, "env"))
         variables = (each for each in named if each[0].startswith(_OUR_VARIABLES))
-        return PluginUse(folder, (*parameters,), (*variables,), self.document, self._written(path))
+        told = (*parameters,), (*variables,)
+        return PluginUse(folder, *told, self.document, self._written(path), repr(told))
 
     @property
     def _cluster(self) -> str:

@@ -387,8 +387,7 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    told = use.plugin and (use.plugin.parameters, use.plugin.variables)
-    applied = use.is_deep, use.patterns, use.namespace, told
+    applied = use.is_deep, use.patterns, use.namespace, use.plugin and use.plugin.told
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 

@@ -68,7 +68,7 @@ class KustomizationEdit(NamedTuple):
 class PluginUse(NamedTuple):
     """What our plugin is told that renders *folder*: *parameters*, and *variables*, which are weaker, as written.
 
-    *place* is the path of all this in the object of *document*.
+    *place* is the path of all this in the object of *document*. *told* is the same for uses that are told the same.
     """
 
     folder: str
@@ -76,6 +76,7 @@ class PluginUse(NamedTuple):
     variables: tuple[tuple[str, Any], ...]
     document: Document
     place: FieldPath
+    told: str = ""
 
 
 class FolderUse(NamedTuple):
