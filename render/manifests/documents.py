@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
-    from render.manifests.uses.use import DemandedConfigMap
+    from render.manifests.uses.use import DemandedConfigMap, PluginUse
 
 Blame = Callable[[int, FieldPath, tuple[int, int]], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known.
@@ -71,8 +71,8 @@ class Documents:
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
-    *plugins*: which mode of ``--emit`` they tell our plugin, by their titles, for those that have it render.
-    *is_server_side*: whoever applies the folder does so server-side. *references* are those of the *user*.
+    *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
+    applies the folder does so server-side. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -119,7 +119,7 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.revisions: Mapping[str, str] = MappingProxyType({})
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
-        self.plugins: Mapping[str, str] = MappingProxyType({})
+        self.plugins: Mapping[str, PluginUse] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.is_server_side = False
