@@ -52,6 +52,8 @@ _REFUSED = pattern(r"mend (.+) first(?:$|:)")
 _OF_VALUES = frozenset(
     code.number for code in (codes.GUEST_MEMORY, codes.INVALID_QUANTITY, codes.WRONG_TYPE)
 )
+#: What is said again of the same field, which is missing, or refused before that.
+_AGAIN = frozenset({codes.PLACEMENT.number, codes.POD.number})
 #: What is not found as long as an item of one of these lists has no name.
 _BY_NAME = {"interfaces": _NO_INTERFACE, "networks": _NO_NETWORK, "volumes": _NO_VOLUME}
 #: What is said besides as long as one of these checks refuses something.
@@ -112,6 +114,7 @@ def _causes(finding: Finding) -> Iterator[object]:
         yield _REFUSED, str(diagnostic.resource)
     elif diagnostic.code == codes.METADATA_REFUSED.number:
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+        yield codes.POD.number, subject, diagnostic.location.path
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
     else:
@@ -152,6 +155,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
         yield from _without_name(subject, path)
+        yield codes.PLACEMENT.number, subject, path
     elif code == codes.CONTENT_DROPPED.number and _NULL.search(diagnostic.message):
         yield from _lacking_without(subject, path)
     elif code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
@@ -212,10 +216,7 @@ def _caused(finding: Finding) -> Iterator[object]:
     if diagnostic.code not in _OF_VALUES and finding.place.line:
         for of in (diagnostic.resource, None):
             yield _OF_VALUES, finding.place[:3], of
-    if (
-        diagnostic.code == codes.METADATA_REFUSED.number
-    ):  # what a kustomization gives all its objects
-        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    yield from _again(finding, subject, path)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
@@ -226,6 +227,17 @@ def _caused(finding: Finding) -> Iterator[object]:
         return  # that name is the slip
     yield from _lacking(diagnostic.check, subject, path)
     yield diagnostic.check or diagnostic.code, subject
+
+
+def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
+    """*finding* as what is said of something else says it, too."""
+    diagnostic = finding.diagnostic
+    if (
+        diagnostic.code == codes.METADATA_REFUSED.number
+    ):  # what a kustomization gives all its objects
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    elif diagnostic.code in _AGAIN:
+        yield diagnostic.code, subject, path
 
 
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
