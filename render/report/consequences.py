@@ -52,8 +52,6 @@ _REFUSED = pattern(r"mend (.+) first(?:$|:)")
 _OF_VALUES = frozenset(
     code.number for code in (codes.GUEST_MEMORY, codes.INVALID_QUANTITY, codes.WRONG_TYPE)
 )
-#: What is said again of the same field, which is missing, or refused before that.
-_AGAIN = frozenset({codes.PLACEMENT.number, codes.POD.number})
 #: What is not found as long as an item of one of these lists has no name.
 _BY_NAME = {"interfaces": _NO_INTERFACE, "networks": _NO_NETWORK, "volumes": _NO_VOLUME}
 #: What is said besides as long as one of these checks refuses something.
@@ -155,7 +153,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
         yield from _without_name(subject, path)
-        yield codes.PLACEMENT.number, subject, path
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)
     elif code == codes.CONTENT_DROPPED.number and _NULL.search(diagnostic.message):
         yield from _lacking_without(subject, path)
     elif code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
@@ -173,6 +171,11 @@ def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
         yield _NAMELESS, subject
         if len(path) > 2 and path[-3] in _BY_NAME:  # noqa: PLR2004 - the list, the item, its name
             yield _BY_NAME[path[-3]], subject
+
+
+def _item_and_field(path: FieldPath) -> FieldPath:
+    """The end of *path*, which is the same where KubeVirt leaves out what stands around."""
+    return path[-3:]
 
 
 def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
@@ -232,11 +235,10 @@ def _caused(finding: Finding) -> Iterator[object]:
 def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
     """*finding* as what is said of something else says it, too."""
     diagnostic = finding.diagnostic
-    if (
-        diagnostic.code == codes.METADATA_REFUSED.number
-    ):  # what a kustomization gives all its objects
+    if diagnostic.code == codes.METADATA_REFUSED.number:
+        # What a kustomization gives all its objects.
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
-    elif diagnostic.code in _AGAIN:
+    elif diagnostic.code == codes.POD.number:
         yield diagnostic.code, subject, path
 
 
@@ -248,3 +250,5 @@ def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
         yield _LACKING, subject, path
     elif check in _ONE_OF:
         yield check, subject, path
+    if check:  # what is empty since nobody wrote it
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)

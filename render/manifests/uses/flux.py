@@ -243,6 +243,7 @@ def _kustomization(document: Document, home: Home, around: Referents) -> FolderU
         edit=_edit(spec, folder, home),
         namespace=text_at(spec, "targetNamespace"),
         references=_references(document, ("spec", "postBuild", "substituteFrom"), around),
+        is_server_side=True,
     )
 
 
@@ -323,7 +324,7 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
                 raise UnevaluatedError(reason, folder)
     return FolderUse(
         named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True,
-        namespace=namespace,
+        namespace=namespace, is_server_side=True,
     )  # fmt: skip
 
 

@@ -243,13 +243,14 @@ def test_spread(constraints: list[Json], faults: list[tuple[str, str, str]]) -> 
     assert refusals(CHECKS, {"topologySpreadConstraints": constraints}) == expected(*faults)
 
 
-def test_what_is_said_of_a_key_that_is_missing_stands_below(ask: Ask) -> None:
+def test_what_is_said_of_the_same_field_again_stands_below(ask: Ask) -> None:
     """So does what the API server would say of a label that KubeVirt refuses before."""
     text = (
         "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web, namespace: prod}\n"
         "spec:\n  runStrategy: Always\n  template:\n    metadata: {labels: {app: LABEL}}\n    spec:\n"
         "      affinity:\n        podAntiAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n"
-        "          - {KEY labelSelector: {}}\n      tolerations: [{operator: Exists}]\n      readinessProbe: {exec: {command: [a]}}\n"
+        "          - {KEY labelSelector: {}}\n      tolerations: [{operator: Exists}]\n"
+        "      readinessProbe: {exec: {command: [a]}}\n"
         "      domain: {memory: {guest: 1Gi}, devices: {}}\n"
     )
     right = {"LABEL": "web", "KEY": "topologyKey: zone,"}
