@@ -6,11 +6,12 @@ hypervisor_features.go), pkg/network/domainspec; of libvirt src/conf/domain_conf
 
 from collections.abc import Callable, Iterator
 
-from render.diagnostics.codes import DOMAIN_REFUSED, GUEST_MEMORY
+from render.diagnostics.codes import GUEST_MEMORY, NEVER_STARTS
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.apimachinery.addresses import bits_of_hosts
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -27,7 +28,10 @@ _FEW = "16M"
 _MILLIONS, _THOUSANDTH = ("M", "Mi"), "m"
 _GUEST: FieldPath = ("domain", "memory", "guest")
 _INTERFACES: FieldPath = ("domain", "devices", "interfaces")
-_IS_MULTICAST = pattern(r"[0-9A-Fa-f][13579bdfBDF]")
+_IS_MULTICAST = pattern(r"[0-9A-Fa-f][13579bdfBDF](?:[:-][0-9A-Fa-f]{2}){5}")
+#: The networks that masquerade has in the VM, and so many bits of one that its hosts need.
+_CIDRS = ("vmNetworkCIDR", "vmIPv6NetworkCIDR")
+_BITS_OF_HOSTS = 2
 _UUID: FieldPath = ("domain", "firmware", "uuid")
 #: libvirt takes 32 hexadecimal digits with dashes and blanks between any two pairs of them, and white space around.
 _IS_UUID = pattern(r"[- ]*(?:[0-9A-Fa-f]{2}[- ]*){15}[0-9A-Fa-f]{2}")
@@ -38,22 +42,59 @@ _LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
 def check_domain(machine: Machine) -> None:
     """Report what the manifest of *machine* states of which libvirt runs no domain."""
     check_memory(machine)
-    check_devices(machine)
-
-
-def check_devices(machine: Machine) -> None:
-    """Report the values in the manifest of *machine* that KubeVirt hands on as they are, and libvirt refuses."""
     spec = tree.get(machine.decoded, *machine.vmi_path)
-    if not isinstance(spec, dict):
-        return
-    machine.diagnostics += (
-        DOMAIN_REFUSED.at(
-            at(machine.resource, (*machine.vmi_path, *path)),
-            f"libvirt refuses a domain with '{value}': {words.format(value)}",
-            help=f"a VM with it is admitted, but never starts: {cure}",
+    if isinstance(spec, dict):
+        machine.diagnostics += (_refusal(machine, *found) for found in _refused(spec))
+        machine.diagnostics += (
+            _refusal(machine, *found, at_host=True) for found in _unusable_networks(spec)
         )
-        for path, value, words, cure in _refused(spec)
+
+
+def _refusal(  # noqa: PLR0913 - a value, and what is said of it
+    machine: Machine,
+    path: FieldPath,
+    value: str | int,
+    words: str,
+    cure: str,
+    *,
+    at_host: bool = False,
+) -> Diagnostic:
+    """That libvirt refuses the *value* at *path* of the VMI of *machine*; *at_host*: virt-handler, if it is asked."""
+    who = "virt-handler sets up no network" if at_host else "libvirt refuses a domain"
+    return NEVER_STARTS.at(
+        at(machine.resource, (*machine.vmi_path, *path)),
+        f"{who} with '{value}': {words.format(value)}",
+        help=f"a VM with it is admitted, but never starts: {cure}",
+        severity=Severity.WARNING if at_host else Severity.ERROR,
     )
+
+
+def _unusable_networks(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
+    """As `_refused`, of the networks that the pod's is translated into: virt-handler asks those of the pod's families.
+
+    Upstream: pkg/network/setup/netpod/netpod.go (gatewayIP).
+    """
+    translated = {
+        interface.get("name")
+        for interface in tree.get(spec, *_INTERFACES) or ()
+        if interface.get("masquerade") is not None
+    }
+    for index, network in enumerate(spec.get("networks") or ()):
+        pod = network.get("pod") or {}
+        for key in _CIDRS if network.get("name") in translated else ():
+            cidr = pod.get(key)
+            if not isinstance(cidr, str) or not cidr or _is_open(cidr):
+                continue
+            bits = bits_of_hosts(cidr)
+            if bits < _BITS_OF_HOSTS:
+                words = "VM CIDR subnet is too small, at least 2 host addresses are required: {}"
+                cure = "write a network with its length, such as 10.0.2.0/24 or fd10:0:2::/120"
+                yield (
+                    ("networks", index, "pod", key),
+                    cidr,
+                    ("failed to parse VM CIDR: {}" if bits < 0 else words),
+                    cure,
+                )
 
 
 def _refused(spec: Tree) -> Iterator[tuple[FieldPath, str | int, str, str]]:
@@ -71,7 +112,7 @@ def _refused(spec: Tree) -> Iterator[tuple[FieldPath, str | int, str, str]]:
     for index, interface in enumerate(tree.get(spec, *_INTERFACES) or ()):
         mac = interface.get("macAddress")
         binds = interface.get("masquerade") is not None or interface.get("bridge") is not None
-        if isinstance(mac, str) and binds and _IS_MULTICAST.match(mac):
+        if isinstance(mac, str) and binds and _IS_MULTICAST.fullmatch(mac):
             words = "expected unicast mac address, found multicast '{}'"
             cure = "write an address whose second digit is 0, 2, 4, 6, 8, a, c or e"
             yield (*_INTERFACES, index, "macAddress"), mac, words, cure

@@ -31,7 +31,7 @@ def machine(uuid: str) -> str:
 def test_libvirt_refuses_the_domain(uuid: str, ask: Ask) -> None:
     answer = ask("check", "-", stdin=machine(uuid))
     assert answer.exit == Exit.FINDINGS
-    assert "error VR449 domain-refused: VirtualMachine prod/web" in answer.out
+    assert "error VR449 never-starts: VirtualMachine prod/web" in answer.out
     assert "8-4-4-4-12" in answer.out
 
 
@@ -119,7 +119,7 @@ spec:
 def test_libvirt_says_why(ask: Ask, right: str, wrong: str, words: str, release: str) -> None:
     assert RIGHT.count(right) == 1
     told = ask("check", "-", "--kubevirt", release, stdin=RIGHT.replace(right, wrong)).out
-    assert told.count(" error VR449 domain-refused: VirtualMachine prod/web: ") == 1, told
+    assert told.count(" error VR449 never-starts: VirtualMachine prod/web: ") == 1, told
     assert words in told
 
 
@@ -140,3 +140,37 @@ def test_libvirt_says_why(ask: Ask, right: str, wrong: str, words: str, release:
 )
 def test_what_libvirt_takes(ask: Ask, right: str, other: str) -> None:
     assert "VR449" not in ask("check", "-", stdin=RIGHT.replace(right, other)).out
+
+
+@pytest.mark.parametrize(
+    ("cidr", "words"),
+    [
+        ("vmNetworkCIDR: 10.0.2.0", "failed to parse VM CIDR: 10.0.2.0"),
+        ("vmNetworkCIDR: 10.0.2.0/33", "failed to parse VM CIDR: 10.0.2.0/33"),
+        ("vmNetworkCIDR: 10.0.2/24", "failed to parse VM CIDR: 10.0.2/24"),
+        ("vmNetworkCIDR: 10.0.2.0/31", "at least 2 host addresses are required: 10.0.2.0/31"),
+        ("vmIPv6NetworkCIDR: 'fd10:0:2::2'", "failed to parse VM CIDR: fd10:0:2::2"),
+        ("vmIPv6NetworkCIDR: 'fd10:0:2::/127'", "at least 2 host addresses are required: fd10"),
+    ],
+)
+def test_networks_that_virt_handler_does_not_set_up(ask: Ask, cidr: str, words: str) -> None:
+    text = RIGHT.replace("pod: {}", f"pod: {{{cidr}}}")
+    told = ask("check", "-", stdin=text).out
+    assert told.count(" warning VR449 never-starts: VirtualMachine prod/web: ") == 1, told
+    assert words in told
+    assert "VR449" not in ask("check", "-", stdin=text.replace("masquerade", "bridge")).out
+
+
+@pytest.mark.parametrize(
+    "cidr",
+    [
+        "vmNetworkCIDR: 10.0.2.0/24",
+        "vmNetworkCIDR: 10.0.2.4/30",
+        "vmNetworkCIDR: 010.0.2.0/24",
+        "vmNetworkCIDR: '${CIDR}'",
+        "vmNetworkCIDR: ''",
+        "vmIPv6NetworkCIDR: 'fd10:0:2::/120'",
+    ],
+)
+def test_networks_that_it_does(ask: Ask, cidr: str) -> None:
+    assert "VR449" not in ask("check", "-", stdin=RIGHT.replace("pod: {}", f"pod: {{{cidr}}}")).out
