@@ -104,6 +104,9 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.code == codes.UNEXPECTED_KIND.number:
+        if diagnostic.field.startswith(_INSTANCETYPE):
+            yield codes.REQUIREMENT_UNMET.number, subject
     elif diagnostic.code in _OF_VALUES:
         yield _REFUSED, str(diagnostic.resource)
         yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)

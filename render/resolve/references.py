@@ -169,7 +169,9 @@ class References:
         meant = [
             candidate
             for candidate in sorted(near)
-            if candidate not in own and is_slip(name, candidate)
+            if candidate not in own
+            and is_slip(name, candidate)
+            and not dns1123.subdomain_faults(candidate)  # that one is misspelt itself
         ]
         return ("reference/slip", known[meant[0]]) if len(meant) == 1 else None
 

@@ -284,3 +284,7 @@ def test_of_a_slip_it_is_told_what_was_meant() -> None:
         with_volume("secret", {"secretName": "Web-init"}), thing("Secret", "web-init")
     )
     assert diagnostic.check == "reference/slip"
+
+
+def test_a_name_that_no_object_can_have_is_not_suggested() -> None:
+    assert not found(with_volume("secret", {"secretName": "web-init"}), thing("Secret", "Web-init"))
