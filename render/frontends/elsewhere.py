@@ -135,7 +135,10 @@ def _placed(
             continue
         if file in part.loaded.data:
             return found  # what was read and does not count has another reason
-        cure = f"{kind} {name} stands in {file}: add that to the input, or look it up there: --catalog {file}"
+        beside = kustomization.not_listing(file, part.request.reading.limits)
+        cure = f": add that to the input, or look it up there: --catalog {file}"
+        cure = f", which {beside} does not list: list it there" if beside else cure
+        cure = f"{kind} {name} stands in {file}{cure}"
         if number:
             cure = f"if it is meant, set {found.location.path[-2]}.kind: {kind}; {cure}"
         return found._replace(help=cure, fixes=())

@@ -1,15 +1,17 @@
-"""Guest memory of which virt-launcher makes no domain that runs: KubeVirt's webhooks take any amount.
+"""Guest memory and firmware of which virt-launcher makes no domain that runs: KubeVirt's webhooks take any.
 
-Upstream: pkg/virt-launcher/virtwrap/converter/compute/memory.go.
+Upstream: pkg/virt-launcher/virtwrap/converter/compute/memory.go and sysinfo.go; of libvirt src/conf/domain_conf.c
+(virSysinfoSystemParseXML) and src/util/viruuid.c (virUUIDParse).
 """
 
-from render.diagnostics.codes import GUEST_MEMORY
+from render.diagnostics.codes import FIRMWARE_UUID, GUEST_MEMORY
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.regex import pattern
 from render.model.resource import Resource
 from render.model.tree import Tree
 
@@ -19,7 +21,33 @@ _FEW = "16M"
 """Less is a slip in the unit, most likely: hardly any system that is booted in a cluster starts in it."""
 _MILLIONS, _THOUSANDTH = ("M", "Mi"), "m"
 _GUEST: FieldPath = ("domain", "memory", "guest")
+_UUID: FieldPath = ("domain", "firmware", "uuid")
+#: libvirt takes 32 hexadecimal digits with dashes and blanks between any two pairs of them, and white space around.
+_IS_UUID = pattern(r"[- ]*(?:[0-9A-Fa-f]{2}[- ]*){15}[0-9A-Fa-f]{2}")
+_AROUND = " \t\n\f\r"
 _LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
+
+
+def check_domain(machine: Machine) -> None:
+    """Report what the manifest of *machine* states of which libvirt runs no domain."""
+    check_memory(machine)
+    check_uuid(machine)
+
+
+def check_uuid(machine: Machine) -> None:
+    """Report the UUID of the firmware that the manifest of *machine* states, if libvirt takes it for none."""
+    path = (*machine.vmi_path, *_UUID)
+    uuid = tree.get(machine.decoded, *path)
+    if not isinstance(uuid, str) or not uuid or _IS_UUID.fullmatch(uuid.strip(_AROUND)):
+        return
+    machine.diagnostics.append(
+        FIRMWARE_UUID.at(
+            at(machine.resource, path),
+            f"'{uuid}' is no UUID: libvirt refuses a domain with it (malformed <sysinfo> uuid element)",
+            help="a VM with it is admitted, but never starts: write 32 hexadecimal digits, in groups of 8-4-4-4-12, or "
+            "leave it out, and KubeVirt makes one",
+        )
+    )
 
 
 def check_memory(machine: Machine) -> None:

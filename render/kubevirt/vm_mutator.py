@@ -21,7 +21,7 @@ from render.diagnostics.diagnostic import Related, at
 from render.kubevirt.instancetype import definition_of
 from render.machine import Machine, place_in, ref_of
 from render.model import tree
-from render.model.catalogue import Definition
+from render.model.catalogue import Catalogue, Definition
 from render.model.draft import Draft
 from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING
@@ -31,6 +31,9 @@ from render.model.tree import Tree
 
 if TYPE_CHECKING:
     from render.resolve.infer import Failed
+
+#: Among so many objects it is not looked for one of nearly a name.
+_MANY = 1000
 
 
 def check_running(machine: Machine) -> None:
@@ -101,19 +104,45 @@ def _infer(machine: Machine, kind_class: KindClass, declared: Tree) -> None:
             f"{result.message}; the failure policy is Ignore, so the VM has no {kind_class.word}",
         )
     else:
-        machine.report(INFERENCE_FAILED, path, result.message, help=_inference_help(result))
+        machine.report(
+            INFERENCE_FAILED, path, result.message, help=_inference_help(machine, volume, result)
+        )
     machine.vm = draft.tree
 
 
-def _inference_help(failed: "Failed") -> str:
+def _inference_help(machine: Machine, volume: str, failed: "Failed") -> str:
+    from render.model.nearest import did_you_mean
+
     if failed.missing is None:
-        return "name the object instead, or label the volume's source"
+        volumes = tree.get(machine.spec, *TEMPLATE[1:], "spec", "volumes") or ()
+        names = [each.get("name") or "" for each in volumes]
+        cure = "name the object instead, or label the volume's source"
+        return cure if volume in names else did_you_mean(volume, names, cure)
     _, kind, namespace, name = failed.missing
     where = f"{namespace}/{name}" if namespace else name
-    return (
-        f"add the {kind} {where} to the input (its labels are enough), or name the object instead "
-        "of inferFromVolume"
+    meant = _meant(machine.context.catalogue, failed.missing)
+    return f"did you mean {meant}? " * bool(meant) + (
+        f"{'else ' if meant else ''}add the {kind} {where} to the input (its labels are enough), or name the object"
+        " instead of inferFromVolume"
     )
+
+
+def _meant(catalogue: Catalogue, missing: tuple[str, str, str, str]) -> str:
+    """The object that is there and that *missing* is but for a slip, or for its namespace alone; ``""`` for none."""
+    from render.model.nearest import is_slip
+
+    group, kind, namespace, name = missing
+    kinds = [(group, kind)]
+    if kind == "PersistentVolumeClaim":
+        kinds.append((CDI, "DataVolume"))
+    known = {identity for each in kinds for identity in catalogue.names(*each)}
+    if len(known) > _MANY:
+        return ""
+    near = [other for scope, other in known if scope == namespace and is_slip(name, other)]
+    if len(near) == 1:
+        return near[0]
+    elsewhere = [scope for scope, other in known if other == name]
+    return f"{elsewhere[0]}/{name}" if len(elsewhere) == 1 else ""
 
 
 def set_defaults(machine: Machine) -> None:

@@ -65,9 +65,9 @@ class Documents:
     since their stamp says that they are rendered from others which are read. *left_out*: where VMs stand in what
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
-    *has_appliers*, of loose files: some object applies some folder, and *users* says which of them. *plugins*: which
-    mode of ``--emit`` they tell our plugin, by their titles, for those that have it render. *references* are those of
-    the *user*.
+    *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
+    *plugins*: which mode of ``--emit`` they tell our plugin, by their titles, for those that have it render.
+    *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -83,7 +83,6 @@ class Documents:
         "documents",
         "filled",
         "folder",
-        "has_appliers",
         "is_built",
         "left_out",
         "locked",
@@ -93,6 +92,7 @@ class Documents:
         "references",
         "referents",
         "remotes",
+        "revisions",
         "substituted",
         "unbuilt",
         "unfilled",
@@ -110,7 +110,7 @@ class Documents:
         self.namespace = ""
         self.apart: Apart | None = None
         self.appliers: frozenset[str] = frozenset()
-        self.has_appliers = False
+        self.revisions: Mapping[str, str] = MappingProxyType({})
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.plugins: Mapping[str, str] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})

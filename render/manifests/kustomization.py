@@ -474,6 +474,15 @@ def listed(
     return targets
 
 
+def not_listing(file: str, limits: Limits) -> str:
+    """The kustomization in the folder of *file*, if that lists no such file; ``""`` where there is none, or it does."""
+    folder = os.path.dirname(file) or "."
+    beside = find(folder)
+    if beside is None or real_path(file) in listed([folder], limits, KnownKustomizations()):
+        return ""
+    return beside
+
+
 def chart_homes(
     folder: str, limits: Limits, known: KnownKustomizations
 ) -> Iterator[tuple[str, str]]:

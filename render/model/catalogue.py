@@ -130,7 +130,14 @@ class Catalogue:
 
     def names(self, group: str, kind: str) -> list[tuple[str, str]]:
         """(namespace, name) of every input object of a kind, sorted."""
-        return sorted(key[2:] for key in self._by_id if key[:2] == (group, kind))
+        return self._names_by_kind.get((group, kind), [])
+
+    @cached_property
+    def _names_by_kind(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        by_kind: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for group, kind, namespace, name in sorted(self._by_id):
+            by_kind.setdefault((group, kind), []).append((namespace, name))
+        return by_kind
 
     @cached_property
     def _keys_by_name(self) -> dict[str, list[Key]]:

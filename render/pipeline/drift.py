@@ -5,9 +5,13 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.codes import OBJECT_CHANGED, OBJECT_GONE
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.machine import Context, Machine
+from render.model import tree
 from render.model.catalogue import Key
+from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES, class_of
 from render.model.resource import Resource, ResourceRef
+from render.model.tree import Tree
 from render.pipeline.stages import pins
 from render.revisions import differing
 from render.revisions.hashes import content_hash
@@ -20,6 +24,7 @@ class PinDrift:
         self._context = context
         self._hashes: dict[Key, str] = {}
         self._vms: dict[tuple[Key, str], list[Resource]] = {}
+        self._pinned: dict[tuple[Key, str], list[Tree]] = {}
 
     def observe(self, machine: Machine) -> None:
         """Remember what the pins of *machine* hold."""
@@ -34,6 +39,9 @@ class PinDrift:
                 current = self._current(key)
                 if current != ref.hash:
                     self._vms.setdefault((key, current), []).append(machine.resource)
+                    contents = self._pinned.setdefault((key, current), [])
+                    if definition.content not in contents[:1]:
+                        contents.append(definition.content)
 
     def _current(self, key: Key) -> str:
         """The hash of the object as it is now, ``""`` where it is gone."""
@@ -53,8 +61,9 @@ class PinDrift:
             definition = self._context.catalogue.definition(key)
             place = Location(resource=ResourceRef(*key))
             resource = definition and (definition.resource or definition.elsewhere)
-            if resource:
-                place = at(resource, ("spec",))
+            if definition and resource:
+                pinned = self._pinned[key, current]
+                place = at(resource, _edited(pinned, definition.content, resource))
             if current:
                 message = differing.message(str(ResourceRef(*key)), names)
                 cure = "to let a VM have it, run virt-render pin --upgrade VM, or --upgrade-all"
@@ -67,6 +76,23 @@ class PinDrift:
                 found = OBJECT_GONE.at(place, message, help=cure)
             diagnostics.append(found._replace(concerned=tuple(vm.ref for vm in vms)))
         return diagnostics
+
+
+def _edited(pinned: Sequence[Tree], content: Tree, resource: Resource) -> FieldPath:
+    """The one field of *resource* that says otherwise than what VMs are *pinned* to; its spec where there are several.
+
+    *content* is what it holds, in the newest version.
+    """
+    path: FieldPath = ("spec",)
+    old: Any = pinned[0]
+    new: Any = content
+    while len(pinned) == 1 and isinstance(old, dict) and isinstance(new, dict):
+        other = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+        if len(other) != 1 or tree.get(resource.body, *path, other[0]) is None:
+            break
+        path = (*path, other[0])
+        old, new = old.get(other[0]), new.get(other[0])
+    return path
 
 
 def _key(kind: str, namespace: str, name: str) -> Key:

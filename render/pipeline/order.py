@@ -143,16 +143,16 @@ def _pod(machine: Machine) -> Tree:
     return launched.pod if launched else machine.raw
 
 
-def _check_memory(machine: Machine) -> None:
-    """Whether a guest runs with the memory that the manifest states: whatever becomes of the machine."""
+def _check_domain(machine: Machine) -> None:
+    """Whether libvirt runs a domain with what the manifest states: whatever becomes of the machine."""
     if asks_admission(machine.context.settings):
         from render.kubevirt import virt_launcher
 
-        virt_launcher.check_memory(machine)
+        virt_launcher.check_domain(machine)
 
 
 #: What is wrong with a manifest, whatever it becomes.
-MANIFEST: tuple[Stage, ...] = (_check_guest, _check_memory, _check_references)
+MANIFEST: tuple[Stage, ...] = (_check_guest, _check_domain, _check_references)
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _write_out
 #: What the VM webhooks do, and demand before they apply anything.

@@ -56,6 +56,7 @@ _OF_VALUES = frozenset(
 _BY_NAME = {"interfaces": _NO_INTERFACE, "networks": _NO_NETWORK, "volumes": _NO_VOLUME}
 #: What is said besides as long as one of these checks refuses something.
 _WITH_CHECK = {
+    "architecture/supported": ("live-update/architecture",),
     "network/interface-unique": (_NO_INTERFACE,),
     "network/network-unique": (_NOT_OF_PODS, _NO_NETWORK),
     "network/source": (_NOT_OF_PODS,),

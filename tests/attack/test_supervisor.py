@@ -205,6 +205,22 @@ def test_there_are_no_more_than_can_work(boxes: Boxes, repository: Path) -> None
     assert supervisors == [False, True, False, True, False, False]
 
 
+def test_where_many_come_the_first_has_one_too(repository: Path) -> None:
+    other = repository.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    supervisors = []
+    with Boxes(in_turn=True) as boxes:
+        for folder in (repository, other, repository, other):
+            with inside(boxes, folder) as its:
+                assert ran(its, folder, "").returncode == 0
+                assert its.walls().all_stand
+                supervisors.append(its.supervisor)
+    first, of_other, again, _ = supervisors
+    assert first is not None
+    assert of_other is None  # perhaps nobody comes back to what no other sees
+    assert again is first
+
+
 def test_what_is_no_program_does_not_start(boxes: Boxes, repository: Path) -> None:
     with inside(boxes, repository) as its:
         words = [str(repository / "vm.yaml")]

@@ -200,6 +200,42 @@ def test_a_vm_that_build_refuses_for_its_preference_is_not_synced(repository: Re
     assert "made anew, the VM would not run: failure checking preference requirements" in anew
 
 
+def settings(spec: str) -> str:
+    return f"apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {spec}\n"
+
+
+@pytest.mark.parametrize("before", ["", "{emit: vm}"])
+def test_settings_that_have_pods_printed_do_not_hide_a_change(
+    repository: Repository, before: str
+) -> None:
+    if before:
+        repository.write(".virt-render.yaml", settings(before))
+        repository.commit("Settings")
+    repository.write(".virt-render.yaml", settings("{emit: pod}"))
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    repository.write("vms/web.yaml", text.replace("devices: {}", "devices: {rng: {}}"))
+    done = repository.run("diff", "--fail-on", "restart")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "2 VMs: 1 restart, 1 same")
+    refused = repository.run("diff", "--emit", "pod")
+    assert refused.returncode == 2
+    assert "--emit pod: no pod is synced" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--fail-on", "error")])
+def test_an_error_that_settings_of_the_change_bring_about_is_new(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    text = (repository.folder / "vms/web.yaml").read_text(encoding="utf-8")
+    repository.write("vms/web.yaml", text.replace("devices: {}", "devices: {video: {type: vga}}"))
+    repository.commit("A field of 1.6")
+    repository.write(".virt-render.yaml", settings("{emit: vm, kubevirt: '1.4'}"))
+    done = repository.run("diff", *words)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "2 VMs: 1 unrenderable, 1 same")
+    assert "after: 1 error (new), build prints nothing" in done.stdout
+    repository.write(".virt-render.yaml", settings("{emit: vm, kubevirt: '1.6'}"))
+    assert "2 VMs: 2 same" in repository.fine("diff")
+
+
 @pytest.mark.parametrize(("limit", "status"), [("error", 0), ("gone", 1), ("restart", 1)])
 def test_a_vm_that_goes_can_fail_the_command(
     repository: Repository, limit: str, status: int

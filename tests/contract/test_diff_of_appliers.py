@@ -769,3 +769,91 @@ def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
     repository.write("argocd/web.yaml", f"{deployed('web', 'charts/web')}x: [\n")
     assert repository.run("check", ".").returncode == 0
+
+
+GONE, MOVED = "with nothing to apply here any more", "with another source or cluster"
+
+
+@pytest.mark.parametrize(
+    ("objects", "replaced", "words"),
+    [
+        ("Kustomization", None, f"2 Kustomizations {GONE}"),
+        ("Kustomization", (HERE, "https://github.com/mallory/fleet"), f"2 Kustomizations {MOVED}"),
+        ("Kustomization", (HERE, f"{HERE}, ref: {{branch: next}}"), f"2 Kustomizations {MOVED}"),
+        ("Application", None, f"1 Application {GONE}"),
+        ("Application", (HERE, f"{HERE}, targetRevision: next"), f"1 Application {MOVED}"),
+        (
+            "Application",
+            ("namespace: prod", "namespace: prod, name: west"),
+            f"1 Application {MOVED}",
+        ),
+    ],
+)
+def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(
+    objects: str, replaced: tuple[str, str] | None, words: str, repository: Repository
+) -> None:
+    """Somebody else may apply it, or nobody: what stands here is compared."""
+    file = "flux/source.yaml" if objects == "Kustomization" else "deploy/one.yaml"
+    if objects == "Application":
+        for folder in ("flux", "apps"):
+            shutil.rmtree(repository.folder / folder)
+        repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+        repository.write(file, of_folder("Application", ""))
+    repository.git("remote", "remove", "origin")
+    repository.commit("First")
+    text = (repository.folder / file).read_text()
+    if replaced:
+        repository.write(file, text.replace(*replaced))
+    else:
+        repository.git("rm", "-r", "--quiet", file)
+        if objects == "Kustomization":
+            listing(repository)
+    repository.commit("Second")
+    done = repository.run("diff", "HEAD~1..HEAD")
+    assert words in done.stdout
+    assert "same" in done.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("argocd.argoproj.io/hook", "PreSync"),
+        ("argocd.argoproj.io/sync-options", "Force=true,Replace=true"),
+        ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ],
+)
+def test_it_is_said_of_vms_that_they_are_applied_otherwise(
+    key: str, value: str, repository: Repository
+) -> None:
+    repository.commit("First")
+    vm = manifests.vm("web", memory="1Gi")
+    annotated = vm.replace("metadata:\n", f"metadata:\n  annotations: {{{key}: '{value}'}}\n")
+    repository.write("apps/web/app/vm.yaml", annotated)
+    repository.commit("Second")
+    assert f"1 VM with another {key}" in repository.run("diff", "HEAD~1..HEAD").stdout
+    repository.write("apps/web/app/vm.yaml", annotated.replace("1Gi", "2Gi"))
+    repository.commit("Third")
+    assert "VM with another" not in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Repository) -> None:
+    repository.commit("First")
+    text = KUSTOMIZATION.replace("NAME", "web")
+    repository.write("apps/web/ks.yaml", f"{text}  suspend: true\n")
+    repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
+    repository.commit("Second")
+    assert "1 suspended Kustomization" in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repository) -> None:
+    repository.commit("First")
+    repository.write(
+        "restore.yaml",
+        "apiVersion: snapshot.kubevirt.io/v1beta1\nkind: VirtualMachineRestore\nmetadata: {name: back}\nspec:\n"
+        "  target: {apiGroup: kubevirt.io, kind: VirtualMachine, name: web}\n  virtualMachineSnapshotName: old\n",
+    )
+    repository.commit("Second")
+    assert "1 new VirtualMachineRestore" in repository.run("diff", "HEAD~1..HEAD").stdout
+    repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
+    repository.commit("Third")
+    assert "Restore" not in repository.run("diff", "HEAD~1..HEAD").stdout

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.frontends.commands import snapshots
+from render.frontends.commands.committed import snapshots
 from render.frontends.dispatch import invoke
 from render.report.history import html
 from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision

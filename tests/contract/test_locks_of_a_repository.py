@@ -287,7 +287,7 @@ def test_a_shared_definition_that_a_pin_keeps_out_has_a_place(repository: Reposi
     repository.fine("pin")
     own = type_of("own", namespace="vms", kind=NAMESPACED, cpus=4)
     repository.write("own.yaml", own)
-    assert "own.yaml:6:1: warning VR608" in repository.run("check", ".").stdout
+    assert "own.yaml:8:5: warning VR608" in repository.run("check", ".").stdout
 
 
 def test_a_lock_that_git_has_and_nobody_else_is_told(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from tests.support.repository import Repository
 
 TELLING = ("difflib.py", "diff/unified.py", "migration/command.py")
 COMPARING = (
-    "compare/departures.py",
-    "compare/renames.py",
+    "compare/moved/departures.py",
+    "compare/moved/renames.py",
     "compare/edits.py",
     "manifests/kustomization.py",
 )

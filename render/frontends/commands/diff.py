@@ -4,11 +4,18 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from render.diagnostics import codes
 from render.diagnostics.codes import status
+from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
-from render.frontends.answer import Answer, RefusedError
-from render.frontends.commands.compare.appliers import unseen
+from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
+from render.frontends.commands.compare.moved.appliers import (
+    changed_appliers,
+    changed_orders,
+    new_actions,
+    unseen,
+)
 from render.frontends.commands.compare.states import (
     Clusters,
     Side,
@@ -45,6 +52,8 @@ from render.report.page_origin import PageOrigin
 from render.report.waivers import Waiver
 from render.system.streams import STDOUT
 
+_BOTH = ("before", "after")
+
 
 def diff(request: Request, work: Work) -> Answer:
     """Print what becomes of each VM."""
@@ -76,6 +85,7 @@ def _reviewed(
     request: Request, work: Work, trees: contextlib.ExitStack
 ) -> tuple[Review, Sequence[Finding], list[Waiver]]:
     """What becomes of each VM; why nobody knows, where no input can be read in either state; and what was waived."""
+    _demand_machines(request)
     work.begin("read", "reading both states")
     clusters = clusters_of(request)
     before, after = sides_of(request, clusters, trees)
@@ -96,6 +106,14 @@ def _reviewed(
     return review, sides.faults, _waivers(after)
 
 
+def _demand_machines(request: Request) -> None:
+    """Raise RefusedError where *request* wants to know what becomes of pods."""
+    if request.called.call.flags.get("--emit") == "pod":
+        message = "--emit pod: no pod is synced: what becomes of VMs can be told of VMs alone"
+        cure = "leave it out, or say how they are synced: --emit source, --emit vm"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
+
+
 def _passed_over(before: Side, after: Side) -> Counter[str]:
     """What was not looked at *after*, with those rendered VMs apart that are not what their files said *before*."""
     former: dict[tuple[str, ResourceRef], list[Tree]] = {}
@@ -108,7 +126,8 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
         if body not in known:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
-    return +passed
+    told = (tell(before, after) for tell in (changed_appliers, changed_orders, new_actions))
+    return sum(told, +passed)
 
 
 def _alone(before: Side, after: Side) -> str | None:
@@ -214,11 +233,12 @@ def _status(review: Review, request: Request) -> Exit:
     outcomes = [HOLDER_OUTCOMES[holder.outcome][1] for holder in listed]
     outcomes += ("gone" for holder in listed if holder.deleted)
     effects = {*map(worst, machines), *outcomes}
+    changed = {*(worst(each) for each in machines if len(each.unrendered) < len(_BOTH)), *outcomes}
     refused = "refused" in outcomes or any("refused" in machine.effects for machine in machines)
     fails = refused or bool(errors(review.parts).new)
     differs = request.own["exit_code"] and (outcomes or effects - {"same", "none"})
     limit = request.own["fail_on"]
-    worse = limit and effects & set(RANKED[: RANKED.index(limit) + 1]) - {"unrenderable"}
+    worse = limit and changed & set(RANKED[: RANKED.index(limit) + 1])
     # Who asks whether something happens is not told that nothing does where that is not known.
     unclear = (request.own["exit_code"] or limit) and unknown(review.uncompared)
     return Exit.FINDINGS if fails or differs or worse or unclear else Exit.OK

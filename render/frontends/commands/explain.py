@@ -12,7 +12,7 @@ from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
 from render.frontends import incomplete, locks
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.commands.snapshots import elsewhere_too, request_at
+from render.frontends.commands.committed.snapshots import elsewhere_too, request_at
 from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in
 from render.frontends.parts import FleetPart

@@ -16,7 +16,7 @@ from render.frontends.commands.committed.locks import (
     RepositoryPath,
     VMHistory,
 )
-from render.frontends.commands.snapshots import Rendering, Snapshot, rendered, request_at
+from render.frontends.commands.committed.snapshots import Rendering, Snapshot, rendered, request_at
 from render.frontends.commits import back_at, within
 from render.frontends.origin import origin_of
 from render.frontends.progress import Work

@@ -205,8 +205,9 @@ def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
 
 
 def _name_destinations(unread: Unread, loose: Documents) -> None:
-    """Say in *loose* where its files are applied, and whether anything is."""
-    loose.has_appliers |= bool(unread.uses or unread.plain)
+    """Say in *loose* where its files are applied, and who applies anything."""
+    revisions = {use.title: use.revision for use in (*unread.uses, *unread.plain)}
+    loose.revisions = {**loose.revisions, **revisions}
     if not unread.plain:
         return
     from render.manifests.uses.destinations import destinations, users
@@ -284,7 +285,10 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
         *(partial(_using, use) for use in unread.uses),
     ]
     works = [start(intake, into.folder, into) for start, into in zip(starts, empty, strict=True)]
-    with Boxes(jobs) as boxes, contextlib.closing(processes.finish_all(works, jobs)) as readings:
+    with (
+        Boxes(jobs, in_turn=len(empty) > jobs) as boxes,
+        contextlib.closing(processes.finish_all(works, jobs)) as readings,
+    ):
         intake.boxes = boxes
         for into, read_output in zip(empty, readings, strict=True):
             read_output()

@@ -165,6 +165,7 @@ class _Application(NamedTuple):
             folder,
             assumptions=assumptions,
             namespace=self._namespace,
+            revision=f"{text_at(source, 'repoURL')} {revision} {self._cluster}",
             plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
         )
         helm = source.get("helm")
@@ -177,6 +178,12 @@ class _Application(NamedTuple):
         is_written_so = self.made is None and source.get("kustomize") == stated
         place = (*path, "kustomize") if is_written_so else ()
         return use._replace(edit=edit._replace(place=place))
+
+    @property
+    def _cluster(self) -> str:
+        """What the destination says of where its cluster is."""
+        destination = get(self.body, "spec", "destination")
+        return f"{text_at(destination, 'server')} {text_at(destination, 'name')}"
 
     @property
     def _namespace(self) -> str:

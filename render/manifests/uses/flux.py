@@ -18,6 +18,7 @@ from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     OF_ANOTHER,
+    SUSPENDED,
     DemandedConfigMap,
     ElsewhereError,
     FolderUse,
@@ -173,7 +174,7 @@ def uses(
         yield error
     else:
         if use is not None:
-            yield use
+            yield use._replace(revision=_revision(document, around))
 
 
 def _another(document: Document, home: Home, around: Referents) -> str:
@@ -460,15 +461,34 @@ def _claimed(document: Document, reference: Any, home: Home, around: Referents) 
     """What is assumed so that *reference* means this repository. Raises ElsewhereError where it does not."""
     if text_at(reference, "kind") != "GitRepository":
         raise ElsewhereError
-    name = text_at(reference, "name")
-    namespace = text_at(reference, "namespace") or _namespace(document)
-    sources = around.sources.get(name)
-    known = sources.nearest(namespace, document) if sources else None
+    known = _source(document, reference, around)
     if known is None:
+        name = text_at(reference, "name")
         if name != _BOOTSTRAP:
             raise ElsewhereError
         return (f"GitRepository {name} is this repository",)
     return home.claimed(text_at(known.body.get("spec"), "url"))
+
+
+def _source(document: Document, reference: Any, around: Referents) -> Document | None:
+    """The GitRepository that *reference* of *document* means; None for what is not in the input."""
+    sources = around.sources.get(text_at(reference, "name"))
+    namespace = text_at(reference, "namespace") or _namespace(document)
+    return sources.nearest(namespace, document) if sources else None
+
+
+def _revision(document: Document, around: Referents) -> str:
+    """From which address and revision *document* takes what it applies, as its source says; or `SUSPENDED`."""
+    spec = document.body.get("spec")
+    if get(spec, "suspend") is True:
+        return SUSPENDED
+    chart = get(spec, "chart", "spec")
+    reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
+    known = _source(document, reference, around)
+    if known is None:
+        return ""
+    stated = known.body.get("spec")
+    return json.dumps([get(stated, "url"), get(stated, "ref")], sort_keys=True, default=str)
 
 
 def _config_map(

@@ -72,7 +72,8 @@ class FolderUse(NamedTuple):
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
-    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it.
+    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it. *revision*:
+    from which address and revision it takes the folder, or `SUSPENDED`.
     """
 
     title: str
@@ -84,6 +85,7 @@ class FolderUse(NamedTuple):
     assumptions: tuple[str, ...] = ()
     edit: KustomizationEdit | None = None
     is_deep: bool = False
+    revision: str = ""
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
@@ -157,6 +159,8 @@ class ElsewhereError(Exception):
 
 
 #: What is said of an object that names another repository, and a path that this one has too: which is meant?
+SUSPENDED = "suspended"
+"""Stands for the revision of what an object of Flux does not apply for now."""
 OF_ANOTHER = "another repository, at a path with VMs in this one"
 
 

@@ -125,13 +125,20 @@ def _all_machines(side: Side) -> Iterator[Machine]:
 
 
 def _imports(first: State, second: State, settings: Settings) -> list[MachineImpact]:
-    """What CDI refuses to have edited, if the first state has what it reads."""
+    """What CDI and the API server refuse to have edited of disks, if the first state has any."""
     before, after = first.intake.resources, second.intake.resources
-    if settings.admission == "off" or not any(resource.group == CDI for resource in before):
-        return []
-    from render.pipeline.comparison.imports import import_impacts
+    found: list[MachineImpact] = []
+    if settings.admission == "off":
+        return found
+    if any(resource.group == CDI for resource in before):
+        from render.pipeline.comparison.imports import import_impacts
 
-    return [*import_impacts(before, after, settings.namespace)]
+        found += import_impacts(before, after, settings.namespace)
+    if any(resource.kind == "PersistentVolumeClaim" for resource in before):
+        from render.pipeline.comparison.claims import claim_impacts
+
+        found += claim_impacts(before, after, settings.namespace)
+    return found
 
 
 def _described(

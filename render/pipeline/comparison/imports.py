@@ -36,7 +36,7 @@ def import_impacts(
         causes = order.update_causes(new.kind, specs[0], specs[1], versions.NEWEST)
         refused = [cause.message for cause in causes if cause.check == _UPDATE]
         if refused:
-            changes = _changes(specs[0]["spec"], specs[1]["spec"], ("spec",), new)
+            changes = field_changes(specs[0]["spec"], specs[1]["spec"], ("spec",), new)
             yield MachineImpact(new.ref, ("refused",), (*refused,), (*changes,))
 
 
@@ -57,12 +57,12 @@ def _typed(resource: Resource) -> Tree | None:
     return None if any(cause.check not in _TAKEN for cause in causes) else decoded
 
 
-def _changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterator[FieldChange]:
-    """Each field in which *old* and *new* differ; a list counts as one."""
+def field_changes(old: Any, new: Any, path: FieldPath, resource: Resource) -> Iterator[FieldChange]:
+    """Each field of *resource* below *path* in which *old* and *new* differ, refused; a list counts as one."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
             if old.get(key) != new.get(key):
-                yield from _changes(old.get(key), new.get(key), (*path, key), resource)
+                yield from field_changes(old.get(key), new.get(key), (*path, key), resource)
         return
     cause = ChangeSource(resource.ref, path, resource.index, "after")
     route = tuple(map(str, path))

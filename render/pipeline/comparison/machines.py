@@ -470,7 +470,8 @@ class _Comparison:
 
     def _update(self, created: Machine, updated: Machine, running: Tree) -> Update:
         namespace = self._key[1]
-        claims = dict(self._old.claims.get(namespace, {})) | self._new.claims.get(namespace, {})
+        # How a claim that is there may be mounted cannot be edited.
+        claims = dict(self._new.claims.get(namespace, {})) | self._old.claims.get(namespace, {})
         for template in tree.get(updated.vm, "spec", "dataVolumeTemplates") or ():
             modes = template_modes(template.get("spec") or {})
             if modes:

@@ -31,9 +31,16 @@ from render.report.waivers import in_words
 from render.revisions import hashes
 
 Locked = Literal["none", "some", "all"]
-#: Kinds of CDI, of which an update may be refused.
+#: Kinds of disks and of what fills them, of which an update may be refused.
 CLAIMS = frozenset(
-    {"DataImportCron", "DataSource", "DataVolume", "StorageProfile", "VolumeImportSource"}
+    {
+        "DataImportCron",
+        "DataSource",
+        "DataVolume",
+        "PersistentVolumeClaim",
+        "StorageProfile",
+        "VolumeImportSource",
+    }
 )
 Locate = Callable[[ChangeSource], Place]
 #: A place, the object where the place is no line of one, and a field.
@@ -48,7 +55,7 @@ RANKED = (
 #: What each effect means, for who has not read docs/review.md.
 MEANINGS = {
     "unrenderable": "cannot be rendered in the second state, and is not synced",
-    "refused": "KubeVirt refuses the update, or CDI that of its own object",
+    "refused": "KubeVirt refuses the update, or CDI or the API server that of a disk",
     "error": "the controller fails, or the next start does",
     "gone": "is no longer in the repository: deleted where the sync prunes",
     "stop": "is stopped",

@@ -145,11 +145,13 @@ class Boxes:
     """Boxes for programs, of which so many run *beside* each other; none finds what another one left in its home.
 
     Places to mount files at are kept for the next box that shows the same: the kernel takes milliseconds to remove a
-    folder that something was mounted at. Of supervisors there are twice as many as may work.
+    folder that something was mounted at. Of supervisors there are twice as many as may work. *in_turn*: more programs
+    come than run at once, and most see the same.
     """
 
-    def __init__(self, beside: int = 1) -> None:
+    def __init__(self, beside: int = 1, *, in_turn: bool = False) -> None:
         self.beside = beside
+        self._in_turn = in_turn
         self._supervised: set[_Stage] = set()
         self._stack = contextlib.ExitStack()
         self._free: dict[_Scene, list[_Stage]] = {}
@@ -213,6 +215,7 @@ class Boxes:
         else:
             base = real_path(self._stack.enter_context(processes.temporary_folder()))
             stage = _Stage(base, scene, self._supervised, 2 * self.beside)
+            stage.is_returned_to = self._in_turn and len(self._free) == 1
             self._stack.callback(stage.dismiss)
         stage.begin()
         try:
@@ -399,7 +402,7 @@ def _scene(paths: Sequence[str] | None, hidden: Sequence[str]) -> _Scene:
 class _Stage:
     """Where *scene* is put up for one process at a time: a *home*, and *root* with what is mounted at it, below *base*.
 
-    The *root* is made when the first process needs it, and by nothing but it. Who comes back to a stage gets a
+    The *root* is made when the first process needs it, and by nothing but it. Where a stage *is_returned_to*, it gets a
     supervisor that lives on it: what the walls cost is paid once then. It is one of those *supervised* as long, of
     which there are no more than *most*.
     """
@@ -408,7 +411,7 @@ class _Stage:
         self.home = os.path.join(base, "home")
         self.scene = scene
         self._base = base
-        self._was_used = False
+        self.is_returned_to = False
         self._is_refused = False
         self._supervised, self._most = supervised, most
         self._supervisor: Supervisor | None = None
@@ -436,8 +439,10 @@ class _Stage:
         if its is not None and not (is_plenty and its.allows(bounds)):
             self.dismiss()
             its = None
-        is_wanted = self._was_used and not self._is_refused and len(self._supervised) < self._most
-        self._was_used = True
+        is_wanted = (
+            self.is_returned_to and not self._is_refused and len(self._supervised) < self._most
+        )
+        self.is_returned_to = True
         if its is None and is_wanted and is_plenty and paths is not None:
             with deferred():
                 self._supervisor = its = _supervisor(self, paths, allowance.memory)

@@ -6,6 +6,7 @@ import pytest
 
 from render.admission.vmi import start
 from render.admission.vmi.domain import architecture, hyperv
+from tests.support.asking import Ask
 from tests.support.refusals import Json, names, refusals
 
 DEVICES = "spec.domain.devices"
@@ -32,6 +33,22 @@ def test_architectures(name: str, release: str, expected: list[str]) -> None:
     found = refusals(architecture.CHECKS, of(name), release=release)
     assert [refusal.message for refusal in found] == expected
     assert {refusal.field for refusal in found} <= {"spec.architecture"}
+
+
+def test_what_linux_calls_an_architecture_is_told_as_kubevirt_does(ask: Ask) -> None:
+    """That its memory cannot grow follows, and stands below."""
+    text = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web, namespace: prod}\n"
+        "spec:\n  runStrategy: Always\n  template:\n    spec:\n      architecture: NAME\n      domain:\n"
+        "        memory: {guest: 2Gi, maxGuest: 4Gi}\n        devices: {}\n"
+    )
+    for written, meant in (("x86_64", "amd64"), ("aarch64", "arm64"), ("amd46", "amd64")):
+        told = ask("check", "-", stdin=text.replace("NAME", written)).out
+        assert f"did you mean {meant}?" in told
+        assert "\n  also, until that is mended: <stdin>:10:" in told
+    assert (
+        "use one of amd64, arm64, s390x" in ask("check", "-", stdin=text.replace("NAME", "vax")).out
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import pytest
 
 from render.admission.vmi.domain import acpi, machine
 from render.model.cluster_config import ClusterConfig
-from tests.support.refusals import Json, refusals
+from render.model.release import in_force, version
+from tests.support.refusals import Json, refusals, subject_of
 
 TYPE = "spec.domain.machine.type"
 
@@ -29,6 +30,23 @@ def test_machine_types(spec: Json, patterns: str) -> None:
     message = f"{TYPE} is not supported: {inputs} (allowed values: {patterns})"
     expected = [("machine/supported", TYPE, message)] if patterns else []
     assert refusals(machine.CHECKS, spec) == expected
+
+
+@pytest.mark.parametrize(
+    ("machine_type", "cure"),
+    [
+        ("Q35", "did you mean q35?"),
+        ("PC-Q35-RHEL9.4.0", "did you mean pc-q35-rhel9.4.0?"),
+        ("q53", "did you mean q35?"),
+        ("i440fx", "use a machine type that one of these patterns matches, or leave it out"),
+    ],
+)
+@pytest.mark.parametrize("release", ["1.4.1", "1.9.0"])
+def test_the_machine_type_that_was_meant(machine_type: str, cure: str, release: str) -> None:
+    subject = subject_of(of(machine_type), release=release)
+    (check,) = in_force(machine.CHECKS, version(release))
+    (found,) = check.evaluate(subject)
+    assert found.help == cure
 
 
 def test_the_cluster_says_which_machine_types_there_are() -> None:

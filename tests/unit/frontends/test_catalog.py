@@ -229,6 +229,33 @@ def test_a_definition_that_its_kustomization_does_not_list_is_to_be_listed(
     assert f"\n  help: {cure} list it in a kustomization that does\n" in answer.out + answer.err
 
 
+@pytest.mark.parametrize("command", ["check", "build"])
+def test_a_definition_of_another_folder_that_is_not_listed_there_is_to_be_listed(
+    ask: Ask, command: str
+) -> None:
+    """To look it up with --catalog would say that the cluster has it."""
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/kustomization.yaml": "resources: [large.yaml]\n",
+        "platform/large.yaml": instancetype("large"),
+        "platform/small.yaml": instancetype("small"),
+        "prod/kustomization.yaml": "resources: [web.yaml]\nnamespace: prod\n",
+        "prod/web.yaml": vm("web", instancetype="small"),
+    }
+    answer = ask(command, "prod", files=files)
+    told = answer.out + answer.err
+    cure = "which platform/kustomization.yaml does not list: list it there"
+    assert (
+        f"\n  help: VirtualMachineClusterInstancetype small stands in platform/small.yaml, {cure}\n"
+        in told
+    )
+    Path("platform/kustomization.yaml").write_text(
+        "resources: [large.yaml, ./small.yaml]\n", encoding="utf-8"
+    )
+    answer = ask(command, "prod")
+    assert "does not list" not in answer.out + answer.err
+
+
 @pytest.mark.parametrize("kind", [NAMESPACED, "VirtualMachineClusterInstancetype"])
 def test_a_definition_of_the_other_kind_is_named_with_its_line(ask: Ask, kind: str) -> None:
     """The kind is what is wrong, whichever of the two was written."""

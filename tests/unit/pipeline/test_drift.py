@@ -49,6 +49,30 @@ def test_the_first_three_are_named(count: int, who: str) -> None:
     assert changed == (f"VirtualMachineInstancetype prod/small differs from what {who}")
 
 
+def test_it_is_told_at_the_field_that_was_edited() -> None:
+    """Where several differ, or the VMs are pinned to different contents, at its spec."""
+    before, after, more = instancetype("1Gi"), instancetype("2Gi"), instancetype("2Gi")
+    more["spec"]["cpu"]["guest"] = 2
+    added = instancetype("1Gi")
+    added["spec"]["schedulerName"] = "own"
+    less = instancetype("1Gi")
+    lock = lockfile.document(
+        pinning.pin([from_body(vm("a"), 0), from_body(before, 1)], Settings()).lock
+    )
+    of_added = lockfile.document(
+        pinning.pin([from_body(vm("a"), 0), from_body(added, 1)], Settings()).lock
+    )
+    for now, pins, path in (
+        (after, lock, ("spec", "memory", "guest")),
+        (more, lock, ("spec",)),
+        (added, lock, ("spec", "schedulerName")),
+        (less, of_added, ("spec",)),
+    ):
+        found = render([vm("a"), now, pins]).diagnostics
+        (changed,) = (diagnostic for diagnostic in found if diagnostic.code == "VR608")
+        assert changed.location.path == path
+
+
 @pytest.mark.parametrize(
     ("memory", "codes"), [("1Gi", []), ("2Gi", ["VR608"]), ("", ["VR609"])], ids=str
 )

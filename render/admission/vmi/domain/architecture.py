@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from render.admission.checks import Check, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import choice, set_to
+from render.model.nearest import did_you_mean
 from render.model.release import Windowed, since, until
 
 _KINDS = ("VirtualMachineInstance",)
@@ -22,6 +23,11 @@ _VIDEO_TYPES = {
 _PPC64LE_VIDEO_TYPES = {"ppc64le": ("virtio", "bochs", "vga", "cirrus")}
 #: The one watchdog of an architecture, and KubeVirt's name for it.
 _WATCHDOGS = {"amd64": ("i6300esb", "I6300ESB"), "s390x": ("diag288", "Diag288")}
+#: What Go calls the architectures that Linux calls otherwise.
+_OF_LINUX = {
+    **dict.fromkeys(("x86_64", "x86-64", "x64"), "amd64"),
+    **dict.fromkeys(("aarch64", "armv8"), "arm64"),
+}
 _MODEL = ("domain", "cpu", "model")
 _PASSTHROUGH = "host-passthrough"
 
@@ -35,11 +41,10 @@ def _known(*architectures: str) -> Check:
         if architecture in architectures:
             return ()
         message = f"unsupported architecture: {architecture}"
-        return (
-            Violation(
-                subject.at("architecture"), message, f"use one of {', '.join(architectures)}"
-            ),
-        )
+        meant = _OF_LINUX.get(architecture.casefold(), architecture)
+        known = f"use one of {', '.join(architectures)}"
+        cure = did_you_mean(meant, architectures, known)
+        return (Violation(subject.at("architecture"), message, cure),)
 
     return Check(name, evaluate, only=_KINDS)
 

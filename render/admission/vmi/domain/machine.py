@@ -7,6 +7,7 @@ from functools import lru_cache
 from render.admission.checks import Check, Subject, Violation
 from render.model.apimachinery.go import listed, path_matches
 from render.model.cluster_config import ClusterConfig
+from render.model.nearest import did_you_mean
 from render.model.release import Version, Windowed, since, until
 
 _PLACE = ("domain", "machine", "type")
@@ -38,9 +39,20 @@ def _supported(matches: Callable[[str, str], bool]) -> Check:
         if not machine or not patterns:
             return ()
         message = f"{subject.text(*_PLACE)} is not supported: {machine} (allowed values: {listed(patterns)})"
-        return (Violation(subject.at(*_PLACE), message, _HELP),)
+        return (Violation(subject.at(*_PLACE), message, _cure(machine, patterns, matches)),)
 
     return Check(name, evaluate, needs="emulatedMachines", where=_PLACE)
+
+
+def _cure(machine: str, patterns: Iterable[str], matches: Callable[[str, str], bool]) -> str:
+    """What to do about *machine*, which none of *patterns* matches: the type that was meant but for a slip, if any."""
+    plain = machine.casefold()
+    if any(matches(pattern, plain) for pattern in patterns):
+        return f"did you mean {plain}?"
+    names = [
+        name for pattern in patterns if (name := pattern.rstrip("*")).replace("-", "").isalnum()
+    ]
+    return did_you_mean(machine, names, _HELP)
 
 
 def _contains(pattern: str, text: str) -> bool:

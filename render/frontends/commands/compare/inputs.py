@@ -9,13 +9,13 @@ from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
-from render.frontends.commands.compare import renames
-from render.frontends.commands.compare.appliers import applied
-from render.frontends.commands.compare.departures import Departures
 from render.frontends.commands.compare.edits import behind, entry, is_another
 from render.frontends.commands.compare.guests import unless_alike
-from render.frontends.commands.compare.namesakes import noted
-from render.frontends.commands.compare.renames import ReviewedPart
+from render.frontends.commands.compare.moved import renames
+from render.frontends.commands.compare.moved.appliers import applied
+from render.frontends.commands.compare.moved.departures import Departures
+from render.frontends.commands.compare.moved.namesakes import noted
+from render.frontends.commands.compare.moved.renames import ReviewedPart
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
@@ -457,11 +457,38 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
 
 def _compared(old: NamedState, new: NamedState) -> Impact:
     """What becomes of the VMs of *new*. The input that has what is lent to it says what becomes of that."""
-    impact = compare(old.objects, new.objects, old.settings, new.settings)
+    impact = _by_itself(compare(old.objects, new.objects, old.settings, new.settings), old)
     return impact._replace(
         machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
         before=_placed(impact.before, old),
         after=_placed(impact.after, new),
+    )
+
+
+def _by_itself(impact: Impact, old: NamedState) -> Impact:
+    """*impact* without those errors of *old*, and of its VMs, that it has only as the second state has it synced.
+
+    Or in the release of that: who writes down what makes a VM one that nobody can render has made it so.
+    """
+    is_faulty = any(found.is_error for found in impact.before)
+    if not old.adopted or not (is_faulty or any(each.unrendered for each in impact.machines)):
+        return impact
+    settings = old.settings._replace(**old.adopted)
+    own = compare(old.objects, old.objects, settings, settings)
+    known = {(found.code, found.resource, found.message) for found in own.before}
+    lost = {machine.resource for machine in own.machines if machine.unrendered}
+    return impact._replace(
+        before=tuple(
+            found
+            for found in impact.before
+            if not found.is_error or (found.code, found.resource, found.message) in known
+        ),
+        machines=tuple(
+            machine._replace(unrendered=("after",))
+            if "after" in machine.unrendered and machine.resource not in lost
+            else machine
+            for machine in impact.machines
+        ),
     )
 
 

@@ -14,7 +14,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
-from render.frontends.commands import snapshots
+from render.frontends.commands.committed import snapshots
 from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
 from render.frontends.inputs.copies import RenderedCopy, leave_out_rendered
@@ -74,6 +74,8 @@ _NO_REPOSITORY = "not a git repository"
 _MEANT = "did you mean"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
+#: What no cluster gets in the place of a VM: settings that have it printed say nothing of how VMs are synced.
+_UNSYNCED = ("pod",)
 #: What stands in a folder beside the kustomization or chart in it.
 _LOOSE = "loose files"
 #: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
@@ -95,10 +97,10 @@ class NamedState(NamedTuple):
     this state takes along, called as inputs are.
     *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
     that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
-    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *has_appliers*: some
-    object applies some folder; *users*: which ones apply loose files, by their names. *namespace*: where objects apply
-    what names none. Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named.
-    *references*: what the user cannot do without.
+    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *revisions*: from
+    where each object that applies a folder takes it; *users*: which ones apply loose files, by their names.
+    *namespace*: where objects apply what names none. Of a chart, *chart* is its folder and *values* the files that fill
+    it in, as its files are named. *references*: what the user cannot do without.
     *kept*: the settings that it has as the first state does, since by its own less would be checked. *adopted*: those
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
@@ -127,7 +129,7 @@ class NamedState(NamedTuple):
     folder: str = ""
     user: str = ""
     appliers: frozenset[str] = frozenset()
-    has_appliers: bool = False
+    revisions: Mapping[str, str] = MappingProxyType({})
     users: Mapping[str, frozenset[str]] = MappingProxyType({})
     namespace: str = ""
     chart: str = ""
@@ -1173,7 +1175,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     by_plugin = _plugin_emit(loaded, request)
-    emit = by_plugin or (request.settings.emit if "emit" in request.beside.named else "source")
+    is_emit_chosen = "emit" in request.beside.named and request.settings.emit not in _UNSYNCED
+    chosen: Emit = request.settings.emit if is_emit_chosen else "source"
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1184,7 +1187,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        settings_for(loaded, request)._replace(emit=emit),
+        settings_for(loaded, request)._replace(emit=by_plugin or chosen),
         Sources(origins, loaded.data, loaded.blame, folder=os.getcwd(), values=loaded.values),
         fault,
         {
@@ -1199,7 +1202,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         unseen=loaded.unseen.counts(),
         files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
-        is_emit_chosen="emit" in request.beside.named,
+        is_emit_chosen=is_emit_chosen,
         is_by_plugin=by_plugin is not None,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
@@ -1227,7 +1230,8 @@ def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
         return None
     option = next(option for option in OPTIONS if option.name == "emit")
     mode = emit or option.default
-    return cast("Emit", mode) if mode in option.choices else None  # else nothing is synced
+    is_synced = mode in option.choices and mode not in _UNSYNCED
+    return cast("Emit", mode) if is_synced else None
 
 
 def _refused_error(
@@ -1293,7 +1297,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
         appliers=loaded.appliers,
-        has_appliers=loaded.has_appliers,
+        revisions=loaded.revisions,
         users={os.path.relpath(file, side.path): titles for file, titles in loaded.users.items()},
         namespace="" if locks.counts_for(loaded) else loaded.namespace,
         chart=loaded.folder if loaded.filled else "",

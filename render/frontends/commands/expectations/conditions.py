@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.answer import RefusedError
+from render.frontends.commands.committed.snapshots import request_at
 from render.frontends.commands.diff import reviewed
 from render.frontends.commands.expectations.document import ExpectationsFile
-from render.frontends.commands.snapshots import request_at
 from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work

@@ -13,7 +13,7 @@ from functools import cached_property
 from render.diagnostics.diagnostic import Location
 from render.diff.impact import Departure, Impact, MachineImpact, ordered
 from render.diff.source import ChangeSource
-from render.frontends.commands.compare.appliers import unseen
+from render.frontends.commands.compare.moved.appliers import unseen
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.model import tree

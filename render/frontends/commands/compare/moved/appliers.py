@@ -1,13 +1,27 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.uses.destinations import in_namespace
-from render.model.resource import from_body
+from render.manifests.uses.use import SUSPENDED
+from render.model.hints import Any
+from render.model.resource import MACHINES, ResourceRef, from_body, text_at
+from render.model.tree import get
 
+#: Annotations that have an object applied in other ways: as a hook, which is made anew, by force, once, or never.
+_ORDERS = (
+    "argocd.argoproj.io/hook",
+    "argocd.argoproj.io/sync-options",
+    "helm.sh/hook",
+    "kustomize.toolkit.fluxcd.io/force",
+    "kustomize.toolkit.fluxcd.io/reconcile",
+    "kustomize.toolkit.fluxcd.io/ssa",
+)
+#: What puts a VM back to a snapshot, or has it migrate.
+_ACTIONS = frozenset({"VirtualMachineRestore", "VirtualMachineInstanceMigration"})
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
 _OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
@@ -115,7 +129,7 @@ def _is_taken_up(state: NamedState, after: NamedState | None, titles: frozenset[
 
 def _in_namespaces(side: Side, other: Side) -> Side:
     """*side*, of which no object applies anything, with what names no namespace in that in which the *other* has it."""
-    if any(state.has_appliers for state in side.values()) or unseen(side) - unseen(other):
+    if _revisions(side) or unseen(side) - unseen(other):
         return side
     return {
         name: _in_namespace(state, other[name].namespace)
@@ -154,8 +168,71 @@ def _parts_alone(side: Side, other: Side) -> frozenset[str]:
 
 def _goes_on(was: Side, now: Side) -> bool:
     """Whether objects apply folders *now*, and none that is not evaluated may apply what was applied before."""
-    has_appliers = any(state.has_appliers for state in now.values())
-    return has_appliers and not _may_apply_more(unseen(was), unseen(now))
+    return bool(_revisions(now)) and not _may_apply_more(unseen(was), unseen(now))
+
+
+def changed_appliers(before: Side, after: Side) -> Counter[str]:
+    """The objects whose VMs are compared as if nothing had happened to the objects themselves, by what they are.
+
+    Where no object applies anything *after*, or nobody knows which does, what those *before* applied still stands here.
+    What is in another revision nobody has read.
+    """
+    old, new = _revisions(before), _revisions(after)
+    gone = () if _goes_on(before, after) else old.keys() - new.keys()
+    moved = [title for title in old.keys() & new.keys() if old[title] != new[title]]
+    told = [f"{_kind(title)} with nothing to apply here any more" for title in gone]
+    told += (
+        f"suspended {_kind(title)}"
+        if new[title] == SUSPENDED
+        else f"{_kind(title)} with another source or cluster"
+        for title in moved
+    )
+    return Counter(told)
+
+
+def _kind(title: str) -> str:
+    """The kind of the object that is called *title*."""
+    return title.partition(" ")[0]
+
+
+def changed_orders(before: Side, after: Side) -> Counter[str]:
+    """The VMs that say otherwise *after* how a sync applies them, if at all, by what says so."""
+    old, new = _orders(before), _orders(after)
+    return Counter(
+        f"VM with another {key}"
+        for machine, orders in new.items()
+        for key in _ORDERS
+        if orders.get(key) != old.get(machine, {}).get(key)
+    )
+
+
+def new_actions(before: Side, after: Side) -> Counter[str]:
+    """The objects that only the side *after* has and by which KubeVirt does something with a VM, by their kinds."""
+    known = {each for state in before.values() for each in _actions(state)}
+    found = {each for state in after.values() for each in _actions(state)}
+    return Counter(f"new {ref.kind}" for ref in found - known)
+
+
+def _actions(state: NamedState) -> Iterator[ResourceRef]:
+    return (from_body(body, 0).ref for body in state.objects if text_at(body, "kind") in _ACTIONS)
+
+
+def _orders(side: Side) -> dict[tuple[str, ResourceRef], Mapping[str, Any]]:
+    """What the VMs of *side* say of how they are applied, by input."""
+    found: dict[tuple[str, ResourceRef], Mapping[str, Any]] = {}
+    for name, state in side.items():
+        for body in state.objects:
+            annotations = get(body, "metadata", "annotations")
+            if text_at(body, "kind") in MACHINES and isinstance(annotations, dict):
+                found[name, from_body(body, 0).ref] = annotations
+    return found
+
+
+def _revisions(side: Side) -> dict[str, str]:
+    """From where each object of *side* that applies something takes it, as it says that."""
+    return {
+        title: revision for state in side.values() for title, revision in state.revisions.items()
+    }
 
 
 def _may_apply_more(was: Counter[str], now: Counter[str]) -> bool:
