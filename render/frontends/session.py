@@ -612,14 +612,13 @@ def _unordered(loaded: Documents, resources: Sequence[Resource]) -> Iterator[Dia
         before = document.before
         if not before or (resource.group, resource.kind) != (KUBEVIRT, "VirtualMachine"):
             continue
-        from render.manifests.blame import boot_order
+        from render.manifests.blame import boot_order, dropped
 
         for path, name, order in boot_order.lost(before, resource.body):
             yield codes.BOOT_ORDER_LOST.at(
                 at(resource, path),
                 f"{name} had bootOrder {order} before kustomize built it, and has none now",
-                help="a patch of a list replaces all of it: repeat the others in it, or use a JSON patch; or see"
-                " 'virt-render kustomize init'",
+                help=dropped.REPEAT,
             )
 
 

@@ -152,6 +152,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
         yield from _without_name(subject, path)
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)
     elif code == codes.CONTENT_DROPPED.number and _NULL.search(diagnostic.message):
         yield from _lacking_without(subject, path)
     elif code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
@@ -169,6 +170,11 @@ def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
         yield _NAMELESS, subject
         if len(path) > 2 and path[-3] in _BY_NAME:  # noqa: PLR2004 - the list, the item, its name
             yield _BY_NAME[path[-3]], subject
+
+
+def _item_and_field(path: FieldPath) -> FieldPath:
+    """The end of *path*, which is the same where KubeVirt leaves out what stands around."""
+    return path[-3:]
 
 
 def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
@@ -236,3 +242,5 @@ def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
         yield _LACKING, subject, path
     elif check in _ONE_OF:
         yield check, subject, path
+    if check:  # what is empty since nobody wrote it
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)

@@ -68,7 +68,9 @@ class FilledChart:
         """The files whose values fill the chart in; the last one wins."""
         return self._values
 
-    def position(self, index: int, path: FieldPath) -> Position | None:
+    def position(
+        self, index: int, path: FieldPath, _within: tuple[int, int] = (0, 0)
+    ) -> Position | None:
         """The line of the template that wrote the field at *path* of the object at *index*."""
         line = self._line(index, path)
         if line is None:

@@ -150,6 +150,7 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
         into.namespace, into.references = use.namespace, use.references
+        into.is_server_side = use.is_server_side
     charts = (Documents(folder=folder, whole=whole) for folder in unread.charts)
     empty = [*built, *charts, *filled]
     for into in empty:
@@ -197,6 +198,7 @@ def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
         into.appliers = frozenset(use.title for use in uses)
         into.namespace = agreed_namespace(uses)
         into.plugins = _plugins(uses)
+        into.is_server_side = bool(uses) and all(use.is_server_side for use in uses)
 
 
 def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:

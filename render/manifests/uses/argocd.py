@@ -38,6 +38,7 @@ _OUR_PLUGIN = "virt-render"
 _EMIT = (("parameters", "emit", "string"), ("env", "VIRT_RENDER_EMIT", "value"))
 #: So many parameters are values of their own, each with its place.
 _APART = 64
+_SERVER_SIDE = "ServerSideApply=true"
 _REMOTE = ("://", "$ARGOCD_")
 #: What no file in the folder of a source overrides.
 _OF_SOURCE = ("chart", "path", "repoURL", "targetRevision")
@@ -167,6 +168,7 @@ class _Application(NamedTuple):
             namespace=self._namespace,
             revision=f"{text_at(source, 'repoURL')} {revision} {self._cluster}",
             plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
+            is_server_side=self._is_server_side,
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
@@ -189,6 +191,11 @@ class _Application(NamedTuple):
     def _namespace(self) -> str:
         """That of the destination, in which objects are applied that name none."""
         return text_at(get(self.body, "spec", "destination"), "namespace")
+
+    @property
+    def _is_server_side(self) -> bool:
+        options = get(self.body, "spec", "syncPolicy", "syncOptions")
+        return isinstance(options, list) and _SERVER_SIDE in options
 
     def _plain(self, use: FolderUse, source: Mapping[str, Any]) -> FolderUse | None:
         """*use* of a folder as *source* has it applied, None where that is of another kind. Raises UnevaluatedError."""

@@ -73,7 +73,7 @@ class FolderUse(NamedTuple):
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
     of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it. *revision*:
-    from which address and revision it takes the folder, or `SUSPENDED`.
+    from which address and revision it takes the folder, or `SUSPENDED`. *is_server_side*: it is applied so for certain.
     """
 
     title: str
@@ -90,6 +90,7 @@ class FolderUse(NamedTuple):
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
     plugin: str | None = None
+    is_server_side: bool = False
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

@@ -1,11 +1,12 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
+from render.diff import server_side
 from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
@@ -458,6 +459,8 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
 def _compared(old: NamedState, new: NamedState) -> Impact:
     """What becomes of the VMs of *new*. The input that has what is lent to it says what becomes of that."""
     impact = _by_itself(compare(old.objects, new.objects, old.settings, new.settings), old)
+    if new.is_server_side and new.settings.emit == "source":
+        impact = server_side.refused(impact)
     return impact._replace(
         machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
         before=_placed(impact.before, old),
@@ -753,6 +756,7 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     differs, else the only one that does: what stands around the line may ask for it.
     """
     values = EditedValues(old, new, limits)
+    removed = _removals(old, new)
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -782,7 +786,26 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         ]
         return texts[0] != texts[1]
 
-    return cache(locate)
+    return cache(lambda cause: removed(cause) or locate(cause))
+
+
+def _removals(old: NamedState, new: NamedState) -> Callable[[ChangeSource], Place | None]:
+    """What says where a patch of the *new* state takes away what a cause names in the *old* one; None if none does."""
+
+    @cache
+    def later() -> dict[ResourceRef, int]:
+        return {from_body(body, 0).ref: index for index, body in enumerate(new.objects)}
+
+    def removed(cause: ChangeSource) -> Place | None:
+        is_gone = cause.side == "before" and cause.path and new.places.is_patched
+        index = later().get(cause.resource) if is_gone else None
+        if index is None or cause.index is None:
+            return None
+        position = index if new.positions is None else new.positions[index]
+        location = Location(cause.resource, cause.path, position)
+        return new.places.removal(location, old.objects[cause.index])
+
+    return removed
 
 
 def _nothing(side: Side, request: Request) -> NamedState:
