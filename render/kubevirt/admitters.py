@@ -6,6 +6,7 @@ Upstream: pkg/virt-api/webhooks/validating-webhook/admitters/vms-admitter.go, vm
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from render.admission import metadata as api_server
 from render.admission import order
 from render.admission.checks import Check, Subject
 from render.admission.order import CheckScope
@@ -69,8 +70,6 @@ def _refused_metadata(metadata: Tree | None) -> Iterator[tuple[Check, Cause]]:
     """What the API server refuses of an object that a controller creates, whose name it chooses."""
     copied = {key: metadata[key] for key in _COPIED if metadata.get(key)} if metadata else {}
     if copied:
-        from render.admission import metadata as api_server
-
         yield from ((_OBJECT_META, cause) for cause in api_server.refusals(copied))
 
 
