@@ -151,6 +151,9 @@ class Additions(NamedTuple):
     interfaces: tuple[Tree, ...] = ()
 
 
+NO_ADDITIONS = Additions()
+
+
 class Decided(NamedTuple):
     """Fields of a template that *definition* wrote."""
 
@@ -214,7 +217,7 @@ class Machine:
         self.pinned: dict[str, Definition] = {}
         self.merged: tuple[Preset, ...] = ()
         self.companions: list[Companion] = []
-        self.additions = Additions()
+        self.additions = NO_ADDITIONS
         self.checked: Checked | tuple[()] | None = None
         self.decided: tuple[Decided, ...] = ()
         self.diagnostics: list[Diagnostic] = []

@@ -15,13 +15,16 @@ class Added(NamedTuple):
     error: str = ""
 
 
+_NOTHING = Added()
+
+
 def add_default(draft: Draft, config: ClusterConfig) -> Added:
     """Attach the pod network where the VM names no network, unless it opts out."""
     devices = draft.get("spec", "domain", "devices") or {}
     if devices.get("autoattachPodInterface") is False:
-        return Added()
-    if draft.get(*NETWORKS) or devices.get("interfaces"):
-        return Added()
+        return _NOTHING
+    if devices.get("interfaces") or draft.get(*NETWORKS):
+        return _NOTHING
     match config.default_network:
         case "slirp":
             return Added(error="slirp interface is deprecated as of v1.3")

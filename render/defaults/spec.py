@@ -14,6 +14,7 @@ from render.model.release import Rows, Version, rows, since, until
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
 _RESOURCES = ("spec", "domain", "resources")
+_DEFAULT_REQUEST = "100m"
 
 
 def fill_spec(draft: Draft, config: ClusterConfig, release: Version) -> str:
@@ -46,7 +47,9 @@ def _fill_requests(draft: Draft, config: ClusterConfig, release: Version) -> Non
     for request_memory in _MEMORY_REQUESTS(release):
         request_memory(draft, config)
     # The default of the cluster means: write nothing.
-    if quantity.compare(config.cpu_request, "100m") == 0 or draft.get(*request) is not None:
+    if config.cpu_request == _DEFAULT_REQUEST or draft.get(*request) is not None:
+        return
+    if quantity.compare(config.cpu_request, _DEFAULT_REQUEST) == 0:
         return
     if not draft.get(*_CPU, "dedicatedCpuPlacement"):
         draft.put(request, config.cpu_request)

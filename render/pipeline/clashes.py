@@ -75,8 +75,9 @@ class Clashes:
             self._pinned_down.append((machine, spec))
         if machine.uses is None:
             machine.uses = tuple(_uses(machine, spec))
+        resource, above = machine.resource, machine.vmi_path
         for what, scope, path, value in machine.uses:
-            use = _ResourceUse(machine.resource, machine.vmi_path, path)
+            use = _ResourceUse(resource, above, path)
             self._by_value.setdefault((what, scope, value), []).append(use)
 
     def diagnostics(self) -> list[Diagnostic]:
