@@ -4,14 +4,21 @@ Upstream: pkg/util/util.go (SetDefaultVolumeDisk), pkg/virt-controller/watch/vm/
 """
 
 from render.model.draft import Draft
+from render.model.tree import Tree
 
 DISKS = ("spec", "domain", "devices", "disks")
 INPUTS = ("spec", "domain", "devices", "inputs")
 
 
+def devices_of(draft: Draft) -> Tree:
+    """The devices of the domain, empty where there are none."""
+    domain = (draft.tree.get("spec") or {}).get("domain") or {}
+    return domain.get("devices") or {}
+
+
 def add_disks(draft: Draft) -> int:
     """Append ``{name: VOLUME}`` for every volume that no disk or filesystem uses; returns how many were added."""
-    devices = draft.get("spec", "domain", "devices") or {}
+    devices = devices_of(draft)
     used = {
         entry.get("name", "")
         for key in ("disks", "filesystems")
@@ -30,7 +37,7 @@ def add_disks(draft: Draft) -> int:
 
 def add_input(draft: Draft) -> bool:
     """Append the input ``default-0`` where one is to be attached and there is none."""
-    devices = draft.get("spec", "domain", "devices") or {}
+    devices = devices_of(draft)
     if devices.get("autoattachInputDevice") is True and not devices.get("inputs"):
         draft.put(INPUTS, [{"name": "default-0"}])
         return True

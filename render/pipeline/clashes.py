@@ -112,7 +112,7 @@ def _addresses(machine: Machine, spec: Tree, interfaces: Sequence[Tree]) -> Iter
     """Only networks that several VMs are on: behind masquerade nobody sees the address."""
     attached: dict[str, str] = {}
     for network in spec.get("networks") or ():
-        name = tree.get(network, "multus", "networkName")
+        name = (network.get("multus") or {}).get("networkName")
         if name:
             attached.setdefault(network.get("name", ""), name)
     for index, interface in enumerate(interfaces):
