@@ -10,10 +10,14 @@ DISKS = ("spec", "domain", "devices", "disks")
 INPUTS = ("spec", "domain", "devices", "inputs")
 
 
+def domain_of(draft: Draft) -> Tree:
+    """The domain as it is now, empty where there is none."""
+    return (draft.tree.get("spec") or {}).get("domain") or {}
+
+
 def devices_of(draft: Draft) -> Tree:
-    """The devices of the domain, empty where there are none."""
-    domain = (draft.tree.get("spec") or {}).get("domain") or {}
-    return domain.get("devices") or {}
+    """The devices of the domain as they are now, empty where there are none."""
+    return domain_of(draft).get("devices") or {}
 
 
 def add_disks(draft: Draft) -> int:

@@ -6,6 +6,7 @@ Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
 from collections.abc import Callable
 
 from render.defaults import devices, identity, network
+from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
@@ -35,7 +36,7 @@ def fill_spec(draft: Draft, config: ClusterConfig, release: Version) -> str:
 
 def _amount(draft: Draft, *path: str) -> str:
     """The resource at *path* unless it is absent or zero."""
-    value = draft.get(*_RESOURCES, *path)
+    value = tree.get(devices.domain_of(draft).get("resources"), *path)
     return "" if value is None or quantity.is_zero(value) else str(value)
 
 
@@ -98,7 +99,7 @@ def _page_size(draft: Draft) -> str:
 
 
 def _fill_guest_memory(draft: Draft) -> None:
-    if draft.get(*_MEMORY, "guest") is not None:
+    if (devices.domain_of(draft).get("memory") or {}).get("guest") is not None:
         return
     draft.ensure(_MEMORY)
     guest = _amount(draft, "requests", "memory") or _amount(draft, "limits", "memory")
@@ -108,8 +109,8 @@ def _fill_guest_memory(draft: Draft) -> None:
 
 
 def _fill_topology(draft: Draft) -> None:
-    cpu = draft.get(*_CPU) or {}
-    if any(cpu.get(key) for key in ("cores", "sockets", "threads")):
+    cpu = devices.domain_of(draft).get("cpu") or {}
+    if cpu.get("cores") or cpu.get("sockets") or cpu.get("threads"):
         return
     resources = draft.get(*_RESOURCES) or {}
     sockets = 1

@@ -41,16 +41,11 @@ _NEVER_STARTS = "the VM is admitted, but KubeVirt refuses its VMI at every start
 
 def _subject(machine: Machine, kind: str, template: Tree, root: FieldPath) -> Subject:
     context = machine.context
+    spec, metadata = template.get("spec") or {}, template.get("metadata") or {}
+    vm, vm_root = (machine.spec, ("spec",)) if kind == VM else ({}, ())
+    # By position: names take twice as long.
     return Subject(
-        kind=kind,
-        spec=template.get("spec") or {},
-        metadata=template.get("metadata") or {},
-        root=root,
-        config=context.config,
-        release=context.release,
-        vm=machine.spec if kind == VM else {},
-        vm_root=("spec",) if kind == VM else (),
-        namespace=machine.namespace,
+        kind, spec, metadata, root, context.config, context.release, vm, vm_root, machine.namespace
     )
 
 

@@ -130,9 +130,8 @@ def _claims(machine: Machine, volumes: Sequence[Tree], devices: Tree) -> Iterato
     if running is False or machine.spec.get("runStrategy") in _IDLE:
         return
     by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
-    mounted = {filesystem.get("name") for filesystem in devices.get("filesystems") or ()} - set(
-        by_name
-    )
+    filesystems = devices.get("filesystems") or ()
+    mounted = {filesystem.get("name") for filesystem in filesystems} - by_name.keys()
     of_each = _numbered_claims(machine)
     for index, volume in enumerate(volumes):
         source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}

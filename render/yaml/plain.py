@@ -438,9 +438,8 @@ def _scalar(text: str) -> Any:
     if quote in _FIRST:
         if ": " in text or " #" in text or text[-1] == ":":
             raise _UnsureError
-        try:
-            return scalars.UNAMBIGUOUS[text]
-        except KeyError:
+        value = scalars.UNAMBIGUOUS.get(text, scalars.AMBIGUOUS)
+        if value is scalars.AMBIGUOUS:
             value = scalars.unambiguous(text)
         if value is scalars.AMBIGUOUS:
             raise _UnsureError

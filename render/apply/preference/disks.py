@@ -18,11 +18,14 @@ _DISK = (
 )
 #: Where these stand, by target.
 _ON_DISK = frozenset({"blockSize", "cache", "io"})
-_TARGETS = ("disk", "cdrom", "lun")
+
+
+def _other_target(disk: Tree) -> str | None:
+    return next((name for name in ("cdrom", "lun") if disk.get(name) is not None), None)
 
 
 def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
-    target = next((name for name in _TARGETS if disk.get(name) is not None), None)
+    target = "disk" if disk.get("disk") is not None else _other_target(disk)
     if target is None:
         # QUIRK(pkg/instancetype/preference/apply/disk.go): any `devices` block makes target-less disks plain disks.
         target = "disk"
