@@ -59,7 +59,9 @@ class SettingsSource:
         value = tree.get(self.kubevirt, *CONFIGURATION, *path)
         if value is None:
             return None
-        return Related(f"{self.resource.ref} sets {_valued(path, value)}", self.place(path))
+        place = self.place(path)
+        sets = "sets" if place.path else "leaves at its default"  # of what the operator adds
+        return Related(f"{self.resource.ref} {sets} {_valued(path, value)}", place)
 
     def place(self, path: FieldPath) -> Location:
         """Where *path* below ``spec.configuration`` was decided: the whole object where no field of it does."""

@@ -35,9 +35,8 @@ def findings_of(
     ):
         diagnostics = worth_saying(diagnostics)
     origins = [document.origin for document in (*loaded.documents, *request.around)]
-    findings = _with_fixes(
-        find(diagnostics, Sources(origins, loaded.data, loaded.blame)), loaded, request
-    )
+    sources = Sources(origins, loaded.data, loaded=loaded)
+    findings = _with_fixes(find(diagnostics, sources), loaded, request)
     if loaded.is_built:
         own = range(len(loaded.documents))
         findings = [

@@ -13,17 +13,22 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, ResourceRef
+from render.model.tree import Tree
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
-    from render.manifests.blame.patches import Position
+    from render.manifests.blame.patches import PatchedBuild, Position
+    from render.manifests.blame.removals import Removal
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
-    from render.manifests.uses.use import DemandedConfigMap
+    from render.manifests.uses.use import DemandedConfigMap, PluginUse
 
-Blame = Callable[[int, FieldPath], "Position | None"]
-"""What tells where the field at a path of the object at an index was written, None where that is not known."""
+Blame = Callable[[int, FieldPath, tuple[int, int]], "Position | None"]
+"""What tells where the field at a path of the object at an index was written, None where that is not known.
+
+With a place, line and column, in the text of that field.
+"""
 
 
 class UnreadHolder(NamedTuple):
@@ -49,15 +54,15 @@ class Documents:
 
     *documents* in the order of the paths, below each by file name; *data*: what positions are looked up in; *unbuilt*:
     of the *diagnostics*, why a kustomization was not built. *folder* is where all of it stands, and *is_built* whether
-    kustomize did it, from the resolved folders *bases*. *blamed* know who else wrote fields: patches, and the charts
-    that were *filled* in; *substituted* are the builds that Flux fills in. *borrowed*: of what stands beside the
-    documents, whose it is, and its index there. *passed* are the files that were looked at and hold nothing that
-    counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents* the positions of
-    objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file. *unseen* counts what may
-    hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see `Contents`. *unfilled*: why
-    a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""`` and a set, why that makes no
-    Application here. *unopened*: why a file or folder
-    cannot be opened which nobody named, by its name: that is a note, since nobody says that a VM stands in it.
+    kustomize did it, from the resolved folders *bases*. *blamed* know who else wrote fields: patches, of what was
+    *patched*, and the charts that were *filled* in; *substituted* are the builds that Flux fills in. *borrowed*: of
+    what stands beside the documents, whose it is, and its index there. *passed* are the files that were looked at and
+    hold nothing that counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents*
+    the positions of objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file.
+    *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see
+    `Contents`. *unfilled*: why a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""``
+    and a set, why that makes no Application here. *unopened*: why a file or folder cannot be opened which nobody named,
+    by its name: that is a note, since nobody says that a VM stands in it.
     *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
     nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why
     loose files are parted that nobody says are applied apart.
@@ -66,8 +71,8 @@ class Documents:
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
-    *plugins*: which mode of ``--emit`` they tell our plugin, by their titles, for those that have it render.
-    *references* are those of the *user*.
+    *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
+    applies the folder does so server-side. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -84,10 +89,12 @@ class Documents:
         "filled",
         "folder",
         "is_built",
+        "is_server_side",
         "left_out",
         "locked",
         "namespace",
         "passed",
+        "patched",
         "plugins",
         "references",
         "referents",
@@ -112,14 +119,16 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.revisions: Mapping[str, str] = MappingProxyType({})
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
-        self.plugins: Mapping[str, str] = MappingProxyType({})
+        self.plugins: Mapping[str, PluginUse] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
+        self.is_server_side = False
         self.documents: list[Document] = []
         self.diagnostics: list[Diagnostic] = []
         self.unbuilt: list[Diagnostic] = []
         self.bases: frozenset[str] = frozenset()
         self.blamed: list[Blame] = []
+        self.patched: list[PatchedBuild] = []
         self.filled: list[FilledChart] = []
         self.substituted: list[SubstitutedBuild] = []
         self.borrowed: dict[int, tuple[Documents, int]] = {}
@@ -156,29 +165,63 @@ class Documents:
 
     def remove(self, document: Document) -> None:
         """Keep *document* no longer; nothing is beside the documents yet."""
-        index = next(n for n, candidate in enumerate(self.documents) if candidate is document)
-        del self.documents[index]
+        self.keep(lambda candidate: candidate is not document)
+
+    def keep(self, is_kept: Callable[[Document], bool]) -> None:
+        """Keep those documents that *is_kept* says; those that are borrowed come after them."""
+        kept = [index for index, document in enumerate(self.documents) if is_kept(document)]
+        places = {index: place for place, index in enumerate(kept)}
+        gone = len(self.documents) - len(kept)
+        self.documents[:] = [self.documents[index] for index in kept]
+        self.borrowed = {index - gone: lender for index, lender in self.borrowed.items()}
         self.referents = {
-            key: place - (place > index) for key, place in self.referents.items() if place != index
+            key: places[index] for key, index in self.referents.items() if index in places
         }
 
-    def blame(self, index: int, path: FieldPath) -> "Position | None":
-        """Who else wrote the field at *path* of the object at *index*, None if nobody is known to have."""
+    def blame(
+        self, index: int, path: FieldPath, within: tuple[int, int] = (0, 0)
+    ) -> "Position | None":
+        """Who else wrote the field at *path*, or *within* its text, of the object at *index*; None if nobody did."""
         if index in self.borrowed:
             other, other_index = self.borrowed[index]
-            position = other.blame(other_index, path)
+            position = other.blame(other_index, path, within)
             if position is not None:
                 other.data.lend(position[0], self.data)
             return position
-        for blame in self.blamed:
-            position = blame(index, path)
+        for blame in (*(build.position for build in self.patched), *self.blamed):
+            position = blame(index, path, within)
             if position is not None:
                 return position
-        return None
+        removal = self.removal(index, path) if self.patched else None
+        return removal and removal.position
+
+    def removal(self, index: int, path: FieldPath, of: Tree | None = None) -> "Removal | None":
+        """Which patch took away what the object at *index* had where it, or another state *of* it, has or lacks *path*.
+
+        None where it has that still, or is not known to have had it.
+        """
+        document = self.documents[index] if index < len(self.documents) else None
+        if document is None or not document.before:
+            return None
+        from render.manifests.blame import patches, removals
+
+        way = patches.formerly(document.before, of or document.body, path)
+        if not way or patches.formerly(document.body, document.before, way) is not None:
+            return None
+        every = (patch for build in self.patched for patch in build.patches(index))
+        return removals.removal(every, document.before, way)
+
+    def explained(self, diagnostic: Diagnostic) -> Diagnostic:
+        """*diagnostic*, at the patch that dropped what it misses, if one did."""
+        if not self.patched or not diagnostic.check:
+            return diagnostic
+        from render.manifests.blame import dropped
+
+        return dropped.explained(diagnostic, self.documents, self.data, self.removal)
 
     def is_blamed(self, index: int) -> bool:
         """Whether anything may be known of who else wrote fields of the object at *index*."""
-        return bool(self.blamed) or index in self.borrowed
+        return bool(self.blamed or self.patched) or index in self.borrowed
 
     def values(self, index: int, path: FieldPath) -> "list[Position]":
         """Where the value stands with which that field was filled in; without lines: the files where it may."""

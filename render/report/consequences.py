@@ -104,6 +104,9 @@ def _causes(finding: Finding) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.code == codes.UNEXPECTED_KIND.number:
+        if diagnostic.field.startswith(_INSTANCETYPE):
+            yield codes.REQUIREMENT_UNMET.number, subject
     elif diagnostic.code in _OF_VALUES:
         yield _REFUSED, str(diagnostic.resource)
         yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)
@@ -112,6 +115,7 @@ def _causes(finding: Finding) -> Iterator[object]:
         yield _REFUSED, str(diagnostic.resource)
     elif diagnostic.code == codes.METADATA_REFUSED.number:
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+        yield codes.POD.number, subject, diagnostic.location.path
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
     else:
@@ -152,6 +156,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
         yield from _without_name(subject, path)
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)
     elif code == codes.CONTENT_DROPPED.number and _NULL.search(diagnostic.message):
         yield from _lacking_without(subject, path)
     elif code == codes.UNKNOWN_FIELD.number and len(diagnostic.fixes) == 1:
@@ -169,6 +174,11 @@ def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
         yield _NAMELESS, subject
         if len(path) > 2 and path[-3] in _BY_NAME:  # noqa: PLR2004 - the list, the item, its name
             yield _BY_NAME[path[-3]], subject
+
+
+def _item_and_field(path: FieldPath) -> FieldPath:
+    """The end of *path*, which is the same where KubeVirt leaves out what stands around."""
+    return path[-3:]
 
 
 def _lacking_without(subject: object, path: FieldPath) -> Iterator[object]:
@@ -212,10 +222,7 @@ def _caused(finding: Finding) -> Iterator[object]:
     if diagnostic.code not in _OF_VALUES and finding.place.line:
         for of in (diagnostic.resource, None):
             yield _OF_VALUES, finding.place[:3], of
-    if (
-        diagnostic.code == codes.METADATA_REFUSED.number
-    ):  # what a kustomization gives all its objects
-        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    yield from _again(finding, subject, path)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
@@ -228,6 +235,16 @@ def _caused(finding: Finding) -> Iterator[object]:
     yield diagnostic.check or diagnostic.code, subject
 
 
+def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
+    """*finding* as what is said of something else says it, too."""
+    diagnostic = finding.diagnostic
+    if diagnostic.code == codes.METADATA_REFUSED.number:
+        # What a kustomization gives all its objects.
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    elif diagnostic.code == codes.POD.number:
+        yield diagnostic.code, subject, path
+
+
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
     """What *check* misses at *path* of *subject*, as `_causes` names that."""
     if check == _NO_SIZE:
@@ -236,3 +253,5 @@ def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:
         yield _LACKING, subject, path
     elif check in _ONE_OF:
         yield check, subject, path
+    if check:  # what is empty since nobody wrote it
+        yield codes.MISSING_FIELD, subject, _item_and_field(path)

@@ -96,7 +96,7 @@ def find(diagnostics: Iterable[Diagnostic], sources: Sources) -> list[Finding]:
             sources.place(diagnostic.position or diagnostic.location),
             tuple(sources.place(related.location) for related in diagnostic.related),
         )
-        for diagnostic in ordered(diagnostics)
+        for diagnostic in map(sources.explained, ordered(diagnostics))
     ]
     sources.close()
     return findings

@@ -4,16 +4,20 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from render.diagnostics.diagnostic import Location
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.model.fieldpath import FieldPath
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin
+from render.model.tree import Tree
 from render.yaml.reader import locate
 
 if TYPE_CHECKING:
+    from render.manifests.documents import Documents
     from render.yaml.excerpts.lines import Excerpts
     from render.yaml.positions import Outline
+
+_SECRET, _ENCODED = "Secret", ("data",)
 
 
 class Place(NamedTuple):
@@ -41,28 +45,57 @@ class Sources:
     file is not in *data* (it came through kustomize, say) gives a place without a line. *blame* knows who else wrote a
     field of an object: file, line and column. *quotes*: whether a place has what may be shown of its line. *folder* is
     where the names of files are seen from, for who looks from elsewhere. *values* knows where the value stands with
-    which a chart filled in a field.
+    which a chart filled in a field, *loaded* both, and which patch took something away.
     """
 
-    __slots__ = ("_blame", "_data", "_folder", "_lines", "_origins", "_quotes", "_values")
+    __slots__ = (
+        "_blame", "_data", "_folder", "_lines", "_loaded", "_origins", "_quotes", "_values"
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - what is known of places
         self,
         origins: Sequence[Origin | None] = (),
         data: Mapping[str, bytes] | None = None,
-        blame: Callable[[int, FieldPath], tuple[str, int, int] | None] | None = None,
+        blame: Callable[[int, FieldPath, tuple[int, int]], tuple[str, int, int] | None]
+        | None = None,
         *,
         quotes: bool = True,
         folder: str = "",
         values: Callable[[int, FieldPath], Sequence[tuple[str, int, int]]] | None = None,
+        loaded: "Documents | None" = None,
     ) -> None:
+        self._loaded = loaded
         self._quotes = quotes
+        if loaded is not None:
+            blame, values = loaded.blame, loaded.values
         self._values = values
         self._folder = folder
         self._origins = origins
         self._blame = blame
         self._data = data or {}
         self._lines: dict[str, Excerpts] = {}
+
+    def explained(self, diagnostic: Diagnostic) -> Diagnostic:
+        """*diagnostic*, at what brought it about where that is known."""
+        if self._loaded is None:
+            return diagnostic
+        with contextlib.chdir(self._folder) if self._folder else contextlib.nullcontext():
+            return self._loaded.explained(diagnostic)
+
+    @property
+    def is_patched(self) -> bool:
+        """Whether patches may have taken something away."""
+        return self._loaded is not None and bool(self._loaded.patched)
+
+    def removal(self, location: Location, of: Tree) -> Place | None:
+        """Where a patch took away what *of*, another state of the object, has at *location*; None if none did."""
+        if self._loaded is None or location.index is None:
+            return None
+        with contextlib.chdir(self._folder) if self._folder else contextlib.nullcontext():
+            removal = self._loaded.removal(location.index, location.path, of)
+            if removal is None:
+                return None
+            return Place(*removal.position, *self._excerpt(*removal.position))
 
     def place(self, location: Location) -> Place:
         """Where *location* stands; a missing field has the place of the nearest field around it."""
@@ -89,9 +122,14 @@ class Sources:
             if origin is None:
                 return Place()
             written = self._patch(location)
+            is_secret = location.resource is not None and location.resource.kind == _SECRET
             if written is None:
-                return self._in_object(origin, location.path, (line, column))
+                is_encoded = is_secret and location.path[:1] == _ENCODED
+                within = (0, 0) if is_encoded else (line, column)  # its lines are none of the text
+                return self._in_object(origin, location.path, within)
             file, line, column = written
+            if is_secret:  # a file that a kustomization generates it of is not known as that
+                return Place(file, line, column)
         return Place(file, line, column, *self._excerpt(file, line, column))
 
     def written(self, location: Location) -> tuple[Place, bool]:
@@ -120,7 +158,7 @@ class Sources:
     def _patch(self, location: Location) -> tuple[str, int, int] | None:
         if self._blame is None or location.index is None:
             return None
-        return self._blame(location.index, location.path)
+        return self._blame(location.index, location.path, (location.line, location.column))
 
     def _in_object(
         self, origin: Origin, path: FieldPath, within: tuple[int, int] = (0, 0)

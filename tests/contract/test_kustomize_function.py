@@ -343,6 +343,19 @@ def test_a_conflict_fails_the_build_and_is_told_in_full(kustomize: str) -> None:
     )
 
 
+def test_what_a_patch_wrote_is_told_at_the_patch(kustomize: str) -> None:
+    put("base/vm.yaml", vm(instancetype="small", kind=NAMESPACED))
+    put("base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("prod/render.yaml", function())
+    head = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+    put("prod/size.yaml", f"{head}spec:\n  instancetype: {{name: smal}}\n")
+    put("prod/small.yaml", SMALL)
+    lists = "resources: [../base, small.yaml]\npatches: [{path: size.yaml}]\n"
+    put("prod/kustomization.yaml", f"{lists}transformers: [render.yaml]\n")
+    done = build(kustomize, "prod", *FLAGS)
+    assert done.stderr.startswith("prod/size.yaml:5:18: error VR201 "), done.stderr
+
+
 def test_below_a_component_no_wrong_file_is_told(kustomize: str) -> None:
     """kustomize names files as seen from the folder that it builds, and tells a component nothing of that one."""
     put("prod/vm.yaml", CONFLICT)

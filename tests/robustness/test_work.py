@@ -250,7 +250,7 @@ def test_a_page_reads_a_kustomization_once_for_all_of_its_files(
         {"--kustomize": kustomize, "--output": str(tmp_path / "fleet.html")},
     )
     done = calls(lambda: execute.execute(call, {}))
-    assert done["manifests/blame/patches.py:_Blame.patches"] >= 30
+    assert done["manifests/blame/patches.py:PatchedBuild._looked_up"] >= 30
     assert done["manifests/blame/patches.py:_patches"] == 1
     assert done["manifests/kustomization.py:load"] <= 10
 

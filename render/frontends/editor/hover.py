@@ -228,8 +228,8 @@ def _input(loaded: Documents, chosen: Sequence[int], rendered: RenderedPart) -> 
     around = rendered.part.request.around
     documents = [*(loaded.documents[number] for number in chosen), *around]
 
-    def blame(index: int, path: FieldPath) -> tuple[str, int, int] | None:
-        return loaded.blame(chosen[index], path) if index < len(chosen) else None
+    def blame(index: int, path: FieldPath, within: tuple[int, int]) -> tuple[str, int, int] | None:
+        return loaded.blame(chosen[index], path, within) if index < len(chosen) else None
 
     places = Sources([document.origin for document in documents], loaded.data, blame, quotes=False)
     before = {

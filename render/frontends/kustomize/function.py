@@ -30,6 +30,7 @@ from render.frontends.request.request import Request, request
 from render.frontends.session import reading, render_loaded, rendering, written
 from render.manifests import kustomization
 from render.manifests.blame import origins
+from render.manifests.blame.patches import PatchedBuild
 from render.manifests.documents import Documents
 from render.manifests.sources import loading
 from render.manifests.sources.intake import STDIN
@@ -234,14 +235,16 @@ def _findings(
         return []
     bounds = boundary(real_path("."))
     reach = kustomization.reach(".", request.reading.limits, allow_remote=True, bounds=bounds)
-    for file in reach.resources:
+    for file in (*reach.kustomizations, *reach.resources, *reach.others):
         loaded.data.add_file(file, request.reading.limits.file_bytes)
-    traced = origins.trace(".", loaded.documents[:sent], reach, request.reading.limits)
+    limits = request.reading.limits
+    loaded.documents[:sent] = origins.trace(".", loaded.documents[:sent], reach, limits)
+    loaded.patched.append(PatchedBuild(loaded.documents, STDIN, reach, limits))
     places = [
         None if document.origin.file == STDIN else document.origin
-        for document in (*traced, *loaded.documents[sent:], *request.beside.catalog)
+        for document in (*loaded.documents, *request.beside.catalog)
     ]
-    findings = merge(find(reported, Sources(places, loaded.data)))
+    findings = merge(find(reported, Sources(places, loaded.data, loaded=loaded)))
     start = real_path(environ.get("PWD", "."))
     below = os.path.relpath(os.getcwd(), start)
     if below == "." or below.startswith(".."):

@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
@@ -29,7 +28,7 @@ OPERATIONS = "operations"
 _INDEX = pattern(r"[0-9]{1,9}")
 _NAMESPACE = ("namespace",)
 _RECENT = 8
-"""Documents whose patches are remembered: a finding is about one, and the next often about the same."""
+"""Objects whose patches are remembered: a finding is about one, and the next often about the same."""
 _MOST_SELECTED = 200_000
 """How often it is asked whether the target of a patch selects an object, for all objects of a build."""
 _TRIED = 100
@@ -54,41 +53,12 @@ class Patch(NamedTuple):
     owner: str = ""
     place: tuple[int, int] | None = None
 
-    def at(self, path: FieldPath) -> Position:
-        """Where its *path* stands."""
+    def at(self, path: FieldPath, within: tuple[int, int] = (0, 0)) -> Position:
+        """Where its *path* stands; *within*: a place in the text there."""
         if self.place is not None:
             return self.file, *self.place
-        line, column = locate(self.text, self.document.origin, path)
+        line, column = locate(self.text, self.document.origin, path, within)
         return self.file, max(1, line + self.above), max(1, column + self.left)
-
-
-def blame(
-    built: Sequence[Document], display_name: str, reach: Reach, limits: Limits
-) -> Callable[[int, FieldPath], Position | None]:
-    """What tells which patch wrote the field at a path of the object at an index of *built*, None where none did.
-
-    Only what was printed as *display_name* was built of *reach*. The patches are read once somebody asks.
-    """
-    known = _Blame(built, reach, limits)
-    of_document = lru_cache(_RECENT)(known.patches)
-
-    def of(index: int, path: FieldPath) -> Position | None:
-        if not path or index >= len(built):
-            return None
-        printed = built[index].printed
-        if printed is None or printed.file != display_name:
-            return None
-        body = built[index].body
-        value = _at(body, path)
-        if value is _NOTHING:
-            return None
-        for patch, operations in of_document(index):
-            place = _written(patch, operations, body, path, value)
-            if place is not None:
-                return patch.at(place)
-        return known.paired(path, value)
-
-    return of
 
 
 def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
@@ -132,14 +102,21 @@ def of_kustomization(file: str, reach: Reach, limits: Limits) -> Iterator[Patch]
     return (patch for patch in _patches(reach, limits) if patch.owner == file)
 
 
-class _Blame:
-    """The patches of what was *built* of a reach, read once."""
+class PatchedBuild:
+    """What was *built* of a reach, and which patch wrote what of it; the patches are read once somebody asks.
 
-    def __init__(self, built: Sequence[Document], reach: Reach, limits: Limits) -> None:
+    Only what was printed as *display_name* was built of it.
+    """
+
+    def __init__(
+        self, built: Sequence[Document], display_name: str, reach: Reach, limits: Limits
+    ) -> None:
         self._built = built
+        self._display_name = display_name
         self._reach = reach
         self._limits = limits
         self._known: list[Patch] | None = None
+        self._recent: dict[int, list[tuple[Patch, _Operations]]] = {}
         #: The numbers of the patches by the object that they name, and of those with a target, which may select any.
         self._naming: dict[tuple[str, str], list[int]] = {}
         self._targeted: list[int] = []
@@ -147,8 +124,50 @@ class _Blame:
         self._renamings: dict[str, frozenset[_Renaming]] = {}
         self._additions: dict[FieldPath, _AddedPairs] = {}
 
-    def patches(self, index: int) -> "list[tuple[Patch, _Operations]]":
-        """The patches of the document at *index*, and the operations of each by where they write."""
+    def position(
+        self, index: int, path: FieldPath, within: tuple[int, int] = (0, 0)
+    ) -> Position | None:
+        """Where the field at *path* of the object at *index* is written that a patch or generator wrote, else None.
+
+        *within*: a place in the text there.
+        """
+        if not self._is_built(index):
+            return None
+        document = self._built[index]
+        value = _at(document.body, path) if path else _NOTHING
+        if value is not _NOTHING:
+            for patch, operations in self._of_object(index):
+                place = _written(patch, operations, document.body, path, value)
+                if place is not None:
+                    return patch.at(place, within)
+            if paired := self._paired(path, value):
+                return paired
+        if document.before is not None or document.origin != document.printed:
+            return None
+        from render.manifests.blame import generated
+
+        return generated.position(document.body, path, self._reach, self._limits, within)
+
+    def patches(self, index: int) -> Iterator[Patch]:
+        """Those that are for the object at *index*, the one that comes last first."""
+        if self._is_built(index):
+            yield from (patch for patch, _ in self._of_object(index))
+
+    def _is_built(self, index: int) -> bool:
+        if index >= len(self._built):
+            return False
+        printed = self._built[index].printed
+        return printed is not None and printed.file == self._display_name
+
+    def _of_object(self, index: int) -> "list[tuple[Patch, _Operations]]":
+        """The patches of the object at *index*, and the operations of each by where they write, looked up once."""
+        if index not in self._recent:
+            if len(self._recent) == _RECENT:
+                del self._recent[next(iter(self._recent))]
+            self._recent[index] = self._looked_up(index)
+        return self._recent[index]
+
+    def _looked_up(self, index: int) -> "list[tuple[Patch, _Operations]]":
         if self._known is None:
             self._known = [*_patches(self._reach, self._limits)]
             self._sort(self._known)
@@ -180,7 +199,7 @@ class _Blame:
             meant = text_at(body, "kind"), text_at(body.get("metadata"), "name")
             self._naming.setdefault(meant, []).append(number)
 
-    def paired(self, path: FieldPath, value: Any) -> Position | None:
+    def _paired(self, path: FieldPath, value: Any) -> Position | None:
         """Where a kustomization gives all of its objects the label or annotation at *path*, or all that it gives.
 
         Or the namespace.
@@ -396,7 +415,7 @@ def _operations(patch: Patch, body: Tree) -> _Operations:
     writing: dict[FieldPath, list[int]] = {}
     for index, operation in reversed([*enumerate(operations)]):
         if isinstance(operation, dict) and operation.get("op") in ("add", "replace"):
-            writing.setdefault(_steps(text_at(operation, "path"), body), []).append(index)
+            writing.setdefault(steps_of(text_at(operation, "path"), body), []).append(index)
     return writing
 
 
@@ -424,7 +443,7 @@ def _same(source: Any, built: Any, path: FieldPath, value: Any) -> FieldPath | N
     for step in path:
         if isinstance(step, int):
             item = built[step]
-            step = _place_of(item, step, source)  # noqa: PLW2901 - the same step in another list
+            step = place_of(item, step, source)  # noqa: PLW2901 - the same step in another list
         else:
             item = built[step]
         if not _has(source, step):
@@ -442,7 +461,8 @@ def _is_part(source: Any, value: Any) -> bool:
     return is_flat and source.items() <= value.items()
 
 
-def _place_of(item: Any, step: int, siblings: Any) -> int:
+def place_of(item: Any, step: int, siblings: Any) -> int:
+    """The position of *item* among *siblings* by its name, -1 where none has that; *step* where it has no name."""
     name = text_at(item, "name")
     if name and isinstance(siblings, list):
         return next(
@@ -452,13 +472,19 @@ def _place_of(item: Any, step: int, siblings: Any) -> int:
 
 
 def formerly(before: Tree, built: Tree, path: FieldPath) -> FieldPath | None:
-    """Where *before* has what *built* has at *path*, by the names of items; None where it has no such place."""
+    """Where *before* has what *built* has, or lacks, at *path*, by the names of items; None where it has no such place.
+
+    Which item of a list is meant that *built* has not, nobody knows.
+    """
     way: list[str | int] = []
     former: Any = before
     item: Any = built
     for step in path:
-        item = item[step]
-        former_step = _place_of(item, step, former) if isinstance(step, int) else step
+        is_known = _has(item, step)
+        if not is_known and isinstance(step, int):
+            return None
+        item = item[step] if is_known else None
+        former_step = place_of(item, step, former) if isinstance(step, int) else step
         if not _has(former, former_step):
             return None
         way.append(former_step)
@@ -466,7 +492,7 @@ def formerly(before: Tree, built: Tree, path: FieldPath) -> FieldPath | None:
     return tuple(way)
 
 
-def _steps(pointer: str, body: Any) -> FieldPath:
+def steps_of(pointer: str, body: Any) -> FieldPath:
     """The path that the JSON *pointer* means in *body*."""
     steps: list[str | int] = []
     for part in pointer.split("/")[1:]:

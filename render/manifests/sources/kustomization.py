@@ -7,7 +7,8 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomize, objects
-from render.manifests.blame import origins, patches, targets
+from render.manifests.blame import origins, targets
+from render.manifests.blame.patches import PatchedBuild
 from render.manifests.documents import Documents
 from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
 from render.manifests.kustomize import KustomizeBuild
@@ -234,12 +235,12 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
         into.diagnostics += targets.unmatched(
             documents, reached, intake.limits, intake.kustomizations
         )
-        into.blamed.append(patches.blame(into.documents, display_name, reached, intake.limits))
+        build = PatchedBuild(into.documents, display_name, reached, intake.limits)
+        into.patched.append(build)
         if use and use.variables:
-            build = SubstitutedBuild(
-                into.documents, display_name, output, use.variables, intake.limits
+            into.substituted.append(
+                SubstitutedBuild(into.documents, display_name, output, use.variables, intake.limits)
             )
-            into.substituted.append(build)
     intake.lock_of(top, into)
 
 

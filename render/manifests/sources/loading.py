@@ -19,7 +19,7 @@ from render.model.hints import TYPE_CHECKING, Literal
 from render.system.files import real_path
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import FolderUse
+    from render.manifests.uses.use import FolderUse, PluginUse
     from render.system.programs.processes import Steps
 
 
@@ -150,6 +150,7 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
         into.namespace, into.references = use.namespace, use.references
+        into.is_server_side = use.is_server_side
     charts = (Documents(folder=folder, whole=whole) for folder in unread.charts)
     empty = [*built, *charts, *filled]
     for into in empty:
@@ -197,10 +198,11 @@ def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
         into.appliers = frozenset(use.title for use in uses)
         into.namespace = agreed_namespace(uses)
         into.plugins = _plugins(uses)
+        into.is_server_side = bool(uses) and all(use.is_server_side for use in uses)
 
 
-def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
-    """Which mode of ``--emit`` those of *uses* tell our plugin that have it render, by their titles."""
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, "PluginUse"]:
+    """What those of *uses* tell our plugin that have it render, by their titles."""
     return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 

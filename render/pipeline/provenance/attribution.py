@@ -14,9 +14,9 @@ from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES
+from render.model.kinds import INSTANCETYPES, KIND_CLASSES, KindClass
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import Provenance
+from render.model.provenance import Provenance, field_in
 from render.model.release import Version, minor
 from render.model.resource import CLUSTER_SCOPED, LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
@@ -453,7 +453,35 @@ def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
             if pins.has_edit(before, after, kind_class, catalogue.Key(*source)):
                 return None
             return _pinned(after, word, new) or _pinned(before, word, old)
+        return _labelled(kind_class, rendered)
     return None
+
+
+def _labelled(kind_class: KindClass, change: Transition) -> ChangeSource | None:
+    """The label from which the matcher of *kind_class* is inferred that the two states have otherwise, if it is."""
+    from render.resolve import infer
+
+    found = []
+    for machine in (change.before, change.after):
+        volume = tree.get(machine.decoded, "spec", kind_class.word, "inferFromVolume")
+        if not volume:
+            return None
+        context = machine.context
+        spec = machine.decoded["spec"]
+        found.append(
+            infer.infer(
+                kind_class, volume, spec, machine.namespace, context.catalogue, context.release
+            )
+        )
+    was, now = (each if isinstance(each, infer.Inferred) else None for each in found)
+    known = now or was
+    if known is None or (was and now and was[:2] == now[:2]):
+        return None
+    label = kind_class.name_label
+    if was and now and was.name == now.name:
+        label = f"{label}-kind"
+    side, ref = change.sides[now is not None], known.source.ref
+    return ChangeSource(ref, ("metadata", "labels", label), _place(ref, side), side.side)
 
 
 def _uses(machine: Machine, word: str, source: ResourceRef) -> bool:
@@ -530,6 +558,8 @@ def _named(
             )
             if policy and before == after:
                 return policy
+            if label := _labelled(kind_class, change.of_rendered()):
+                return label
             path = ("spec", kind_class.word, "name")
             ref = machine.resource.ref
             return ChangeSource(ref, path, _place(ref, side), side.side)
@@ -574,14 +604,6 @@ def _source(ref: ResourceRef, field: FieldPath, side: SideIndex) -> ChangeSource
     """The *field* of the object *ref*: of the spec of a definition, of any other object as it is."""
     original = side.copied.get((ref.kind, ref.namespace, ref.name), ref)
     return ChangeSource(original, field_in(original, field), _place(original, side), side.side)
-
-
-def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
-    """Where the object *ref* has what `Provenance.source_field` calls *field*."""
-    if ref.kind == _REVISION:
-        return ("data", "spec", *field)
-    kinds = INSTANCETYPES | PREFERENCES
-    return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
 
 
 def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:

@@ -87,7 +87,7 @@ def _of_text(machine: Machine, text: Text, remark: Remark) -> Diagnostic:
     about = f"{remark.about} " if remark.about and not is_secret else ""
     told = remark._replace(message=f"{what}: {about}{remark.message}")
     place = _place(machine, text.path) if text.source is None else at(text.source, text.place)
-    if text.has_lines:
+    if text.has_lines or text.source is not None:  # of what is encoded, the file it was made of
         place = place._replace(line=remark.line, column=remark.column)
     finding = _finding(machine, text.path, told)._replace(position=place)
     if remark.lead and text.has_lines and text.source is None:

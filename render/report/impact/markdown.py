@@ -6,7 +6,7 @@ character that could mean something is a reference.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from render.diff.impact import UNREAD, FieldChange
+from render.diff.impact import FAILINGS, FieldChange
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
@@ -78,6 +78,11 @@ _BLANK = pattern("\n{3,}")
 _BRACED = pattern(r"\{(.*?)\}")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "repaired", "refused", "error")
+#: What is said of a VM that changes with a migration which does not come.
+_WAITING = {
+    "none": "; nothing migrates it by itself",
+    "unmigratable": "; it cannot migrate: its guest has it after a restart",
+}
 #: Shares of what is left of the budget, section by section.
 _ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
     0.2,
@@ -347,8 +352,9 @@ def _why(entry: MachineEntry) -> str:
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)
         message = machine.messages[0]
-        if "after" in machine.unrendered and UNREAD in message:
-            message = message[: message.index(UNREAD) + len(UNREAD)]  # why stands above
+        for failing in FAILINGS if "after" in machine.unrendered else ():
+            what, found, _ = message.partition(f"{failing}: ")
+            message = f"{what}{failing}" if found else message  # why stands above
         text = code(message, cell=True)
         return f"{reason}: {text}" if reason else text
     if not differences:
@@ -367,8 +373,8 @@ def _why(entry: MachineEntry) -> str:
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     rollout = machine.rollout
     aside = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
-    if worst(machine) == "migrate" and machine.workload == "none":
-        aside += "; nothing migrates it by itself"
+    if worst(machine) == "migrate":
+        aside += _WAITING.get(machine.workload, "")
     return f"{code(change.field, cell=True)} {old} → {new}{more}{aside}"
 
 

@@ -1,7 +1,7 @@
 """The impact of a change, ready to be shown: by kustomization, with places, counts and totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.convert.templates import KINDS as TEMPLATE_KINDS
@@ -16,7 +16,7 @@ from render.diff.impact import (
     MachineImpact,
     RolloutStrategy,
 )
-from render.diff.sizes import Size
+from render.diff.sizes import Size, Total, gibibytes
 from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model import fieldpath
@@ -74,6 +74,7 @@ WORKLOAD = {
     "migrate": "KubeVirt migrates it by itself (workloadUpdateMethods has LiveMigrate)",
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
+    "unmigratable": "it cannot migrate, and KubeVirt does not say so: the guest has this after a restart",
 }
 #: What becomes of what a pool or a replica set has made, in words, and the effect that it counts as.
 HOLDER_OUTCOMES = {
@@ -229,19 +230,27 @@ def errors(parts: Iterable[ReviewPart]) -> ErrorsOfChange:
         before, after = part.sources
         lost = [diagnostic for diagnostic in part.impact.before if id(diagnostic) in left]
         found.gone.extend(findings.find(lost, before))
-        for finding in findings.find(
-            (diagnostic for diagnostic in part.impact.after if diagnostic.is_error), after
-        ):
-            is_new = id(finding.diagnostic) in arrived
-            (found.new if is_new else found.remaining).append(finding)
-            if is_new:
-                edits[id(finding.diagnostic)] = _edits_behind(finding, edits_of)
+        listed_after = [diagnostic for diagnostic in part.impact.after if diagnostic.is_error]
+        new_here, remaining = _parted(listed_after, arrived, after)
+        found.remaining.extend(remaining)
+        for finding in new_here:
+            found.new.append(finding)
+            edits[id(finding.diagnostic)] = _edits_behind(finding, edits_of)
     return ErrorsOfChange(
         findings.merge(_but_for(found.new, found.remaining)),
         findings.merge(found.remaining),
         findings.merge(_gone_everywhere(found)),
         edits,
     )
+
+
+def _parted(
+    diagnostics: Sequence[Diagnostic], news: Collection[int], sources: Sources
+) -> tuple[list[Finding], list[Finding]]:
+    """What *diagnostics* find, those whose ids are among *news*, and the others: a finding may say more than it did."""
+    news_here = [diagnostic for diagnostic in diagnostics if id(diagnostic) in news]
+    others = [diagnostic for diagnostic in diagnostics if id(diagnostic) not in news]
+    return findings.find(news_here, sources), findings.find(others, sources)
 
 
 def _gone_everywhere(found: ErrorsOfChange) -> Iterator[Finding]:
@@ -439,8 +448,9 @@ def new_warnings(parts: Iterable[ReviewPart]) -> list[RepeatedError]:
     new: list[Finding] = []
     remaining: list[Finding] = []
     for part, _, after in listed:
-        for finding in findings.find(after, part.sources[1]):
-            (new if id(finding.diagnostic) in news else remaining).append(finding)
+        new_here, as_before = _parted(after, news, part.sources[1])
+        new.extend(new_here)
+        remaining.extend(as_before)
     kept = _but_for(new, remaining)
     return [
         RepeatedError(
@@ -661,18 +671,6 @@ def _first(names: Sequence[str]) -> str:
     """The first few of *names*, and how many more there are."""
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more}"
-
-
-class Total(NamedTuple):
-    """How many VMs there are, and what they ask for."""
-
-    machines: int = 0
-    vcpus: int = 0
-    memory: int = 0
-
-    def adding(self, size: Size) -> "Total":
-        """With one VM more."""
-        return Total(self.machines + 1, self.vcpus + size.vcpus, self.memory + size.memory)
 
 
 #: Before and after.
@@ -1176,8 +1174,3 @@ def amounts(totals: Totals) -> list[str]:
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]
-
-
-def gibibytes(memory: int) -> str:
-    """*memory* in GiB, with as many digits as say something."""
-    return f"{memory / (1 << 30):,.2f}".rstrip("0").rstrip(".")

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
-from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
+from render.diff.impact import FAILINGS, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -71,6 +71,7 @@ _COLOURS = {
     "gone": "33", "repaired": "32", "migrate": "36", "live": "36", "next": "36", "recreate": "36", "new": "32",
 }  # fmt: skip
 _LONGEST = 100
+_NONE = "none"
 _WARNINGS = 10
 #: So many VMs are named that are stored otherwise, and run as they did.
 _STORED = 10
@@ -233,8 +234,8 @@ def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
 
 def _without_reason(line: str, told: Collection[str]) -> str:
     """*line* without why a file cannot be read, if that is *told* above: kustomize's words are long."""
-    what, unread, why = line.partition(f"{UNREAD}: ")
-    return f"{what}{UNREAD}" if unread and why in told else line
+    parted = (line.partition(f"{failing}: ") for failing in FAILINGS)
+    return next((f"{what}{failing[:-2]}" for what, failing, why in parted if why in told), line)
 
 
 def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:
@@ -341,7 +342,7 @@ def short(change: FieldChange) -> tuple[str, str]:
     """Both values of *change* in a line each, as flows of YAML; of long ones, around their difference."""
     is_item = change.field.endswith("]")
     before, after = (
-        "none" if value is None else _flow(value, nested=isinstance(value, dict) and not is_item)
+        _value(value, nested=isinstance(value, dict) and not is_item)
         for value in (change.before, change.after)
     )
     pairs = enumerate(zip(before, after, strict=False))
@@ -355,6 +356,13 @@ def _cut(text: str, begin: int) -> str:
     begin = max(0, min(begin, len(text) - _LONGEST // 3))
     rest = f"...{text[begin + 3 :]}" if begin else text
     return rest if len(rest) <= _LONGEST else f"{rest[: _LONGEST - 3]}..."
+
+
+def _value(value: Any, *, nested: bool) -> str:
+    """*value* as a flow, or that there is none; the text ``none``, which a disk may have as its cache, in quotes."""
+    if value is None:
+        return _NONE
+    return f'"{_NONE}"' if value == _NONE else _flow(value, nested=nested)
 
 
 def _flow(value: Any, *, nested: bool = True) -> str:

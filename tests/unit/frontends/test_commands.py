@@ -786,6 +786,17 @@ def test_what_a_misspelt_or_misplaced_field_leaves_out_is_told_below_that(
     assert any(f" {check}: " in line for line in below)
 
 
+def test_a_key_that_is_missing_is_not_empty_besides(ask: Ask) -> None:
+    terms = (
+        "requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {a: b}}}]"
+    )
+    machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {{}}}}\n"
+    text = f"{_VM}{machine}      affinity: {{podAntiAffinity: {{{terms}}}}}\n"
+    answer = ask("check", "-", stdin=text)
+    assert _firsts(answer.out) == ["VR107"], answer.out
+    assert answer.out.count("\n  also, until that is mended: ") == 3
+
+
 def test_what_a_slip_of_another_field_does_not_leave_out_is_told_by_itself(ask: Ask) -> None:
     devices = "{interfaces: [{name: a, modle: virtio}]}"
     machine = f"  template:\n    spec:\n      domain: {{{_MEMORY}, devices: {devices}}}\n"

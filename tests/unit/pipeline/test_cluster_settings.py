@@ -31,13 +31,14 @@ def kubevirt(**configuration: Any) -> Json:
     }
 
 
+_DOMAIN: Json = {"devices": {}, "memory": {"guest": "1Gi"}}
 VM: Json = {
     "apiVersion": "kubevirt.io/v1",
     "kind": "VirtualMachine",
     "metadata": {"name": "web", "namespace": "prod"},
     "spec": {
         "runStrategy": "Always",
-        "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}},
+        "template": {"spec": {"domain": _DOMAIN}},
     },
 }
 
@@ -73,6 +74,23 @@ def test_of_several_the_first_counts() -> None:
     assert model(answer) == "A"
     (unused,) = messages(answer, "VR707")
     assert unused.resource == ("HyperConverged", "b", "kubevirt-hyperconverged")
+
+
+def test_a_default_of_the_operator_is_set_by_nobody() -> None:
+    vm = {
+        **VM,
+        "spec": {
+            **VM["spec"],
+            "template": {"spec": {"domain": {**_DOMAIN, "machine": {"type": "pc"}}}},
+        },
+    }
+    answer = render([hyperconverged(), vm], Settings(kubevirt="1.8"))
+    (refused,) = messages(answer, "VR414")
+    (related,) = refused.related
+    ref = "HyperConverged openshift-cnv/kubevirt-hyperconverged"
+    assert related.message.startswith(
+        f"{ref} leaves at its default architectureConfiguration.amd64."
+    )
 
 
 @pytest.mark.parametrize("is_written", [True, False])

@@ -1,12 +1,14 @@
 """What a change does to the VMs of each input of a repository: ``virt-render diff``, input by input."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
-from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
+from render.diff import server_side
+from render.diff.impact import ABSENT, UNBUILT, UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.edits import behind, entry, is_another
@@ -37,6 +39,8 @@ from render.system import files
 from render.yaml.budget import Limits
 
 _LOST = ("unrenderable",)
+#: What the programs say that make something of folders.
+_OF_PROGRAMS = frozenset({codes.KUSTOMIZE_FAILED.number, codes.HELM_FAILED.number})
 #: How VMs may be synced: expanded, or as they are written.
 Emit = Literal["vm", "source"]
 
@@ -365,7 +369,7 @@ def _guessed(others: NamedState, old: NamedState) -> dict[ResourceRef, _UnreadFi
         resource.ref: _UnreadFile(
             file,
             tuple(
-                f"{_place_in(old, finding.place)}{UNREAD}: {finding.text}"
+                _failing(old, finding)
                 for finding in findings
                 if f"/{finding.place.file}".endswith(f"/{file}") and finding.diagnostic.is_error
             )
@@ -458,6 +462,8 @@ def _of_missed(impact: Impact, side: SideName, parted: _PartedState) -> Impact:
 def _compared(old: NamedState, new: NamedState) -> Impact:
     """What becomes of the VMs of *new*. The input that has what is lent to it says what becomes of that."""
     impact = _by_itself(compare(old.objects, new.objects, old.settings, new.settings), old)
+    if new.is_server_side and new.settings.emit == "source":
+        impact = server_side.refused(impact)
     return impact._replace(
         machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
         before=_placed(impact.before, old),
@@ -632,7 +638,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     known = compare([], read.objects, read.settings)
     faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(
-        f"{_place_in(broken, finding.place)}{UNREAD}: {finding.text}"
+        _failing(broken, finding)
         for finding in broken.fault.findings
         if finding.diagnostic.is_error
     )
@@ -673,9 +679,13 @@ def _repaired(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpact:
     )
 
 
-def _place_in(state: NamedState, place: Place) -> str:
-    """What of *state* cannot be read: the *place*, all of it without one."""
-    return f"{place} of {state.name}" if place.file else state.name
+def _failing(state: NamedState, finding: Finding) -> str:
+    """For what *finding* nothing comes of an input of *state*: its place, all of that without one, and why."""
+    place, code = finding.place, finding.diagnostic.code
+    what = f"{place} of {state.name}" if place.file else state.name
+    is_named_there = code == codes.UNREADABLE.number and place.line
+    failing = ABSENT if is_named_there else UNBUILT if code in _OF_PROGRAMS else UNREAD
+    return f"{what}{failing}: {finding.text}"
 
 
 def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> int:
@@ -753,6 +763,7 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     differs, else the only one that does: what stands around the line may ask for it.
     """
     values = EditedValues(old, new, limits)
+    removed = _removals(old, new)
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -782,7 +793,26 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         ]
         return texts[0] != texts[1]
 
-    return cache(locate)
+    return cache(lambda cause: removed(cause) or locate(cause))
+
+
+def _removals(old: NamedState, new: NamedState) -> Callable[[ChangeSource], Place | None]:
+    """What says where a patch of the *new* state takes away what a cause names in the *old* one; None if none does."""
+
+    @cache
+    def later() -> dict[ResourceRef, int]:
+        return {from_body(body, 0).ref: index for index, body in enumerate(new.objects)}
+
+    def removed(cause: ChangeSource) -> Place | None:
+        is_gone = cause.side == "before" and cause.path and new.places.is_patched
+        index = later().get(cause.resource) if is_gone else None
+        if index is None or cause.index is None:
+            return None
+        position = index if new.positions is None else new.positions[index]
+        location = Location(cause.resource, cause.path, position)
+        return new.places.removal(location, old.objects[cause.index])
+
+    return removed
 
 
 def _nothing(side: Side, request: Request) -> NamedState:

@@ -1,0 +1,42 @@
+"""What a server-side apply refuses that one by the client does not: a null, and a field that the schema has not.
+
+Upstream: structured-merge-diff typed/typed.go, and the schemas of CRDs, which a null of such an apply reaches.
+"""
+
+from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
+from render.diagnostics.diagnostic import Diagnostic, without_known
+from render.diff.impact import Impact, MachineImpact
+from render.model.resource import ResourceRef
+
+_NULL = " is null: "
+#: Of whom nothing is applied, or nothing changes.
+_UNAPPLIED = frozenset({"gone", "same", "refused", "unrenderable"})
+
+
+def refused(impact: Impact) -> Impact:
+    """*impact* where the applies are known to be server-side: the VMs that are refused for what the edit has anew."""
+    reasons: dict[ResourceRef | None, tuple[str, ...]] = {}
+    for diagnostic in without_known(impact.after, impact.before):
+        if _is_refused(diagnostic):
+            known = reasons.get(diagnostic.resource, ())
+            reasons[diagnostic.resource] = (*known, diagnostic.message)
+    if not reasons:
+        return impact
+    return impact._replace(
+        machines=tuple(
+            _refused(machine, reasons.get(machine.resource, ())) for machine in impact.machines
+        )
+    )
+
+
+def _is_refused(diagnostic: Diagnostic) -> bool:
+    is_null = diagnostic.code == CONTENT_DROPPED.number and _NULL in diagnostic.message
+    return is_null or diagnostic.code == UNKNOWN_FIELD.number
+
+
+def _refused(machine: MachineImpact, reasons: tuple[str, ...]) -> MachineImpact:
+    """What becomes of *machine* for these *reasons*, if there are any."""
+    if not reasons or not _UNAPPLIED.isdisjoint(machine.effects):
+        return machine
+    effects = ("refused", "new") if "new" in machine.effects else ("refused",)
+    return MachineImpact(machine.resource, effects, reasons, source=machine.source)

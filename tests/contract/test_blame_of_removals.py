@@ -1,0 +1,148 @@
+"""What a patch of a kustomization takes away is told at the patch: kustomize replaces the lists of a VM whole."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import manifests, process
+from tests.support.asking import Ask
+from tests.support.repository import RepositoryInProcess
+
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  runStrategy: Always
+  template:
+    spec:
+      domain:
+        memory:
+          guest: 4Gi
+        devices:
+          disks:
+            - name: root
+              disk: {bus: virtio}
+            - name: data
+              disk: {bus: virtio}
+              serial: data01
+              cache: none
+          interfaces:
+            - name: default
+              masquerade: {}
+            - name: storage
+              bridge: {}
+      networks:
+        - name: default
+          pod: {}
+        - name: storage
+          multus: {networkName: storage}
+      volumes:
+        - name: root
+          containerDisk: {image: registry.example.com/root:1}
+        - name: data
+          persistentVolumeClaim: {claimName: data}
+"""
+STRATEGIC = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata:
+  name: web
+spec:
+  template:
+    spec:
+"""
+REPEAT = "help: a patch of a list replaces all of it: repeat the others in it"
+VOLUMES = f"""\
+{STRATEGIC}      volumes:
+        - name: root
+          containerDisk: {{image: registry.example.com/root:2}}
+"""
+NETWORKS = f"""\
+{STRATEGIC}      networks:
+        - name: default
+          pod: {{}}
+"""
+INTERFACES = f"""\
+{STRATEGIC}      domain:
+        devices:
+          interfaces:
+            - name: default
+              bridge: {{}}
+"""
+REMOVED = "- {op: remove, path: /spec/template/spec/volumes/1}\n"
+REPLACED = (
+    "- op: replace\n  path: /spec/template/spec/networks\n  value: [{name: default, pod: {}}]\n"
+)
+TARGET = "target: {kind: VirtualMachine}"
+MEMORY = f"{STRATEGIC}      domain:\n        memory:\n"
+ROWS = [
+    (VOLUMES, "prod/p.yaml:8:7: error VR420 disks/volume: ", "base/vm.yaml:33:11: data of volumes", REPEAT),
+    (NETWORKS, "prod/p.yaml:8:7: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
+    (INTERFACES, "prod/p.yaml:10:11: error VR418 network/network-without-interface: ", "base/vm.yaml:23:15: ", REPEAT),
+    (REMOVED, "prod/p.yaml:1:16: error VR420 disks/volume: ", "base/vm.yaml:33:11: ", "help: keep data of volumes"),
+    (REPLACED, "prod/p.yaml:3:3: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
+    (MEMORY, "prod/p.yaml:9:9: error VR412 memory/required: ", "base/vm.yaml:11:11: domain.memory", "help: keep"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VIRT_RENDER_KUSTOMIZE", kustomize)
+    manifests.put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "base/vm.yaml", VM)
+    manifests.put(tmp_path / "prod/kustomization.yaml", "resources: [../base]\n")
+    return tmp_path
+
+
+def patch(repository: Path, text: str) -> None:
+    manifests.put(repository / "prod/p.yaml", text)
+    target = f", {TARGET}" if text.startswith("-") else ""
+    entry = f"resources: [../base]\npatches: [{{path: p.yaml{target}}}]\n"
+    manifests.put(repository / "prod/kustomization.yaml", entry)
+
+
+@pytest.mark.parametrize(("text", "place", "former", "cure"), ROWS)
+def test_the_patch_that_drops_what_is_missed_is_told(
+    repository: Path, text: str, place: str, former: str, cure: str
+) -> None:
+    assert process.run("check", cwd=repository).stdout == ""
+    patch(repository, text)
+    done = process.run("check", cwd=repository)
+    assert done.stdout.startswith(place), done.stdout
+    assert f"\n  {former}" in done.stdout
+    assert f"\n  {cure}" in done.stdout
+    assert done.stdout.count(": error ") == 1
+
+
+SERIAL = f"""\
+{STRATEGIC}      domain:
+        devices:
+          disks:
+            - name: root
+              disk: {{bus: scsi}}
+"""
+ITEM = SERIAL.replace("root", "data")
+
+
+def test_diff_names_the_patch_that_drops_a_field(repository: Path, ask: Ask) -> None:
+    """Of a disk that KubeVirt attaches again, or of one that stays: its serial, which the base still has."""
+    made = RepositoryInProcess(repository, ask)
+    made.commit("a VM")
+    patch(repository, SERIAL)
+    text = made.run("diff").stdout
+    assert "disks[data].serial: data01 -> none (restart)  prod/p.yaml:10:11\n" in text
+    assert 'disks[data].cache: "none" -> none (restart)  prod/p.yaml:10:11\n' in text
+    patch(repository, ITEM)
+    assert (
+        "disks[data].serial: data01 -> none (restart)  prod/p.yaml:11:15\n"
+        in made.run("diff").stdout
+    )
+    patch(repository, VOLUMES)
+    text = made.run("diff").stdout
+    assert "\n  prod/p.yaml:8:7  VirtualMachine web: " in text
+    assert (
+        "volumes[data]: {persistentVolumeClaim: {claimName: data}} -> none (refused)  prod/p.yaml:8:7"
+        in text
+    )
