@@ -206,10 +206,12 @@ def _above_limit(machine: Machine) -> Diagnostic | None:
     With huge pages the limit is another one. Elsewhere admission refuses it: memory/guest-above-limit.
     """
     path = machine.vmi_path
-    amounts = [tree.get(machine.decoded, *path, *field) for field in (_GUEST, _LIMIT)]
-    if not all(isinstance(amount, str | int) for amount in amounts):
+    limit = tree.get(machine.decoded, *path, *_LIMIT)
+    if not isinstance(limit, str | int):  # so it is with most
         return None
-    guest, limit = amounts
+    guest = tree.get(machine.decoded, *path, *_GUEST)
+    if not isinstance(guest, str | int):
+        return None
     pages = tree.get(machine.decoded, *path, "domain", "memory", "hugepages")
     if machine.context.config.rollout_strategy != "LiveUpdate" or pages is not None:
         return None
