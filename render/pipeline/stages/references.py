@@ -6,6 +6,7 @@ from render.diagnostics.fix import Fix, choice, set_to
 from render.machine import Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.resource import Resource
 from render.resolve.references import Dangling, is_impossible, named_in
 
 
@@ -14,7 +15,11 @@ def check_references(machine: Machine) -> None:
     spec = tree.get(machine.decoded, *machine.vmi_path)
     if not isinstance(spec, dict):
         return
-    found = [*machine.context.references.dangling(spec, machine.resource.namespace)]
+    references, namespace = machine.context.references, machine.resource.namespace
+    machine.diagnostics += (
+        _undecodable(secret, key) for secret, key in references.unreadable(spec, namespace)
+    )
+    found = [*references.dangling(spec, namespace)]
     machine.diagnostics += (_finding(machine, missing) for missing in found)
     told = {missing.path for missing in found}
     machine.diagnostics += (
@@ -22,6 +27,16 @@ def check_references(machine: Machine) -> None:
         for path, name, field in named_in(spec)
         if path not in told and is_impossible(name, field)
     )
+
+
+def _undecodable(secret: Resource, key: str) -> Diagnostic:
+    """That the API server refuses *secret*; of what stands at *key* nothing is told."""
+    return REFERENCE.at(
+        at(secret, ("data", key)),
+        f"{secret.ref}: data.{key} is not base64: the API server refuses the Secret, and the VM has none",
+        help="write it below stringData, or encode it with `base64`",
+        severity=Severity.ERROR,
+    )._replace(check="reference/base64")
 
 
 def _impossible(machine: Machine, path: FieldPath, wanted: str) -> Diagnostic:
