@@ -204,6 +204,29 @@ def test_a_near_name_elsewhere_in_the_repository_is_suggested(
     assert "did you mean" not in answer.out + answer.err
 
 
+@pytest.mark.parametrize(
+    ("name", "own", "cure"),
+    [
+        ("db.larg", "db.large", "did you mean db.large, which stands in platform/types.yaml?"),
+        ("app.small", "app.sml", "did you mean app.sml, which stands in platform/types.yaml?"),
+        ("win-std", "win.std", "did you mean win.std, which stands in platform/types.yaml?"),
+        ("u1.medum", "db.medium", "did you mean u1.medium?"),
+    ],
+)
+def test_a_name_of_the_repository_is_meant_before_a_bundled_one_that_is_no_nearer(
+    ask: Ask, name: str, own: str, cure: str
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/kustomization.yaml": "resources: [types.yaml]\n",
+        "platform/types.yaml": instancetype(own),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype=name),
+    }
+    answer = ask("check", ".", files=files)
+    assert f"\n  help: {cure} else name the file or folder" in answer.out
+
+
 @pytest.mark.parametrize("command", ["check", "build"])
 def test_a_definition_that_its_kustomization_does_not_list_is_to_be_listed(
     ask: Ask, command: str
