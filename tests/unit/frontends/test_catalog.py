@@ -227,6 +227,33 @@ def test_a_name_of_the_repository_is_meant_before_a_bundled_one_that_is_no_neare
     assert f"\n  help: {cure} else name the file or folder" in answer.out
 
 
+_CLONE = """\
+  dataVolumeTemplates:
+  - metadata: {name: root}
+    spec:
+      sourceRef: {kind: DataSource, name: fedroa, namespace: images}
+      storage: {resources: {requests: {storage: 9Gi}}}
+"""
+
+
+def test_a_slip_in_the_name_of_a_data_source_of_another_folder(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "images/fedora.yaml": (
+            "apiVersion: cdi.kubevirt.io/v1beta1\nkind: DataSource\n"
+            "metadata: {name: fedora, namespace: images}\nspec: {source: {pvc: {name: a}}}\n"
+        ),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", memory="1Gi").replace(
+            "  runStrategy", f"{_CLONE}  runStrategy", 1
+        ),
+    }
+    answer = ask("check", ".", files=files)
+    assert "warning VR455 reference/slip: " in answer.out
+    assert "DataSource fedroa is not in the input, but fedora is\n" in answer.out
+    assert "\n  images/fedora.yaml:1:1: DataSource images/fedora is here\n" in answer.out
+
+
 @pytest.mark.parametrize("command", ["check", "build"])
 def test_a_definition_that_its_kustomization_does_not_list_is_to_be_listed(
     ask: Ask, command: str

@@ -354,3 +354,27 @@ def test_a_secret_of_two_machines_is_refused_once() -> None:
     second = {**WITH_USER_DATA, "metadata": {"name": "web2", "namespace": "prod"}}
     secret = thing("Secret", "web-init", data={"userdata": "#cloud-config\n"})
     assert checks(WITH_USER_DATA, second, secret) == ["base64"]
+
+
+def clone_of(name: str, namespace: str = "images") -> Json:
+    reference = {"kind": "DataSource", "name": name, "namespace": namespace}
+    spec = {"sourceRef": reference, "storage": {"resources": {"requests": {"storage": "9Gi"}}}}
+    return vm(
+        volumes=[{"name": "v", "dataVolume": {"name": "root"}}],
+        dataVolumeTemplates=[{"metadata": {"name": "root"}, "spec": spec}],
+    )
+
+
+def test_a_slip_in_the_name_of_a_data_source() -> None:
+    version = "cdi.kubevirt.io/v1beta1"
+    fedora = thing("DataSource", "fedora", "images", version)
+    [finding] = found(clone_of("fedroa"), fedora)
+    assert finding.check == "reference/slip"
+    assert finding.field == "spec.dataVolumeTemplates[0].spec.sourceRef.name"
+    assert finding.message == "DataSource fedroa is not in the input, but fedora is"
+    cron = thing("DataImportCron", "it", "images", version, spec={"managedDataSource": "fedroa"})
+    for others in ([cron], [thing("DataSource", "fedroa", "images", version)]):
+        assert not found(clone_of("fedroa"), fedora, *others)
+    assert not found(clone_of("fedora"), fedora)
+    assert not found(clone_of("fedroa", "golden"), fedora)
+    assert not found(clone_of("rhel8"), thing("DataSource", "rhel9", "images", version))
