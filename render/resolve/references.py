@@ -16,7 +16,6 @@ from render.model.named_tuple import NamedTuple
 from render.model.nearest import is_slip
 from render.model.resource import CDI, KUBEVIRT, Resource, former
 from render.model.tree import Tree
-from render.resolve import encoding
 
 _NAD = "k8s.cni.cncf.io"
 _EACH = "[]"
@@ -137,7 +136,11 @@ class References:
     def unreadable(self, spec: Tree, namespace: str) -> Iterator[tuple[Resource, str]]:
         """The Secrets that a VMI *spec* in *namespace* names, with the keys of their ``data`` that are no base64."""
         names = {name for _, name, field in named_in(spec) if field.target is _SECRET}
-        for name in sorted(names) if self._by_scope.get(_SECRET.kinds) else ():
+        if not names or not self._by_scope.get(_SECRET.kinds):
+            return
+        from render.resolve import encoding
+
+        for name in sorted(names):
             for resource in self._by_name.get(name, ()):
                 if _is(resource, _SECRET) and _may_share(resource.namespace, namespace):
                     keys = self._refused.get(id(resource))
