@@ -165,10 +165,17 @@ class Documents:
 
     def remove(self, document: Document) -> None:
         """Keep *document* no longer; nothing is beside the documents yet."""
-        index = next(n for n, candidate in enumerate(self.documents) if candidate is document)
-        del self.documents[index]
+        self.keep(lambda candidate: candidate is not document)
+
+    def keep(self, is_kept: Callable[[Document], bool]) -> None:
+        """Keep those documents that *is_kept* says; those that are borrowed come after them."""
+        kept = [index for index, document in enumerate(self.documents) if is_kept(document)]
+        places = {index: place for place, index in enumerate(kept)}
+        gone = len(self.documents) - len(kept)
+        self.documents[:] = [self.documents[index] for index in kept]
+        self.borrowed = {index - gone: lender for index, lender in self.borrowed.items()}
         self.referents = {
-            key: place - (place > index) for key, place in self.referents.items() if place != index
+            key: places[index] for key, index in self.referents.items() if index in places
         }
 
     def blame(
