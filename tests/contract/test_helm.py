@@ -231,6 +231,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    for name in ("LANG", "LC_ALL"):
+        monkeypatch.setenv(name, "de_DE.UTF-8")
     bounds = ProgramBounds(Limits(), 1000)
     steps = module.template(chart_in("chart"), str(program), HelmRelease(), bounds)
     diagnostic = processes.finish(steps)
@@ -241,6 +243,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
         f"KUBECONFIG='{os.devnull}'" in diagnostic.message
         or f'KUBECONFIG="{os.devnull}"' in diagnostic.message
     )
+    assert "de_DE" not in diagnostic.message
+    assert "ko_KR" in diagnostic.message  # by which it starts in half of the time
     assert "--enable-dns" not in diagnostic.message
     assert "--post-renderer" not in diagnostic.message
 

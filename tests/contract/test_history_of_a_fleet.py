@@ -393,7 +393,8 @@ def test_what_is_the_same_beside_the_lock_is_rendered_once(
 
     def counting(part: FleetPart, work: Work, **options: Any) -> Rendered:
         rendered.append(sum(resource.kind == "VirtualMachine" for resource in part.resources))
-        return render(part, work, **options)
+        outcome: Rendered = render(part, work, **options)
+        return outcome
 
     monkeypatch.setattr(snapshots, "render_part", counting)
     monkeypatch.chdir(made.folder)
