@@ -563,6 +563,26 @@ def test_a_finding_names_the_lines_of_template_and_value(helm: str) -> None:
     assert "value" not in done.stderr
 
 
+def test_the_value_of_an_item_is_told_apart_from_its_default(helm: str) -> None:
+    text = VM.replace(".Values", "$.Values").replace(".Release", "$.Release")
+    text = text.replace("Always", "{{ $vm.run | default $.Values.run }}")
+    put(
+        "chart/templates/vm.yaml",
+        f"{{{{- range $vm := .Values.vms }}}}\n---\n{text}{{{{- end }}}}\n",
+    )
+    put("chart/values.yaml", "run: Halted\nmemory: 1Gi\nvms: []\n")
+    put("prod.yaml", "vms:\n  - run: Manual\n  - {}\n  - run: Halted\n")
+    found = fill(helm, "prod.yaml")
+    at = ("spec", "runStrategy")
+    files = [("chart/values.yaml", 0, 0), ("prod.yaml", 0, 0)]
+    assert found.values(0, at) == [("prod.yaml", 2, 5)]
+    assert found.values(1, at) == found.values(2, at) == files, "both say the same"
+    put("prod.yaml", "vms:\n  - run: Manual\n  - {}\n  - run: Manual\n")
+    found = fill(helm, "prod.yaml")
+    assert found.values(0, at) == found.values(2, at) == files, "so do two items"
+    assert found.values(1, at) == [("chart/values.yaml", 1, 1)]
+
+
 def test_where_the_line_is_not_clear_the_files_are_named(helm: str) -> None:
     above, _, _ = VM.partition("        memory:")
     put("chart/templates/vm.yaml", above + "        {{- toYaml .Values.more | nindent 8 }}\n")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -1011,7 +1012,13 @@ def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:
     done = virt_render(helm, "check", ".")
     message = "Application argocd/web asks for values that cannot be read: cannot read charts/vm/gone.yaml"
     assert done.returncode == 3
-    assert f"apps/web.yaml:1:1: error VR110 unreadable: {message}" in done.stdout
+    named = re.search(r"^apps/web.yaml:(\d+):\d+: error VR110", done.stdout, re.MULTILINE)
+    assert named
+    assert message in done.stdout
+    line = Path("apps/web.yaml").read_text(encoding="utf-8").splitlines()[int(named.group(1)) - 1]
+    assert "gone.yaml" in line
+    put("charts/vm/gonne.yaml", "memory: 1Gi\n")
+    assert "help: did you mean charts/vm/gonne.yaml?" in virt_render(helm, "check", ".").stdout
     reviewed = virt_render(helm, "diff", ".")
     assert reviewed.returncode == 1
     assert message in reviewed.stdout
