@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import relevance
 from render.manifests.contents import Contents
@@ -205,12 +206,26 @@ class Documents:
         return removals.removal(every, document.before, way)
 
     def explained(self, diagnostic: Diagnostic) -> Diagnostic:
-        """*diagnostic*, at the patch that dropped what it misses, if one did."""
+        """*diagnostic*, at the patch that dropped what it misses, if one did, or that names a field which is none."""
+        if diagnostic.code == codes.UNKNOWN_FIELD.number and self.patched:
+            return self._named(diagnostic)
         if not self.patched or not diagnostic.check:
             return diagnostic
         from render.manifests.blame import dropped
 
         return dropped.explained(diagnostic, self.documents, self.data, self.removal)
+
+    def _named(self, diagnostic: Diagnostic) -> Diagnostic:
+        """*diagnostic*, at who names its field, where nobody writes that as a key."""
+        place = diagnostic.position or diagnostic.location
+        index = place.index
+        names = (build.name(index, place.path) for build in self.patched if index is not None)
+        named = next(filter(None, names), None)
+        if named is None:
+            return diagnostic
+        return diagnostic._replace(
+            position=place._replace(index=None, file=named[0], line=named[1], column=named[2])
+        )
 
     def is_blamed(self, index: int) -> bool:
         """Whether anything may be known of who else wrote fields of the object at *index*."""

@@ -55,7 +55,7 @@ def explained(
             stood = Location(file=origin.file, line=line, column=column)
             told = Related(f"{name} stands here, and is dropped by the patch", stood)
             return diagnostic._replace(
-                position=Location(diagnostic.resource, (), None, *removal.position),
+                position=Location(diagnostic.resource, at.path, None, *removal.position),
                 related=(*diagnostic.related, told),
                 help=REPEAT
                 if removal.is_list
