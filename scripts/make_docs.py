@@ -628,7 +628,7 @@ def impact_schema() -> dict[str, Any]:
             "description": "the states in which it cannot be rendered",
         },
         "workload": {
-            "enum": ["migrate", "evict", "none", None],
+            "enum": ["migrate", "evict", "none", "unmigratable", None],
             "description": "what KubeVirt does with a VM that waits for a migration",
         },
         "rolloutStrategy": {

@@ -29,7 +29,8 @@ EFFECTS = (
 )  # fmt: skip
 
 #: What the workload updater does with a VMI that waits for a migration; ``""`` for one that does not wait.
-Action = Literal["", "migrate", "evict", "none"]
+#: ``unmigratable``: nothing, and nobody else can migrate it; KubeVirt asks that of more memory alone.
+Action = Literal["", "migrate", "evict", "none", "unmigratable"]
 
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
@@ -299,7 +300,7 @@ class _Controller:
         self._blocking = _blocking(update)
         self._restart = (_since_start(update) or _GENERAL) if self._blocking else ""
         self._error = ""
-        self._migrates = self._moves = False
+        self._migrates = self._moves = self._plugs = False
 
     def run(self) -> Reconciliation:
         """Do what is always done, then what is done live."""
@@ -383,6 +384,7 @@ class _Controller:
             self._put(_INTERFACES, synced.interfaces)
         if synced.networks != networks.networks_of(running):
             self._put(("spec", "networks"), synced.networks)
+        self._plugs = synced.migrates
         self._migrates |= synced.migrates
 
     def _plug_volumes(self) -> None:
@@ -554,7 +556,10 @@ class _Controller:
         )
         if "LiveMigrate" in methods and can:
             return "migrate"
-        return "evict" if "Evict" in methods else "none"
+        if "Evict" in methods:
+            return "evict"
+        # An interface may be plugged in place where the cluster runs the Dynamic Networks Controller.
+        return "none" if can or self._plugs else "unmigratable"
 
 
 def _absent(path: tuple[str, ...]) -> str:

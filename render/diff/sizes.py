@@ -20,6 +20,18 @@ class Size(NamedTuple):
     instancetype: str = ""
 
 
+class Total(NamedTuple):
+    """How many VMs there are, and what they ask for."""
+
+    machines: int = 0
+    vcpus: int = 0
+    memory: int = 0
+
+    def adding(self, size: Size) -> "Total":
+        """With one VM more."""
+        return Total(self.machines + 1, self.vcpus + size.vcpus, self.memory + size.memory)
+
+
 def size_of(vmi: Tree, instancetype: str = "") -> Size:
     """The size of a VMI, or of the template of a VM."""
     domain = tree.get(vmi, "spec", "domain") or {}
@@ -55,3 +67,8 @@ def _amount(value: Any) -> int:
         return max(quantity.value(value), 0)
     except (TypeError, ValueError):
         return 0
+
+
+def gibibytes(memory: int) -> str:
+    """*memory* in GiB, with as many digits as say something."""
+    return f"{memory / (1 << 30):,.2f}".rstrip("0").rstrip(".")

@@ -10,7 +10,7 @@ from render.frontends.request.request import Request
 from render.report import page_origin
 from render.report.page_origin import PageOrigin
 from render.system import git
-from render.system.files import real_path
+from render.system.files import real_path, repository
 from render.system.git import GitError
 
 
@@ -25,6 +25,8 @@ def origin_of(request: Request, revision: str = "HEAD") -> PageOrigin:
         raise refused(codes.USAGE.at(Location(), f"--link-template: {fault}"))
     path = next(iter(request.paths), ".")
     here = real_path(path if os.path.isdir(path) else ".")
+    if not repository(here) and "GIT_DIR" not in os.environ:  # git need not be asked
+        return PageOrigin(link=link, version=render.__version__)
     try:
         top = git.root(here)
         commit = git.commit_id(top, revision)

@@ -1,4 +1,4 @@
-"""The bytes behind origins: kept for streams and buffers, read again for files."""
+"""The bytes behind origins: kept for streams, buffers and locks, read again for other files."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ RECENT = 8
 
 
 class Contents(Mapping[str, bytes]):
-    """The bytes of what was read, by the name that origins use: kept for streams and buffers, read again for files.
+    """The bytes of what was read, by the name that origins use: kept of streams and buffers, read again of files.
 
     *whole*: those of files are kept too, for who writes them anew and must know what they said.
     """
@@ -32,7 +32,7 @@ class Contents(Mapping[str, bytes]):
         self._texts[name] = data
 
     def add_buffer(self, file: str, limit: int, data: bytes) -> None:
-        """Remember that *file* was read from a buffer that says *data*."""
+        """Remember that *file* was read, from a buffer say, and keep what it said: *data*."""
         self._files[file] = limit
         self._texts[file] = data
 

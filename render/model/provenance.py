@@ -2,6 +2,7 @@
 
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any, Literal
+from render.model.kinds import INSTANCETYPES, PREFERENCES
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 
@@ -20,6 +21,14 @@ class Provenance(NamedTuple):
     source_field: FieldPath
     position: int | None
     decider: str = ""
+
+
+def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
+    """Where the object *ref* has what `Provenance.source_field` calls *field*."""
+    if ref.kind == "ControllerRevision":
+        return ("data", "spec", *field)
+    is_definition = ref.kind in INSTANCETYPES or ref.kind in PREFERENCES
+    return ("spec", *field) if is_definition or ref.kind.endswith("Flavor") else field
 
 
 #: ``kubevirt`` is its default, or what it computes from other fields: which of them is not known.

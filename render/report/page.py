@@ -12,16 +12,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.machinery import SourceFileLoader
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from jinja2 import BaseLoader, Environment, StrictUndefined, Template, compiler
 from markupsafe import Markup
 
 from render.model.counting import counted
-from render.model.hints import Any, TypeVar
+from render.model.hints import TYPE_CHECKING, Any, TypeVar
 from render.model.named_tuple import NamedTuple
 from render.model.resource import ResourceRef
 from render.report.escaping import without_commands
 from render.report.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from types import CodeType
 
 T = TypeVar("T")
 _FOLDER = os.path.dirname(__file__)
@@ -102,10 +107,41 @@ def _template(name: str) -> Template:
 def _environment() -> Environment:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_printable,
-        loader=FunctionLoader(_read), optimized=False,  # few are rendered twice: looking for constants costs more
+        loader=_Templates(), optimized=False,  # few are rendered twice: looking for constants costs more
     )  # fmt: skip
     environment.filters["counted"] = counted
     return environment
+
+
+class _Templates(BaseLoader):
+    """The templates beside this file and below."""
+
+    def load(
+        self,
+        environment: Environment,
+        name: str,
+        globals: "MutableMapping[str, Any] | None" = None,  # noqa: A002 - Jinja's
+    ) -> Template:
+        """The template *name*."""
+        code = _TemplateCode(name, os.path.join(_FOLDER, name)).get_code(name)
+        assert code is not None  # noqa: S101 - there is a source
+        return environment.template_class.from_code(environment, code, globals or {})
+
+
+class _TemplateCode(SourceFileLoader):
+    """The code of a template, which Python keeps as it does that of modules: to make it takes longer than a page."""
+
+    def path_stats(self, path: str) -> dict[str, Any]:
+        """A number for when the template was changed last, and what makes it, and the size of the template."""
+        makers = (os.stat(file).st_mtime for file in (__file__, compiler.__file__))
+        stats = {**super().path_stats(path)}
+        return stats | {"mtime": sum(makers, stats["mtime"])}
+
+    def source_to_code(  # type: ignore[override] # of no module
+        self, data: bytes, path: str, *, _optimization: int = -1
+    ) -> "CodeType":
+        """The code of the template that *data* are."""
+        return _environment().compile(data.decode(), self.name, path)
 
 
 def _printable(value: Any) -> Any:

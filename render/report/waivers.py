@@ -49,7 +49,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:
-    """*waivers* by source, findings *accepted* by a baseline and objects that have some *ignored*; nothing without any.
+    """*waivers* by source, findings *accepted* by a baseline and objects that may have some *ignored*; nothing without any.
 
     ``waived: admission off, exclude vendor by .virt-render.yaml; 9 findings accepted by the baseline``
     """
@@ -60,5 +60,5 @@ def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:
     if accepted:
         parts.append(f"{counted(accepted, 'finding')} accepted by the baseline")
     if ignored:
-        parts.append(f"findings ignored by annotations of {counted(ignored, 'object')}")
+        parts.append(f"annotations of {counted(ignored, 'object')} that ignore findings")
     return f"waived: {'; '.join(parts)}" if parts else ""

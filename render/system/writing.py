@@ -93,15 +93,31 @@ def write_all(
     temporary = _Temporary()
     try:
         staged = [_stage(path, text, temporary, sync=sync) for path, text in contents]
-        for path, data in known:
-            if read(path, path, len(data)) != data:
-                raise ChangedError(errno.ESTALE, "it has changed", path)
-        if is_last:
-            lift_deadline()
-        with deferred():
-            _replace([staged_file for staged_file in staged if staged_file], temporary)
+        known = [*known]
+        with _in_turn({os.path.dirname(real_path(path)) for path, _ in known}):
+            for path, data in known:
+                if read(path, path, len(data)) != data:
+                    raise ChangedError(errno.ESTALE, "it has changed", path)
+            if is_last:
+                lift_deadline()
+            with deferred():
+                _replace([staged_file for staged_file in staged if staged_file], temporary)
     finally:
         temporary.clear()
+
+
+@contextlib.contextmanager
+def _in_turn(folders: Iterable[str]) -> Iterator[None]:
+    """Keep other runs of ours from writing in *folders* meanwhile, as far as the file system can."""
+    import fcntl
+
+    with contextlib.ExitStack() as opened:
+        for folder in sorted(folders):
+            with contextlib.suppress(OSError):
+                descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                opened.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 class _Staged(NamedTuple):

@@ -61,14 +61,14 @@ def test_the_json_report_has_it(repository: Repository) -> None:
     repository.write(".virt-render.yaml", HEAD.replace("spec:\n", "spec: {}\n"))
     done = repository.run("check", ".", "--format", "json")
     assert json.loads(done.stdout)["summary"]["ignoring"] == 1
-    assert "waived: findings ignored by annotations of 1 object\n" in done.stderr
+    assert "waived: annotations of 1 object that ignore findings\n" in done.stderr
     for annotation in ("VR301: because", "VR420: ''", "VR999: because"):
         text = vm("odd", memory="1Gi").replace(
             "metadata:", f"metadata:\n  annotations: {{virt-render.dev/ignore.{annotation}}}", 1
         )
         repository.write("vms/odd.yaml", text)
         done = repository.run("check", ".", "--format", "json")
-        assert "ignored by annotations" not in done.stderr
+        assert "that ignore findings" not in done.stderr
 
 
 def test_what_is_cut_of_the_line_is_counted(repository: Repository) -> None:

@@ -771,7 +771,7 @@ def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     assert repository.run("check", ".").returncode == 0
 
 
-GONE, MOVED = "that applies nothing here any more", "that has another source or cluster"
+GONE, MOVED = "with nothing to apply here any more", "with another source or cluster"
 
 
 @pytest.mark.parametrize(
@@ -842,7 +842,7 @@ def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Reposi
     repository.write("apps/web/ks.yaml", f"{text}  suspend: true\n")
     repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
     repository.commit("Second")
-    assert "1 Kustomization that is suspended" in repository.run("diff", "HEAD~1..HEAD").stdout
+    assert "1 suspended Kustomization" in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
 def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repository) -> None:

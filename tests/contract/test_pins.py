@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -638,3 +639,17 @@ def test_a_conflict_with_what_the_lock_has_names_its_line(repository: Repository
     assert (
         'guest: "2Gi"' in repository.lock.read_text(encoding="utf-8").splitlines()[int(number) - 1]
     )
+
+
+def test_of_runs_side_by_side_none_loses_what_another_has_written(repository: Repository) -> None:
+    names = [f"w{number}" for number in range(4)]
+    for name in names:
+        repository.vm(name)
+    repository.fine("pin", ".")
+    repository.instancetype("small", cpus=7)
+    with ThreadPoolExecutor() as pool:
+        done = [*pool.map(lambda name: repository.run("pin", "--upgrade", name, "."), names)]
+    lost = [each for each in done if each.returncode]
+    assert all(each.returncode == 3 and "VR121" in each.stdout + each.stderr for each in lost)
+    upgraded = [name for name in names if repository.pins[f"prod/{name}"]["revision"] == 2]
+    assert len(upgraded) == len(done) - len(lost) > 0

@@ -1,5 +1,7 @@
 """``pin --upgrade`` of some VMs: by namespace, pattern and label, so many or such a share of them."""
 
+from pathlib import Path
+
 import pytest
 
 from render.diagnostics.exits import Exit
@@ -142,3 +144,26 @@ def test_what_is_no_choice_is_said_and_nothing_written(
     assert "VR608" not in printed.err, "only what is wrong with the call"
     with open("virt-render.lock.yaml", encoding="utf-8") as lock:
         assert lock.read() == before
+
+
+def test_a_vm_is_named_with_the_namespace_that_its_application_gives_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As other commands print it; the lock knows it without one."""
+    monkeypatch.chdir(tmp_path)
+    put(
+        "app.yaml",
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n"
+        "spec:\n  project: default\n  destination: {namespace: prod, server: https://x}\n"
+        "  source: {repoURL: https://x/y, path: web, targetRevision: main}\n",
+    )
+    put("web/kustomization.yaml", "resources: [vm.yaml, small.yaml]\n")
+    put("web/vm.yaml", vm(namespace="", instancetype="small"))
+    put("web/small.yaml", instancetype())
+    assert invoke(["pin", "."]) == Exit.OK
+    put("web/small.yaml", instancetype(cpus=2))
+    capfd.readouterr()
+    for words in (["--upgrade", "prod/web"], ["--upgrade", "prod/*"]):
+        assert invoke(["pin", "-v", "--dry-run", *words, "."]) == Exit.OK
+        assert "web  " in capfd.readouterr().out
+    assert invoke(["pin", "--dry-run", "--upgrade", "test/web", "."]) == Exit.USAGE

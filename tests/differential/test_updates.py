@@ -119,9 +119,11 @@ def test_what_becomes_of_a_vmi_that_waits_for_a_migration(release: str) -> None:
     for case, found in answers(release):
         workload = case["want"].get("workload") or {}
         expected = workload["action"] if workload.get("needs") else ""
-        actions[expected] += 1
-        assert found.workload == expected, case["id"]
-    assert set(actions) == {"", "migrate", "evict", "none"}
+        actions[found.workload] += 1
+        # What the updater leaves it leaves for either of two reasons, and does not tell them apart.
+        assert {"unmigratable": "none"}.get(found.workload, found.workload) == expected, case["id"]
+    assert actions.keys() - {"none", "unmigratable"} == {"", "migrate", "evict"}
+    assert actions["none"] or actions["unmigratable"]
 
 
 def test_each_change_has_a_cause_in_the_manifests(release: str) -> None:

@@ -82,7 +82,7 @@ def pin(request: Request, work: Work) -> Answer:
         if target.target in ignored:
             target.part.loaded.diagnostics.append(ignored.pop(target.target))
     known = pinning.vms(vm for target in targets for vm in target.part.resources)
-    upgrade, misused = choice.chosen(known, request)
+    upgrade, misused = choice.chosen(known, request, [target.part for target in targets])
     if misused:
         return Answer(findings=_unreadable(everywhere), faults=misused)
     dump, faults = _dump(request, work)
@@ -295,8 +295,14 @@ def _answer(
         return answer
     locks_ = [(target.target, target.pinned) for target in sound]
     answer.output = (unpinned, _moved(locks_, request, titled=len(targets) > 1), told)
-    answer.files = _files(_worth_a_file(locks_, request), request)
+    answer.files = _files(_worth_a_file(locks_, request), request)._replace(known=_known(sound))
     return answer
+
+
+def _known(targets: Iterable[_PinTarget]) -> list[tuple[str, bytes]]:
+    """What the locks of *targets* said when they were read, of those that are there."""
+    texts = {target.target: target.part.loaded.data for target in targets}
+    return [(file, data[file]) for file, data in texts.items() if file in data]
 
 
 def _nothing_written(

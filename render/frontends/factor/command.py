@@ -23,6 +23,7 @@ from render.pipeline.input import releases
 from render.report.findings import merge
 
 _STDIN = "-"
+_NOTHING = "nothing is to be written: --dry-run says why of each VM"
 
 
 def factor(request: Request, work: Work) -> Answer:
@@ -44,10 +45,12 @@ def factor(request: Request, work: Work) -> Answer:
     _keep_shared_presets(factored, read, sound)
     if writes:
         _prove(factored, request, work)
+    output = _output(request, factored)
     return Answer(
-        [_output(request, factored)],
+        [output],
         (),
         unread_status(read),
+        notes=(_NOTHING,) if request.own["diff"] and not output else (),
         files=_files(request, factored),
         unread=incomplete.names(read),
         for_people=not request.own["diff"] and request.own["format"] != "json",

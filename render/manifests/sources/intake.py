@@ -219,8 +219,8 @@ class SourceIntake:
             self._parse(data, file, into, named=named)
 
     def _note(self, file: str, data: bytes, into: Documents) -> None:
-        """Let *into* remember that *file* was read, which says *data*."""
-        if file in self.reading.buffers:
+        """Let *into* remember that *file* was read, which says *data*; a lock is kept, for who writes it anew."""
+        if file in self.reading.buffers or os.path.basename(file) == LOCK:
             into.data.add_buffer(file, self.limits.file_bytes, data)
         else:
             into.data.add_file(file, self.limits.file_bytes, data)

@@ -14,9 +14,9 @@ from render.model.catalogue import Definition
 from render.model.cluster_config import DECIDED, ROLLOUT_GATE, ClusterConfig
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.kinds import INSTANCETYPES, KIND_CLASSES, PREFERENCES, KindClass
+from render.model.kinds import INSTANCETYPES, KIND_CLASSES, KindClass
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import Provenance
+from render.model.provenance import Provenance, field_in
 from render.model.release import Version, minor
 from render.model.resource import CLUSTER_SCOPED, LOCK_KIND, ResourceRef, from_body, text_at
 from render.model.tree import Tree
@@ -604,14 +604,6 @@ def _source(ref: ResourceRef, field: FieldPath, side: SideIndex) -> ChangeSource
     """The *field* of the object *ref*: of the spec of a definition, of any other object as it is."""
     original = side.copied.get((ref.kind, ref.namespace, ref.name), ref)
     return ChangeSource(original, field_in(original, field), _place(original, side), side.side)
-
-
-def field_in(ref: ResourceRef, field: FieldPath) -> FieldPath:
-    """Where the object *ref* has what `Provenance.source_field` calls *field*."""
-    if ref.kind == _REVISION:
-        return ("data", "spec", *field)
-    kinds = INSTANCETYPES | PREFERENCES
-    return ("spec", *field) if ref.kind in kinds or ref.kind.endswith("Flavor") else field
 
 
 def copies(rendered: Rendered, places: Mapping[Key, int]) -> dict[Key, ResourceRef]:

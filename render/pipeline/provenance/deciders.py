@@ -24,11 +24,17 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.kinds import FLAVOR, INSTANCETYPE, KIND_CLASSES
 from render.model.named_tuple import NamedTuple
-from render.model.provenance import HIDDEN, Contender, Decider, Decision, Provenance
+from render.model.provenance import (
+    HIDDEN,
+    Contender,
+    Decider,
+    Decision,
+    Provenance,
+    field_in,
+)
 from render.model.resource import TEMPLATE, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline.input import definitions
-from render.pipeline.provenance import attribution
 from render.pipeline.provenance.wishes import wishes
 from render.pipeline.run import run
 from render.pipeline.stages import emit, pins
@@ -170,11 +176,12 @@ def _leaves(
             last = by if write is None or (by and by[0] > write[0]) else write
             wished = is_wished or path in wishes
             if value and isinstance(value, (dict, list)):
-                walk(value, item, inner, last, wished)
+                walk(value, item, inner, last, wished)  # noqa: F821 - it is there as long
             else:
                 found.append((inner, value, item, last, wished))
 
     walk(node, own, _ROOT, writes.get(()), False)  # noqa: FBT003
+    del walk  # it refers to itself, and all that it has seen would stay
     return found
 
 
@@ -376,7 +383,7 @@ class Judge:
             tree.get(spec, *written, *rest) is not None for spec in self._specs(provenance.source)
         ):
             written = (*written, *rest)
-        inside = attribution.field_in(provenance.source, written)
+        inside = field_in(provenance.source, written)
         by, content = self._rank(provenance.source)
         return Contender(
             redacted,

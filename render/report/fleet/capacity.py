@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from render.diff.sizes import gibibytes
 from render.model.counting import counted
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.report.impact.review import gibibytes
 from render.room import amounts
 from render.room.figures import (
     CapacityGroup,

@@ -2,23 +2,24 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Severity, without_positions
+from render.diff.sizes import Total, gibibytes
 from render.model import naming
 from render.model.counting import counted
-from render.model.hints import Any
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.resource import HOLDER_GROUPS
 from render.report.findings import Finding, Group, identity, keeping, kept_by_all, merge
-from render.report.fleet.capacity import data as capacity_data
-from render.report.fleet.capacity import tables
 from render.report.fleet.machines import OWN, Fleet, FleetMachine, total, totals
-from render.report.impact.review import Total, gibibytes
 from render.report.page import anchors, bar, folded, page
 from render.report.page_origin import PageOrigin
 from render.report.places import Place
 from render.revisions import hashes
+
+if TYPE_CHECKING:
+    from render.report.fleet.capacity import CapacityTable
 
 #: So many fields stand in the page as they are; of more, the script makes them of the data.
 _WRITTEN_OUT = 5_000
@@ -75,7 +76,7 @@ def report(fleet: Fleet, origin: PageOrigin = PageOrigin()) -> str:  # noqa: B00
         cut=max(0, worsts[_FINE] - _PRINTED),
         entry=lambda number, machine: _field([texts[n] for n in entries[number]], machine),
         findings=[_finding(finding) for finding in _left(fleet, wrong[:_LISTED], concerned)],
-        capacity=[(root, tables(pods)) for root, pods in fleet.capacity],
+        capacity=[*_capacity(fleet)],
         sums=_sums(machines),
     )
 
@@ -89,6 +90,14 @@ def _worst_first(machines: Iterable[FleetMachine]) -> list[FleetMachine]:
     )
 
 
+def _capacity(fleet: Fleet) -> "Iterator[tuple[str, list[CapacityTable]]]":
+    """The tables of each root that limits pods."""
+    if fleet.capacity:
+        from render.report.fleet import capacity
+
+        yield from ((root, capacity.tables(pods)) for root, pods in fleet.capacity)
+
+
 def _data(fleet: Fleet, machines: Sequence[FleetMachine], *, is_small: bool) -> dict[str, Any]:
     """What the script reads; unless the fleet *is_small*, with what it makes the fields of VMs of."""
     data: dict[str, Any] = {"rows": [_row(machine) for machine in machines]}
@@ -99,7 +108,9 @@ def _data(fleet: Fleet, machines: Sequence[FleetMachine], *, is_small: bool) -> 
         data |= {"bases": bases, "fields": fields}
         data["places"] = [(machine.place.file, machine.place.line) for machine in machines]
     if fleet.capacity:
-        data["capacity"] = capacity_data(fleet.capacity)
+        from render.report.fleet import capacity
+
+        data["capacity"] = capacity.data(fleet.capacity)
     return data
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 
 from render.diagnostics.codes import OBJECT_CHANGED
 from render.diagnostics.diagnostic import Severity
-from render.diff.sizes import Size
+from render.diff.sizes import Size, Total
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any, Protocol, TypeVar
@@ -13,7 +13,6 @@ from render.model.provenance import Decider, Decision
 from render.model.resource import Resource, ResourceRef
 from render.report.deciders import Evidence, Input, brief, trace, words
 from render.report.findings import Finding
-from render.report.impact.review import Total
 from render.report.places import Place
 from render.report.text import printable
 from render.revisions.hashes import Ref

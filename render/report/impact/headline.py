@@ -35,6 +35,7 @@ _CHANGE = {
     "other": ("stays broken", "stay broken"),
     "migrate": ("migrates", "migrate"),
     "wait": ("waits for a migration", "wait for a migration"),
+    "held": ("cannot migrate and waits for a restart", "cannot migrate and wait for a restart"),
     **dict.fromkeys(("live", "next", "recreate"), ("changes", "change")),
     "repaired": ("is repaired", "are repaired"),
     "new": ("is new", "are new"),
@@ -42,7 +43,7 @@ _CHANGE = {
 
 
 #: What a VM that changes with a live migration does where the cluster does not migrate it by itself.
-_UNMIGRATED = {"evict": "evict", "none": "wait"}
+_UNMIGRATED = {"evict": "evict", "none": "wait", "unmigratable": "held"}
 
 
 class HeadlinePart(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from render.diff.impact import UNREAD, FieldChange, MachineImpact
-from render.diff.sizes import Size
+from render.diff.sizes import Size, gibibytes
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -29,7 +29,6 @@ from render.report.impact.review import (
     effect_of,
     entries,
     errors,
-    gibibytes,
     holders,
     holders_title,
     is_shown,

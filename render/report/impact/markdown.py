@@ -78,6 +78,11 @@ _BLANK = pattern("\n{3,}")
 _BRACED = pattern(r"\{(.*?)\}")
 #: Effects of which KubeVirt's text says more than the fields do.
 _QUOTED = ("unrenderable", "repaired", "refused", "error")
+#: What is said of a VM that changes with a migration which does not come.
+_WAITING = {
+    "none": "; nothing migrates it by itself",
+    "unmigratable": "; it cannot migrate: its guest has it after a restart",
+}
 #: Shares of what is left of the budget, section by section.
 _ERRORS, _CAUSES, _MACHINES, _UNAFFECTED, _DETAILS, _HOLDERS, _TOTALS = (
     0.2,
@@ -367,8 +372,8 @@ def _why(entry: MachineEntry) -> str:
     more = f", and {len(differences) - 1:,} more" if len(differences) > 1 else ""
     rollout = machine.rollout
     aside = f"; {ROLLOUT} is {rollout.value}" if rollout else ""
-    if worst(machine) == "migrate" and machine.workload == "none":
-        aside += "; nothing migrates it by itself"
+    if worst(machine) == "migrate":
+        aside += _WAITING.get(machine.workload, "")
     return f"{code(change.field, cell=True)} {old} → {new}{more}{aside}"
 
 

@@ -16,7 +16,7 @@ from render.diff.impact import (
     MachineImpact,
     RolloutStrategy,
 )
-from render.diff.sizes import Size
+from render.diff.sizes import Size, Total, gibibytes
 from render.diff.source import ChangeSource
 from render.manifests.discover import SETTINGS_FILE
 from render.model import fieldpath
@@ -74,6 +74,7 @@ WORKLOAD = {
     "migrate": "KubeVirt migrates it by itself (workloadUpdateMethods has LiveMigrate)",
     "evict": "KubeVirt evicts it: it is shut down, and started again by its run strategy",
     "none": "nothing migrates it by itself: the guest has this after a migration or a restart",
+    "unmigratable": "it cannot migrate, and KubeVirt does not say so: the guest has this after a restart",
 }
 #: What becomes of what a pool or a replica set has made, in words, and the effect that it counts as.
 HOLDER_OUTCOMES = {
@@ -672,18 +673,6 @@ def _first(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
-class Total(NamedTuple):
-    """How many VMs there are, and what they ask for."""
-
-    machines: int = 0
-    vcpus: int = 0
-    memory: int = 0
-
-    def adding(self, size: Size) -> "Total":
-        """With one VM more."""
-        return Total(self.machines + 1, self.vcpus + size.vcpus, self.memory + size.memory)
-
-
 #: Before and after.
 Totals = tuple[Total, Total]
 
@@ -1185,8 +1174,3 @@ def amounts(totals: Totals) -> list[str]:
     ]  # fmt: skip
     pairs.append((gibibytes(before.memory), gibibytes(after.memory), "GiB"))
     return [f"{old} {unit}" if old == new else f"{old} -> {new} {unit}" for old, new, unit in pairs]
-
-
-def gibibytes(memory: int) -> str:
-    """*memory* in GiB, with as many digits as say something."""
-    return f"{memory / (1 << 30):,.2f}".rstrip("0").rstrip(".")

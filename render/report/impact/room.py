@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from render.diff.room import NamespaceImpact, QuotaImpact, RequestTotals
+from render.diff.sizes import gibibytes
 from render.model.hints import Any
-from render.report.impact.review import ReviewPart, gibibytes
+from render.report.impact.review import ReviewPart
 
 
 def lines(parts: Sequence[ReviewPart], *, with_figures: bool = True) -> list[str]:

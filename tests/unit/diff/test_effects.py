@@ -72,7 +72,8 @@ def test_sockets_are_added_by_a_migration() -> None:
     ("methods", "shared", "action"),
     [
         (("LiveMigrate",), True, "migrate"),
-        (("LiveMigrate",), False, "none"),
+        (("LiveMigrate",), False, "unmigratable"),
+        ((), False, "unmigratable"),
         (("LiveMigrate", "Evict"), False, "evict"),
         (("Evict",), True, "evict"),
         ((), True, "none"),

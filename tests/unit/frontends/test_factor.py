@@ -109,6 +109,22 @@ def test_a_name_that_is_not_there_is_refused(
     assert "did you mean web?" in capfd.readouterr().err
 
 
+def test_an_empty_patch_says_where_the_reasons_are(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two overlays use the file that would be rewritten."""
+    put(repository, {"base/vm.yaml": vm(), "base/kustomization.yaml": KUSTOMIZATION})
+    for name in ("a", "b"):
+        overlay = f"resources: [../base]\nnamespace: {name}\n"
+        put(repository, {f"{name}/kustomization.yaml": overlay})
+    assert invoke(["factor", "--diff", "."]) == 0
+    out, err = capfd.readouterr()
+    assert not out
+    assert "nothing is to be written: --dry-run says why of each VM\n" in err
+    assert invoke(["factor", "--dry-run", "."]) == 0
+    assert "not written: a, b use base/vm.yaml" in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("flag", ["--dry-run", "--diff", "--near"])
 def test_nothing_is_written_unless_that_is_asked_for(repository: Path, flag: str) -> None:
     put(repository, {"vm.yaml": vm()})

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -13,6 +14,7 @@ from render.diagnostics.exits import Exit
 from tests.support.asking import Ask
 from tests.support.cases import ROOT
 from tests.support.manifests import instancetype, vm
+from tests.support.process import environ
 
 FLEET = {
     "small.yaml": instancetype("small"),
@@ -212,3 +214,26 @@ def test_data_of_a_fleet_need_no_templates() -> None:
     code = "import sys, render.report.fleet.data; print('jinja2' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert answer.stdout == b"False\n"
+
+
+MODULES = """
+import sys
+from render.frontends.dispatch import invoke
+invoke(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("has_repository", [True, False])
+def test_a_page_imports_what_it_shows(tmp_path: Path, *, has_repository: bool) -> None:
+    (tmp_path / "vm.yaml").write_text(vm("a", memory="1Gi"))
+    if has_repository:
+        (tmp_path / ".git").mkdir()  # git is asked whether it is one
+    words = [sys.executable, "-c", MODULES, "report", "--format", "html", "."]
+    done = subprocess.run(words, cwd=tmp_path, env=environ(), capture_output=True, check=True)
+    modules = done.stderr.decode().splitlines()[-1].split()
+    assert done.stdout.startswith(b"<!doctype html>")
+    assert ("ctypes" in modules) is has_repository  # for the walls around git
+    assert "jinja2" in modules
+    for of_others in ("render.diff.impact", "render.report.fleet.capacity"):
+        assert of_others not in modules

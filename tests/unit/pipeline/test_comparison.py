@@ -371,6 +371,44 @@ def test_claims_of_the_input_decide_who_migrates() -> None:
     assert only(pinned[0], pinned[1], Settings(emit="vm")).effects == ("restart",)
 
 
+@pytest.mark.parametrize(
+    ("modes", "methods", "workload"),
+    [
+        (("ReadWriteOnce",), (), "unmigratable"),
+        (("ReadWriteOnce",), ("LiveMigrate",), "unmigratable"),
+        (("ReadWriteOnce",), ("LiveMigrate", "Evict"), "evict"),
+        (("ReadWriteMany",), (), "none"),
+        (("ReadWriteMany",), ("LiveMigrate",), "migrate"),
+    ],
+)
+@pytest.mark.parametrize("release", ["1.6", "1.9"])
+def test_sockets_of_a_vm_that_cannot_migrate_come_with_a_restart(
+    modes: tuple[str, ...], methods: tuple[str, ...], workload: str, release: str
+) -> None:
+    """KubeVirt asks more memory alone whether the VM can migrate, and else gives it what nothing brings."""
+    spec = ("spec", "template", "spec")
+    vm = edited(
+        VM, [{"name": "root", "persistentVolumeClaim": {"claimName": "root"}}], *spec, "volumes"
+    )
+    vm = edited(
+        vm, [{"name": "default", "masquerade": {}}], *spec, "domain", "devices", "interfaces"
+    )
+    vm = edited(vm, [{"name": "default", "pod": {}}], *spec, "networks")
+    held = edited(updates.claim("root", *modes), "prod", "metadata", "namespace")
+    cluster = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "KubeVirt",
+        "metadata": {"name": "kubevirt", "namespace": "kubevirt"},
+        "spec": {"workloadUpdateStrategy": {"workloadUpdateMethods": [*methods]}},
+    }
+    more = edited(SMALL, 4, "spec", "cpu", "guest")
+    sides = [vm, SMALL, held, cluster], [vm, more, held, cluster]
+    found = only(*sides, Settings(emit="vm", kubevirt=release))
+    assert found.workload == workload
+    assert found.effects[0] == "migrate"
+    assert not found.messages
+
+
 def test_a_revision_that_stays_while_the_name_changes_is_refused() -> None:
     revision = render([VM, SMALL], Settings(emit="revisions")).resources
     vm = next(body for body in revision if body["kind"] == "VirtualMachine")

@@ -95,7 +95,7 @@ def _interface(subject: Subject, index: int, order: int, used: _Orders) -> Itera
 def _no_volume(subject: Subject, index: int, disk: Tree, free: Iterable[str]) -> Cause:
     """That *disk* has no volume; *free* are the volumes that no disk of the author names."""
     name = disk.get("name", "")
-    cure = "give the disk the name of a volume, or add a volume of that name"
+    cure = "give the disk the name of a volume, add a volume of that name, or drop the disk"
     return Cause(
         "disks/volume",
         subject.at(*_DISKS, index, "name"),

@@ -1176,8 +1176,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
     by_plugin = _plugin_emit(loaded, request)
-    is_emit_chosen = "emit" in request.beside.named and request.settings.emit not in _UNSYNCED
-    emit = by_plugin or (request.settings.emit if is_emit_chosen else "source")
+    chosen = _chosen_emit(request)
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1188,7 +1187,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        settings_for(loaded, request)._replace(emit=emit),
+        settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
@@ -1203,13 +1202,19 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         unseen=loaded.unseen.counts(),
         files=[_file_called(document.origin.file, side.path) for document in loaded.documents],
         has_lock=has_lock,
-        is_emit_chosen=is_emit_chosen,
+        is_emit_chosen=chosen is not None,
         is_by_plugin=by_plugin is not None,
         texts=_texts_at_fault(side, loaded) if fault or lock_fault else {},
         lock_fault=lock_fault,
         copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
+
+
+def _chosen_emit(request: Request) -> Emit | None:
+    """How VMs are synced, as somebody has chosen it for *request*; None where nobody has."""
+    emit = request.settings.emit
+    return emit if "emit" in request.beside.named and emit not in _UNSYNCED else None
 
 
 def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:

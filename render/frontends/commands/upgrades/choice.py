@@ -4,32 +4,41 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
+from render.frontends.parts import FleetPart
 from render.frontends.request.request import Request
+from render.manifests.uses.destinations import applied_as
 from render.model import tree
 from render.model.apimachinery import selectors
 from render.model.apimachinery.selectors import SelectorError
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
-from render.model.naming import ambiguity, fitting, is_pattern, like, matching, spellings
+from render.model.naming import ambiguity, fitting, is_pattern, like, matching, name_of, spellings
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
+from render.pipeline import pinning
 from render.pipeline.pinning import Pinned
 
 _NARROWING = ("selector", "limit", "percent")
 
 
 def chosen(
-    known: Mapping[str, Resource], request: Request
+    known: Mapping[str, Resource], request: Request, parts: Sequence[FleetPart] = ()
 ) -> tuple[frozenset[str], list[Diagnostic]]:
-    """Which of the VMs *known*, by their names in a lock, are to be upgraded; and what is wrong with the question."""
+    """Which of the VMs *known*, by their names in a lock, are to be upgraded; and what is wrong with the question.
+
+    *parts* have them: one may be named with the namespace that what applies its part gives it, as other commands do.
+    """
     own = request.own
     if not own["upgrade_all"] and not own["upgrade"]:
         return frozenset(), list(_narrowing_nothing(request))
     names: set[str] = set(known) if own["upgrade_all"] else set()
     faults: list[Diagnostic] = []
     for name in own["upgrade"]:
-        meant = matching(name, known) if is_pattern(name) else fitting(name, known)
+        meant = _meant(name, known)
+        if not meant and "/" in name:
+            placed = _placed(parts)
+            meant = [placed[each] for each in _meant(name, placed)]
         if len(meant) == 1 or (meant and is_pattern(name)):
             names.update(meant)
         else:
@@ -37,6 +46,19 @@ def chosen(
     if own["selector"] and not faults:
         return _labelled(names, known, own["selector"])
     return frozenset(names), faults
+
+
+def _meant(name: str, known: Iterable[str]) -> list[str]:
+    return matching(name, known) if is_pattern(name) else fitting(name, known)
+
+
+def _placed(parts: Iterable[FleetPart]) -> dict[str, str]:
+    """The names in a lock of the VMs of *parts*, by what they are called in the cluster."""
+    return {
+        name_of(applied_as(vm.ref, part.loaded.namespace)): name
+        for part in parts
+        for name, vm in pinning.vms(part.resources).items()
+    }
 
 
 def _narrowing_nothing(request: Request) -> Iterable[Diagnostic]:

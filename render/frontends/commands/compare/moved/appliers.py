@@ -180,11 +180,19 @@ def changed_appliers(before: Side, after: Side) -> Counter[str]:
     old, new = _revisions(before), _revisions(after)
     gone = () if _goes_on(before, after) else old.keys() - new.keys()
     moved = [title for title in old.keys() & new.keys() if old[title] != new[title]]
-    words = dict.fromkeys(gone, "applies nothing here any more") | {
-        title: "is suspended" if new[title] == SUSPENDED else "has another source or cluster"
+    told = [f"{_kind(title)} with nothing to apply here any more" for title in gone]
+    told += (
+        f"suspended {_kind(title)}"
+        if new[title] == SUSPENDED
+        else f"{_kind(title)} with another source or cluster"
         for title in moved
-    }
-    return Counter(f"{title.split()[0]} that {word}" for title, word in words.items())
+    )
+    return Counter(told)
+
+
+def _kind(title: str) -> str:
+    """The kind of the object that is called *title*."""
+    return title.partition(" ")[0]
 
 
 def changed_orders(before: Side, after: Side) -> Counter[str]:
