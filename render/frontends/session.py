@@ -503,7 +503,11 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     file, line, column = values[-1]
     if line:
-        value = Location(file=file, line=line, column=column)
+        value = Location(diagnostic.resource, place.path, None, file, line, column)
+        if _is_of_value_alone(loaded, place):
+            template = Related("it is filled in here", place._replace(path=()))
+            related = (*diagnostic.related, template)
+            return diagnostic._replace(position=value, related=related)
         return diagnostic._replace(
             related=(*diagnostic.related, Related("the value comes from here", value))
         )
@@ -511,6 +515,15 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(
         help="; ".join(filter(None, (diagnostic.help, f"its values come from {names}")))
     )
+
+
+def _is_of_value_alone(loaded: Documents, place: Location) -> bool:
+    """Whether of *place* nothing but its value has a line: a template prints it with others, and it is no secret."""
+    if place.index is None or not loaded.filled or loaded.blame(place.index, place.path):
+        return False
+    from render.diagnostics import secrets
+
+    return not secrets.is_secret(place.path, place.resource.kind if place.resource else "")
 
 
 def resources_of(documents: Sequence[Document], known: Sequence[Resource] = ()) -> list[Resource]:

@@ -5,7 +5,7 @@ Helm does not say; lines are compared. What is not clear has no line.
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 
@@ -15,6 +15,7 @@ from render.manifests.blame.patches import Position
 from render.manifests.discover import ValuesText
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.system import files
@@ -30,8 +31,29 @@ _REMARK = (b"{{", b"{{-")
 _PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s*:[^\n]*""")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
+_BLOCK = pattern(r":\s+[|>][-+0-9]*\s*\Z")
+_COMMON = pattern(r"[\d.]*|true|false|.{1,2}")
+"""What many values may say, one of which need not be meant."""
+_MOST_VALUES = 20_000
+"""Of a chart, so many values are looked through."""
 _MOST_SHAPES = 64
 """Lines of a template that may begin alike and hold an action; each is compared with every line that begins so."""
+
+
+class _ValuesSource(NamedTuple):
+    """A *document* of values, in a *file*, or *stated* by an object there."""
+
+    document: Document
+    file: str
+    stated: ValuesText | None = None
+
+    @property
+    def body(self) -> Any:
+        """What it says."""
+        return self.document.body
+
+
+_Places = dict[str, list[tuple[_ValuesSource, FieldPath]]]
 
 
 class FilledChart:
@@ -41,7 +63,7 @@ class FilledChart:
     """
 
     __slots__ = (
-        "_built", "_display_name", "_limits", "_lines", "_output", "_parsed", "_printed", "_starts",
+        "_built", "_display_name", "_leaves", "_limits", "_lines", "_output", "_parsed", "_printed", "_starts",
         "_stated", "_values",
     )  # fmt: skip
 
@@ -62,6 +84,7 @@ class FilledChart:
         self._starts: list[int] = []
         self._lines = cache(self._compared)
         self._parsed = cache(self._documents)
+        self._leaves = cache(self._indexed)
 
     @property
     def files(self) -> Sequence[str]:
@@ -83,10 +106,14 @@ class FilledChart:
         if self._of(index) is None:
             return []
         line = self._line(index, path)
-        if line and "{{" not in line[2]:
+        if line and "{{" not in line[2] and not _BLOCK.search(line[2]):
             return []
         names = set(_VALUE.findall(line[2])) if line else set()
-        known = self._value(names.pop().split(".")[1:]) if len(names) == 1 else None
+        value = tree.get(self._built[index].body, *path)
+        written = "" if isinstance(value, dict | list) else _text(value)
+        known = self._value(names.pop().split(".")[1:], written) if len(names) == 1 else None
+        if known is None and written:
+            known = self._only(written, next((s for s in reversed(path) if isinstance(s, str)), ""))
         files_ = dict.fromkeys((*self._values, *(stated.origin.file for stated in self._stated)))
         return [known] if known else [(file, 0, 0) for file in files_]
 
@@ -96,24 +123,65 @@ class FilledChart:
         printed = document.printed if document else None
         return document if printed and printed.file == self._display_name else None
 
-    def _value(self, keys: Sequence[str]) -> Position | None:
-        for stated in reversed(self._stated):
-            documents = read(stated.text, "", self._limits).documents
-            above = tree.get(documents[0].body, *keys[:-1]) if documents else None
+    def _value(self, keys: Sequence[str], written: str) -> Position | None:
+        """Where the value at *keys* stands that wins, if it is a part of what is *written*."""
+        for source in self._sources():
+            above = tree.get(source.body, *keys[:-1])
             if isinstance(above, dict) and keys[-1] in above:
-                data, _ = self._parsed(stated.origin.file)
-                path = (*stated.path, *(keys if stated.has_places else ()))
-                within = (0, 0)
-                if stated.is_text:
-                    within = locate(stated.text, documents[0].origin, tuple(keys))
-                return stated.origin.file, *locate(data, stated.origin, path, within)
-        for file in reversed(self._values):
-            data, documents = self._parsed(file)
-            for document in documents:
-                above = tree.get(document.body, *keys[:-1])
-                if isinstance(above, dict) and keys[-1] in above:
-                    return file, *locate(data, document.origin, tuple(keys))
+                is_part = _text(above[keys[-1]]) in written
+                return self._at(source, tuple(keys)) if is_part else None
         return None
+
+    def _only(self, written: str, key: str) -> Position | None:
+        """Where the only value stands that says what is *written*, or the only key; of a number, the one at *key*."""
+        values, keys = self._leaves()
+        found = values.get(written, [])
+        if not found and not _COMMON.fullmatch(written):
+            found = keys.get(written, [])
+        elif len(found) > 1 or _COMMON.fullmatch(written):
+            found = [each for each in found if each[1][-1] == key]
+        return self._at(*found[0]) if len(found) == 1 else None
+
+    def _indexed(self) -> tuple[_Places, _Places]:
+        """All values by what they say, and the mappings by their keys; none where there are too many."""
+        indexed: _Places = {}
+        keys: _Places = {}
+        left = _MOST_VALUES
+        for source in self._sources():
+            pending: list[tuple[FieldPath, Any]] = [((), source.body)]
+            while pending and left > 0:
+                left -= 1
+                path, value = pending.pop()
+                if isinstance(value, dict):
+                    if path:
+                        keys.setdefault(str(path[-1]), []).append((source, path))
+                    pending += (((*path, str(key)), child) for key, child in value.items())
+                elif isinstance(value, list):
+                    pending += (((*path, index), child) for index, child in enumerate(value))
+                elif path and value is not None:
+                    indexed.setdefault(_text(value), []).append((source, path))
+        return (indexed, keys) if left > 0 else ({}, {})
+
+    def _sources(self) -> Iterator["_ValuesSource"]:
+        """What holds values, what wins first."""
+        for stated in reversed(self._stated):
+            for document in read(stated.text, "", self._limits).documents[:1]:
+                yield _ValuesSource(document, stated.origin.file, stated)
+        for file in reversed(self._values):
+            for document in self._parsed(file)[1]:
+                yield _ValuesSource(document, file)
+
+    def _at(self, source: "_ValuesSource", keys: FieldPath) -> Position:
+        """Where *source* has its value at *keys*."""
+        data, _ = self._parsed(source.file)
+        stated = source.stated
+        if stated is None:
+            return source.file, *locate(data, source.document.origin, keys)
+        within = (0, 0)
+        if stated.is_text:
+            within = locate(stated.text, source.document.origin, keys)
+        path = (*stated.path, *(keys if stated.has_places else ()))
+        return source.file, *locate(data, stated.origin, path, within)
 
     def _documents(self, file: str) -> tuple[bytes, list[Document]]:
         """What the values *file* says and holds."""
@@ -145,6 +213,13 @@ class FilledChart:
         texts = [] if isinstance(data, Diagnostic) else data.decode(errors="replace").splitlines()
         later = self._starts[bisect_right(self._starts, start) :][:1] or [len(self._printed) + 1]
         return texts, compared(texts, self._printed[start - 1 : later[0] - 1])
+
+
+def _text(value: Any) -> str:
+    """*value*, a scalar, as a template prints it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip() if value is not None else ""
 
 
 def makes_machines(template: bytes) -> bool:
