@@ -15,7 +15,7 @@ from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, ResourceRef
 from render.model.tree import Tree
-from render.yaml.reader import Document
+from render.yaml.reader import Document, locate
 
 if TYPE_CHECKING:
     from render.manifests.blame.patches import PatchedBuild, Position
@@ -211,9 +211,34 @@ class Documents:
             return self._named(diagnostic)
         if not self.patched or not diagnostic.check:
             return diagnostic
+        index = (diagnostic.position or diagnostic.location).index
+        document = (
+            self.documents[index] if index is not None and index < len(self.documents) else None
+        )
+        if index is None or document is None or document.before is None:
+            return diagnostic
         from render.manifests.blame import dropped
 
-        return dropped.explained(diagnostic, self.documents, self.data, self.removal)
+        def find(path: FieldPath, item: str) -> "tuple[Removal, Position] | None":
+            return self._dropped(index, document, path, item)
+
+        return dropped.explained(diagnostic, document.before, find)
+
+    def _dropped(
+        self, index: int, document: Document, path: FieldPath, item: str
+    ) -> "tuple[Removal, Position] | None":
+        """Which patch dropped what *document*, at *index*, had at *path*, or *item* from the list there; and where."""
+        from render.manifests.blame import removals
+
+        if item:  # another patch has added it
+            every = (patch for build in self.patched for patch in build.patches(index))
+            return removals.overwritten(every, document.body, path, item)
+        removal = self.removal(index, path, document.before)
+        origin = document.origin
+        return removal and (
+            removal,
+            (origin.file, *locate(self.data[origin.file], origin, path)),
+        )
 
     def _named(self, diagnostic: Diagnostic) -> Diagnostic:
         """*diagnostic*, at who names its field, where nobody writes that as a key."""

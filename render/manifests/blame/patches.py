@@ -34,6 +34,7 @@ _RECENT = 8
 """Objects whose patches are remembered: a finding is about one, and the next often about the same."""
 _MOST_SELECTED = 200_000
 """How often it is asked whether the target of a patch selects an object, for all objects of a build."""
+_WRITING = ("add", "copy", "move", "replace")
 _TRIED = 100
 """Operations that write one place or those around it, the last ones, in which a value is looked for."""
 _NOTHING = object()
@@ -433,7 +434,7 @@ def _operations(patch: Patch, body: Tree) -> _Operations:
         return None
     writing: dict[FieldPath, list[int]] = {}
     for index, operation in reversed([*enumerate(operations)]):
-        if isinstance(operation, dict) and operation.get("op") in ("add", "replace"):
+        if isinstance(operation, dict) and operation.get("op") in _WRITING:
             writing.setdefault(steps_of(text_at(operation, "path"), body), []).append(index)
     return writing
 
