@@ -161,7 +161,26 @@ class _Fixing:
         unsafe = {
             edit.file for choice in choices if not choice.fix.safe for edit in choice.fix.edits
         }
-        return self._now.objection(after, choices, unsafe)
+        why = self._now.objection(after, choices, unsafe)
+        if why and any(self._unsteady):
+            return self._now.objection(after, choices, unsafe, self._unsteady)
+        return why
+
+    @cached_property
+    def _unsteady(self) -> "_Unsteady":
+        """What is another one each time that it is looked at, though nothing is edited: a chart may draw lots."""
+        if not any(part.loaded.filled for part in self._now.look.parts):
+            return _STEADY
+        contents = {real_path(file): text.encode() for file, text in self._texts.items()}
+        with files.overlaid(contents):
+            again = _Seen(self._look())
+            again.complete()
+        others = (self._now.counts - again.counts) | (again.counts - self._now.counts)
+        found = (*self._now.look.findings, *again.look.findings)
+        return _Unsteady(
+            frozenset(key for key, vmi in self._now.vmis.items() if again.vmis.get(key) != vmi),
+            frozenset(finding.place.file for finding in found if _identity(finding) in others),
+        )
 
     def _after(self, texts: Mapping[str, str]) -> "_Seen":
         key = tuple(sorted(texts.items()))
@@ -217,6 +236,16 @@ def _key(choice: _Choice) -> Hashable:
     )
 
 
+class _Unsteady(NamedTuple):
+    """Which VMIs, by their keys, and findings, by the files of their places, are others without any edit."""
+
+    vmis: frozenset[tuple[str, str, str, int]] = frozenset()
+    files: frozenset[str] = frozenset()
+
+
+_STEADY = _Unsteady()
+
+
 class _Seen:
     """What a *look* found, and what the machines of its parts start as."""
 
@@ -249,14 +278,26 @@ class _Seen:
         """How often each finding is there."""
         return Counter(map(_identity, self.look.findings))
 
-    def objection(self, after: "_Seen", choices: Iterable[_Choice], unsafe: set[str]) -> str:
-        """What speaks against *choices*, which bring the state *after*; in the files *unsafe* VMIs may change."""
+    def objection(
+        self,
+        after: "_Seen",
+        choices: Iterable[_Choice],
+        unsafe: set[str],
+        unsteady: _Unsteady = _STEADY,
+    ) -> str:
+        """What speaks against *choices*, which bring the state *after*; in the files *unsafe* VMIs may change.
+
+        What is *unsteady* says nothing.
+        """
         for key, vmi in self.vmis.items():
-            if key[2] not in unsafe and after.vmis.get(key) != vmi:
+            is_steady = key[2] not in unsafe and key not in unsteady.vmis
+            if is_steady and after.vmis.get(key) != vmi:
                 return "a VMI would change"
         remaining = Counter(after.counts)
         remaining.subtract(self.counts)
         for finding in after.look.findings:
+            if finding.place.file in unsteady.files:
+                continue
             if remaining[_identity(finding)] > 0 and _about(finding) not in self._broken:
                 return f"it would bring {finding.title}: {finding.text}"
         for choice in choices:

@@ -38,6 +38,8 @@ _WORD = pattern(rb"[\w.+-]+")
 _ASKING = b"ApplicationSet"
 _PACKED = b".tgz"
 _ATTRIBUTES = b".gitattributes"
+_LEAVING_OUT = (_ATTRIBUTES, b".sourceignore")
+"""What says how others get the files: git, and Flux."""
 _ENCODING, _FILTER, _IDENT = "working-tree-encoding", "filter", "ident"
 _AS_STORED = frozenset({"unspecified", "unset", "set", "lfs", "utf-8", "utf8"})
 """Values of both with which git writes a text as it is stored; pointers of LFS are known by what they say."""
@@ -350,7 +352,7 @@ def _lay_out(  # noqa: PLR0913, PLR0917 - what is written, and where
         first = [
             entry
             for entry in entries
-            if _counts(entry, charts, paths) or _is_named(entry, _ATTRIBUTES)
+            if _counts(entry, charts, paths) or os.path.basename(entry.name) in _LEAVING_OUT
         ]
         writing = _Writing(top, below, other, most)
         # What may hold objects comes before all else: it says what else is read.

@@ -156,11 +156,11 @@ def real_path(path: str) -> str:
     """*path* with all links resolved; what is behind more links than the kernel follows stands for itself.
 
     Nobody can open that, and Python calls itself for each link. So does what no file can be called: names with NUL, and
-    with what is no character.
+    with what is no character; and a link that somebody takes away meanwhile.
     """
     try:
         return os.path.realpath(path)
-    except (RecursionError, ValueError):
+    except (OSError, RecursionError, ValueError):
         return os.path.abspath(path)
 
 

@@ -237,3 +237,24 @@ def test_what_cannot_be_read_keeps_nothing_else_from_being_fixed(
     assert "runStrategy: Always" in (repository / "good" / "vm.yaml").read_text()
     assert (repository / "bad" / "vm.yaml").read_text() == vm("bad")
     assert "VR122" in capfd.readouterr().out
+
+
+@pytest.mark.usefixtures("helm")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name: web", "name: web-{{ randAlphaNum 5 | lower }}"),
+        ("devices: {}", "devices: {disks: [{name: a, disk: {bus: '{{ randAlphaNum 5 }}'}}]}"),
+    ],
+)
+def test_a_chart_that_draws_lots_keeps_nothing_else_from_being_fixed(
+    repository: Path, old: str, new: str
+) -> None:
+    """Its VM is another one each time, whatever is edited."""
+    put(repository / "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    drawn = vm().replace("running: true", "runStrategy: Always").replace(old, new)
+    put(repository / "chart/templates/vm.yaml", drawn)
+    fixed = put(repository / "vm.yaml", vm("other"))
+    status = invoke(["check", "--fix", "."])
+    assert status == (1 if "bus:" in new else 0)
+    assert "runStrategy: Always" in fixed.read_text()

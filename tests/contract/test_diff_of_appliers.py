@@ -845,6 +845,21 @@ def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Reposi
     assert "1 suspended Kustomization" in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
+@pytest.mark.parametrize("folder", ["", "apps/web/"])
+def test_it_is_said_that_flux_leaves_something_else_out(
+    folder: str, repository: Repository
+) -> None:
+    repository.write("notes/.sourceignore", "a\n")
+    repository.commit("First")
+    repository.write(f"{folder}.sourceignore", "app/\n")
+    repository.write("notes/.sourceignore", "b\n")
+    assert "1 changed .sourceignore file" in repository.run("diff").stdout
+    repository.commit("Second")
+    assert "1 changed .sourceignore file" in repository.run("diff", "HEAD~1..HEAD").stdout
+    repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
+    assert ".sourceignore" not in repository.run("diff").stdout
+
+
 def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repository) -> None:
     repository.commit("First")
     repository.write(

@@ -12,6 +12,7 @@ from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.moved.appliers import (
     changed_appliers,
+    changed_ignores,
     changed_orders,
     new_actions,
     unseen,
@@ -126,8 +127,8 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
         if body not in known:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
-    told = (tell(before, after) for tell in (changed_appliers, changed_orders, new_actions))
-    return sum(told, +passed)
+    told = (changed_appliers, changed_ignores, changed_orders, new_actions)
+    return sum((tell(before, after) for tell in told), +passed)
 
 
 def _alone(before: Side, after: Side) -> str | None:

@@ -46,6 +46,8 @@ _KEEP = "keep the ConfigMap, which is deleted where the sync prunes, or make the
 _PATH = ("spec", "path")
 _NO_FOLDER = "kustomization path not found"
 """What kustomize-controller says of a path that is not there (internal/controller/kustomization_controller.go)."""
+#: Where a GitRepository says from where it takes what, and what it leaves out.
+_OF_SOURCE = ("url", "ref", "ignore", "include")
 #: What changes a build in ways of its own.
 _OF_BUILD = ("patches", "components", "namePrefix", "nameSuffix", "commonMetadata")
 _OF_OLD_BUILDS = ("patchesStrategicMerge", "patchesJson6902")
@@ -479,7 +481,7 @@ def _source(document: Document, reference: Any, around: Referents) -> Document |
 
 
 def _revision(document: Document, around: Referents) -> str:
-    """From which address and revision *document* takes what it applies, as its source says; or `SUSPENDED`."""
+    """From where *document* takes what it applies, and to which cluster, as it and its source say; or `SUSPENDED`."""
     spec = document.body.get("spec")
     if get(spec, "suspend") is True:
         return SUSPENDED
@@ -489,7 +491,8 @@ def _revision(document: Document, around: Referents) -> str:
     if known is None:
         return ""
     stated = known.body.get("spec")
-    return json.dumps([get(stated, "url"), get(stated, "ref")], sort_keys=True, default=str)
+    decided = [get(stated, key) for key in _OF_SOURCE]
+    return json.dumps([*decided, get(spec, "kubeConfig")], sort_keys=True, default=str)
 
 
 def _config_map(

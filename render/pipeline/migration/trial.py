@@ -26,7 +26,7 @@ def add(
     accepted: list[_T], units: Sequence[_T], why_not: Callable[[Sequence[_T]], str]
 ) -> Iterator[tuple[_T, str]]:
     """Add those of *units* to *accepted* that nothing speaks against; the others, with the reasons."""
-    why = why_not([*accepted, *units])
+    why = why_not([*accepted, *units]) if units else ""
     if not why:
         accepted += units
     elif len(units) == 1:

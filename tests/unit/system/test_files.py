@@ -37,6 +37,23 @@ def test_what_cannot_be_read_is_a_diagnostic(
     assert words in found.message
 
 
+def test_a_link_that_is_taken_away_meanwhile_stands_for_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("file")
+    resolve = os.readlink
+
+    def taken_away(path: str) -> str:
+        if path == str(link):
+            link.unlink()
+            link.touch()
+        return resolve(path)
+
+    monkeypatch.setattr(os, "readlink", taken_away)
+    assert files.real_path(str(link)) == str(link)
+
+
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000])
 def test_what_no_file_can_be_called_is_not_there(tmp_path: Path, name: str) -> None:
     path = str(tmp_path / name)

@@ -1,5 +1,6 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
@@ -10,6 +11,8 @@ from render.manifests.uses.use import SUSPENDED
 from render.model.hints import Any
 from render.model.resource import MACHINES, ResourceRef, from_body, text_at
 from render.model.tree import get
+from render.system import files
+from render.system.files import real_path
 
 #: Annotations that have an object applied in other ways: as a hook, which is made anew, by force, once, or never.
 _ORDERS = (
@@ -22,6 +25,9 @@ _ORDERS = (
 )
 #: What puts a VM back to a snapshot, or has it migrate.
 _ACTIONS = frozenset({"VirtualMachineRestore", "VirtualMachineInstanceMigration"})
+#: What source-controller reads in each folder for what it leaves out of what Flux gets of a repository.
+_IGNORES = ".sourceignore"
+_MOST_BYTES = 1 << 20
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
 _OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
@@ -204,6 +210,36 @@ def changed_orders(before: Side, after: Side) -> Counter[str]:
         for key in _ORDERS
         if orders.get(key) != old.get(machine, {}).get(key)
     )
+
+
+def changed_ignores(before: Side, after: Side) -> Counter[str]:
+    """The files by which Flux leaves something out that are others *after*, around what is compared."""
+    old, new = _ignores(before), _ignores(after)
+    number = sum(old.get(file) != new.get(file) for file in {*old, *new})
+    return Counter({f"changed {_IGNORES} file": number}) if number else Counter()
+
+
+def _ignores(side: Side) -> dict[str, bytes]:
+    """What those files say around the inputs of *side*, by their names in the repository."""
+    found = {}
+    for top, folder in {place for state in side.values() for place in _around(state)}:
+        file = os.path.join(folder, _IGNORES)
+        data = files.read(os.path.join(top, file), file, _MOST_BYTES)
+        if isinstance(data, bytes):
+            found[file] = data
+    return found
+
+
+def _around(state: NamedState) -> Iterator[tuple[str, str]]:
+    """The folders in and around which *state* stands, by the top of its repository, and as they are seen from there."""
+    names = {state.folder, *(os.path.dirname(file) for file in state.files)}
+    for folder in names if state.top else ():
+        path = os.path.join(state.working_folder, state.path, folder)
+        below = os.path.relpath(real_path(path), real_path(state.top))
+        while below.partition("/")[0] not in ("", ".", ".."):
+            yield state.top, below
+            below = os.path.dirname(below)
+        yield state.top, ""
 
 
 def new_actions(before: Side, after: Side) -> Counter[str]:
