@@ -365,7 +365,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
-    if loaded.filled or loaded.borrowed:
+    if loaded.filled or loaded.borrowed or loaded.substituted:
         diagnostics = [
             _with_values(loaded, _with_lender(loaded, diagnostic)) for diagnostic in diagnostics
         ]
@@ -499,6 +499,9 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     """*diagnostic* with the value that a chart fills in there, or the files with its values where that is not known."""
     place = diagnostic.position or diagnostic.location
     values = [] if place.index is None else loaded.values(place.index, place.path)
+    unset = "" if place.index is None else loaded.unset(place.index, place.path)
+    if unset:
+        return diagnostic._replace(help="; ".join(filter(None, (unset, diagnostic.help))))
     if not values:
         return diagnostic
     file, line, column = values[-1]

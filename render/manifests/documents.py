@@ -264,6 +264,10 @@ class Documents:
         sources: tuple[FilledChart | SubstitutedBuild, ...] = (*self.filled, *self.substituted)
         return [position for source in sources for position in source.values(index, path)]
 
+    def unset(self, index: int, path: FieldPath) -> str:
+        """What is to be said of the variable of Flux in that field, if that is empty since nobody sets it."""
+        return next(filter(None, (build.unset(index, path) for build in self.substituted)), "")
+
     @property
     def name(self) -> str:
         """What it is called among other inputs: its folder, and who uses that so."""
