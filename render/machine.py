@@ -153,6 +153,9 @@ class Additions(NamedTuple):
     interfaces: tuple[Tree, ...] = ()
 
 
+NO_ADDITIONS = Additions()
+
+
 class Decided(NamedTuple):
     """Fields of a template that *definition* wrote."""
 
@@ -176,6 +179,10 @@ class ExclusiveUse(NamedTuple):
     value: str
 
 
+_BARE: FieldPath = ("spec",)
+_IN_TEMPLATE: FieldPath = (*TEMPLATE, "spec")
+
+
 class Machine:
     """One VM (or bare VMI) between its manifest and what becomes of it.
 
@@ -189,25 +196,26 @@ class Machine:
     ===========  ====================================================================================
 
     A stage that fails adds a diagnostic and sets *failed*: no later stage runs. *template*: where the object has
-    metadata and spec of the VMI, which a bare VMI is itself; *flavor*: what ``spec.flavor`` or the
-    annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by kind class; *merged*: the
-    presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote; *checked*: once known, the
-    VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields that the schema requires
-    and that are not there; *has_decode_findings*: whether anything was found when its manifest was decoded;
-    *pods_pass*: whether its pods were looked at, and nothing is wrong with any by itself; *uses*: what it uses that no
-    two machines may.
+    metadata and spec of the VMI, which a bare VMI is itself; *vmi_path*: where it has that spec; *flavor*: what
+    ``spec.flavor`` or the annotation for a flavour means, whole; *pinned*: the definitions that the lock decides, by
+    kind class; *merged*: the presets; *companions*: what is emitted beside it; *decided*: what its definitions wrote;
+    *checked*: once known, the VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields
+    that the schema requires and that are not there; *has_decode_findings*: whether anything was found when its manifest
+    was decoded; *pods_pass*: whether its pods were looked at, and nothing is wrong with any by itself; *uses*: what it
+    uses that no two machines may.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
         "has_decode_findings", "instancetype", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
-        "resource", "template", "uses", "vm", "vmi",
+        "resource", "template", "uses", "vm", "vmi", "vmi_path",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
         self.context = context
         self.resource = resource
         self.template: FieldPath = () if resource.kind == VMI else TEMPLATE
+        self.vmi_path = _BARE if resource.kind == VMI else _IN_TEMPLATE
         self.vm = self.decoded = decoded
         self.vmi: Tree = {}
         self.instancetype: Definition | None = None
@@ -216,7 +224,7 @@ class Machine:
         self.pinned: dict[str, Definition] = {}
         self.merged: tuple[Preset, ...] = ()
         self.companions: list[Companion] = []
-        self.additions = Additions()
+        self.additions = NO_ADDITIONS
         self.checked: Checked | tuple[()] | None = None
         self.decided: tuple[Decided, ...] = ()
         self.diagnostics: list[Diagnostic] = []
@@ -249,11 +257,6 @@ class Machine:
     def raw(self) -> Tree:
         """The object as its author wrote it, in today's shape."""
         return self.resource.body
-
-    @property
-    def vmi_path(self) -> FieldPath:
-        """Where the VMI spec stands in the object."""
-        return (*self.template, "spec")
 
     def report(
         self,

@@ -96,7 +96,7 @@ def fill(source: str, target: str) -> Rule:
     def bind(definition: Tree) -> Step | None:
         value = tree.get(definition, *origin)
         edits = (Edit(place, value, origin),)
-        return None if value is None else lambda draft: () if _is_set(draft, place) else edits
+        return None if value is None else lambda draft: edits if draft.get(*place) is None else ()
 
     return Rule(bind, (origin,), (place[1:],))
 
@@ -121,7 +121,7 @@ def ensure(source: str, target: str) -> Rule:
         edits = (Edit(place, {}, origin),)
         if tree.get(definition, *origin) is None:
             return None
-        return lambda draft: () if _is_set(draft, place) else edits
+        return lambda draft: edits if draft.get(*place) is None else ()
 
     return Rule(bind, (origin,), (place[1:],))
 
@@ -133,15 +133,11 @@ def claim(source: str, target: str) -> Rule:
     def bind(definition: Tree) -> Step | None:
         value = tree.get(definition, *origin)
         edits, conflicts = (Edit(place, value, origin),), (Conflict(place, origin, place),)
-        return (
-            None if value is None else lambda draft: conflicts if _is_set(draft, place) else edits
-        )
+        if value is None:
+            return None
+        return lambda draft: edits if draft.get(*place) is None else conflicts
 
     return Rule(bind, (origin,), (place[1:],))
-
-
-def _is_set(draft: Draft, place: FieldPath) -> bool:
-    return draft.get(*place) is not None
 
 
 def each(items: str, *rows: tuple[str, str]) -> Rule:

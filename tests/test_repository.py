@@ -54,6 +54,8 @@ class Looked(NamedTuple):
     """By order, with the words of both sides."""
     names: tuple[tuple[int, str], ...]
     """Those that it brings itself."""
+    circles: tuple[tuple[int, str], ...]
+    """Functions inside of others that refer to themselves."""
 
 
 @cache
@@ -74,7 +76,21 @@ def looked(path: Path) -> Looked:
             and any(isinstance(each, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for each in node.ops)
         ),
         tuple((getattr(node, "lineno", 0), name) for node in nodes for name in defined_names(node)),
+        tuple(circle for node in nodes for circle in circles_in(node)),
     )
+
+
+def circles_in(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """The functions right inside of *node*, a function, that refer to themselves and are not deleted there."""
+    inside = node.body if isinstance(node, ast.FunctionDef) else []
+    deleted = {
+        ast.unparse(each) for it in inside if isinstance(it, ast.Delete) for each in it.targets
+    }
+    for each in ast.walk(ast.Module(inside, [])):
+        if isinstance(each, ast.FunctionDef) and each.name not in deleted:
+            read_names = {inner.id for inner in ast.walk(each) if isinstance(inner, ast.Name)}
+            if each.name in read_names:
+                yield each.lineno, each.name
 
 
 def ordered_words(node: ast.Compare) -> Iterator[str]:
@@ -334,6 +350,21 @@ def test_functions_fit_on_a_screen() -> None:
         if lines > LONGEST_FUNCTION
     }
     assert sizes == {}
+
+
+#: Functions that refer to themselves for as long as the process lives, and how often they are made.
+LASTING = {"advance": "with the programs that are waited for together"}
+
+
+def test_no_function_keeps_what_it_has_seen() -> None:
+    """One inside of another that refers to itself is never freed, nor what it sees: the collector is off."""
+    lasting = {
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path in (ROOT / "render").rglob("*.py")
+        for line, name in looked(path).circles
+        if name not in LASTING
+    }
+    assert lasting == set()
 
 
 #: Words that say nothing of what they name.

@@ -68,6 +68,18 @@ class Subject(NamedTuple):
         return self.kind == "VirtualMachine"
 
 
+def _values_at(node: Any, place: FieldPath) -> Sequence[Any]:
+    """What stands at *place* below *node*."""
+    for position, step in enumerate(place):
+        if step == EACH:
+            rest = place[position + 1 :]
+            return [value for item in node for value in _values_at(item, rest)]
+        node = node.get(step)
+        if node is None:
+            return ()
+    return (node,)
+
+
 def _values(node: Any, place: FieldPath, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     for position, step in enumerate(place):
         if step == EACH:
@@ -131,8 +143,8 @@ def each(place: FieldPath) -> Callable[[ItemRule], Evaluate]:
 
     def of_each(rule: ItemRule) -> Evaluate:
         def evaluate(subject: Subject) -> Iterator[Violation]:
-            above = subject.at(*place)
-            for index, item in enumerate(subject.get(*place) or ()):
+            above = (*subject.root, *place)
+            for index, item in enumerate(tree.get(subject.spec, *place) or ()):
                 violation = rule(subject, item, (*above, index))
                 if violation is not None:
                     yield violation
@@ -191,7 +203,13 @@ def judged(  # noqa: PLR0913 - the columns of a row
     what would mend it.
     """
 
-    def evaluate(subject: Subject) -> Iterator[Cause]:
+    def evaluate(subject: Subject) -> Iterable[Cause]:
+        for value in _values_at(subject.spec, place):
+            if not is_right(subject, value):
+                return causes(subject)
+        return ()
+
+    def causes(subject: Subject) -> Iterator[Cause]:
         for path, value in _values(subject.spec, place, ()):
             if is_right(subject, value):
                 continue

@@ -5,7 +5,7 @@ NameIsDNSSubdomain).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from render.diagnostics.cause import Cause
@@ -30,9 +30,10 @@ PLACEHOLDER_OF_NAME = (
     r"|<[A-Za-z_][\w. -]*+>|\$[A-Z_][A-Z0-9_]*+"
 )
 #: One of these begins each of them: most names have none, and the expression is compiled for others.
-_MARKS = frozenset("${@_<")
-#: Whether longer texts have any is not kept: a process may read many of any length.
-_LONGEST_KEPT = 256
+_MARKS = "${@_<"
+_TEXT = frozenset({str})
+#: Whether longer ones are keys is not kept: a process may read many of any length.
+_LONGEST_KEPT = 1000
 _NAMED = "use lower case letters, digits, '-' and '.', at most 253 of them"
 _SPACED = "use lower case letters, digits and '-', at most 63 of them, no dot"
 _LABELED = "use letters, digits, '-', '_' and '.', at most 63 of them; a key may have a domain and '/' before that"
@@ -48,31 +49,47 @@ def refusals(metadata: Any) -> Iterator[Cause]:
         value = metadata.get(key)
         if isinstance(value, str) and value and (faults := check(value)):
             yield from _refusals((key,), value, faults, cure, _renamed)
-    yield from _labels(_texts(metadata, "labels"))
+    labelled = _texts(metadata, "labels")
+    if not _are_keys(labelled) or any(map(labels.value_faults, labelled.values())):
+        yield from _labels(labelled)
     if "finalizers" in metadata:
         yield from _finalizers(metadata["finalizers"])
     annotations = _texts(metadata, "annotations")
-    for key, _ in annotations:
-        if faults := labels.key_faults(key.lower()):  # their case does not matter
-            yield from _refusals(("annotations", key), key, faults, _ANNOTATED, _renamed_key)
-    if _size(annotations) > labels.MOST_ANNOTATIONS:
+    if not _are_keys(annotations):
+        for key in annotations:
+            if faults := labels.key_faults(key.lower()):  # their case does not matter
+                yield from _refusals(("annotations", key), key, faults, _ANNOTATED, _renamed_key)
+    if annotations and _size(annotations) > labels.MOST_ANNOTATIONS:
         text = (
             f"metadata.annotations: Too long: may not be more than {labels.MOST_ANNOTATIONS} bytes"
         )
         yield Cause(_CHECK, ("metadata", "annotations"), text, "keep large texts in a ConfigMap")
 
 
-def _size(annotations: list[tuple[str, str]]) -> int:
+def _size(annotations: dict[str, str]) -> int:
     """The bytes of *annotations*, or more where there are few."""
-    most = _BYTES * sum([len(key) + len(value) for key, value in annotations])
+    texts = (*annotations, *annotations.values())
+    most = _BYTES * sum(map(len, texts))
     if most <= labels.MOST_ANNOTATIONS:
         return most
-    texts = (text for pair in annotations for text in pair)
     return sum(len(text.encode(errors="replace")) for text in texts)
 
 
-def _labels(pairs: Iterable[tuple[str, str]]) -> Iterator[Cause]:
-    for key, value in pairs:
+def _are_keys(entries: dict[str, str]) -> bool:
+    """Whether all keys of *entries* are keys of labels: those of a fleet are the same in all objects."""
+    keys = tuple(entries)
+    return (_known_keys if len("".join(keys)) <= _LONGEST_KEPT else _all_keys)(keys)
+
+
+def _all_keys(keys: tuple[str, ...]) -> bool:
+    return not any(map(labels.key_faults, keys))
+
+
+_known_keys = lru_cache(maxsize=1024)(_all_keys)
+
+
+def _labels(entries: dict[str, str]) -> Iterator[Cause]:
+    for key, value in entries.items():
         place = ("labels", key)
         if faults := labels.key_faults(key):
             yield from _refusals(place, key, faults, _LABELED, _renamed_key)
@@ -138,36 +155,35 @@ def open_names(metadata: Any) -> Iterator[tuple[FieldPath, str]]:
     """
     if not isinstance(metadata, dict):
         return
-    for key in ("name", "generateName", "namespace"):
-        value = metadata.get(key)
-        if isinstance(value, str) and _has_mark(value):
+    names = {key: metadata[key] for key, _, _ in _NAMES if isinstance(metadata.get(key), str)}
+    labelled, annotations = _texts(metadata, "labels"), _texts(metadata, "annotations")
+    texts = (*names.values(), *labelled, *labelled.values(), *annotations)
+    if not _has_mark("".join(texts)):  # most objects
+        return
+    for key, value in names.items():
+        if _has_mark(value):
             yield (key,), value
-    for key, value in _texts(metadata, "labels"):
+    for key, value in labelled.items():
         for text in (key, value):
             if _has_mark(text):
                 yield ("labels", key), text
-    for key, _ in _texts(metadata, "annotations"):
+    for key in annotations:
         if _has_mark(key):
             yield ("annotations", key), key
 
 
 def _has_mark(text: str) -> bool:
     """Whether a `PLACEHOLDER_OF_NAME` may begin in *text*."""
-    return _is_known_marked(text) if len(text) <= _LONGEST_KEPT else _is_marked(text)
+    return any(map(text.__contains__, _MARKS))
 
 
-def _is_marked(text: str) -> bool:
-    return not _MARKS.isdisjoint(text)
-
-
-_is_known_marked = lru_cache(maxsize=4096)(_is_marked)
-
-
-def _texts(metadata: Tree, key: str) -> list[tuple[str, str]]:
+def _texts(metadata: Tree, key: str) -> dict[str, str]:
     entries: Any = metadata.get(key)
     if not isinstance(entries, dict):
-        return []
-    return [(name, value) for name, value in entries.items() if isinstance(value, str)]
+        return {}
+    if _TEXT.issuperset(map(type, entries.values())):
+        return entries
+    return {name: value for name, value in entries.items() if isinstance(value, str)}
 
 
 def _refusals(

@@ -32,18 +32,16 @@ class _PlaceNode(dict[str, "_PlaceNode"]):
 def _mask(node: _PlaceNode, value: Any) -> int:
     """The bits of the checks at or below *node* whose place has a value in *value*."""
     mask = node.mask
-    if not node:
-        return mask
     if isinstance(value, dict):
         for key, item in value.items():
             child = node.get(key)
             if child is not None and item is not None:
-                mask |= _mask(child, item)
+                mask |= _mask(child, item) if child else child.mask
     elif isinstance(value, list):
         child = node.get(EACH)
         if child is not None:
             for item in value:
-                mask |= _mask(child, item)
+                mask |= _mask(child, item) if child else child.mask
     return mask
 
 

@@ -11,14 +11,14 @@ PCI_TOPOLOGY = "kubevirt.io/pci-topology-version"
 
 def fill_architecture(draft: Draft, config: ClusterConfig) -> None:
     """The cluster's default architecture where none is given."""
-    if not draft.get("spec", "architecture") and config.default_architecture:
+    if not _architecture(draft) and config.default_architecture:
         draft.put(("spec", "architecture"), config.default_architecture)
 
 
 def fill_machine_type(draft: Draft, config: ClusterConfig) -> None:
     """The cluster's machine type for the architecture where none is given."""
     if not draft.get("spec", "domain", "machine", "type"):
-        machine_type = config.machine_type_for(draft.get("spec", "architecture") or "")
+        machine_type = config.machine_type_for(_architecture(draft) or "")
         draft.put(("spec", "domain", "machine", "type"), machine_type)
 
 
@@ -29,12 +29,17 @@ def annotate_pci_topology(draft: Draft, release: Version) -> None:
             draft.put(("metadata", "annotations", PCI_TOPOLOGY), "v3")
 
 
+def _architecture(draft: Draft) -> str | None:
+    architecture: str | None = (draft.tree.get("spec") or {}).get("architecture")
+    return architecture
+
+
 def _any(_draft: Draft) -> bool:
     return True
 
 
 def _by_architecture(draft: Draft) -> bool:
-    return draft.get("spec", "architecture") in ("amd64", "arm64", "", None)
+    return _architecture(draft) in ("amd64", "arm64", "", None)
 
 
 def _by_machine_type(draft: Draft) -> bool:

@@ -1,5 +1,6 @@
 """The default network and interface (upstream: pkg/network/vmispec/defaults.go)."""
 
+from render.defaults.devices import devices_of
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
 from render.model.named_tuple import NamedTuple
@@ -15,13 +16,16 @@ class Added(NamedTuple):
     error: str = ""
 
 
+_NOTHING = Added()
+
+
 def add_default(draft: Draft, config: ClusterConfig) -> Added:
     """Attach the pod network where the VM names no network, unless it opts out."""
-    devices = draft.get("spec", "domain", "devices") or {}
+    devices = devices_of(draft)
     if devices.get("autoattachPodInterface") is False:
-        return Added()
-    if draft.get(*NETWORKS) or devices.get("interfaces"):
-        return Added()
+        return _NOTHING
+    if devices.get("interfaces") or draft.get(*NETWORKS):
+        return _NOTHING
     match config.default_network:
         case "slirp":
             return Added(error="slirp interface is deprecated as of v1.3")

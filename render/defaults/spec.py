@@ -6,6 +6,7 @@ Upstream: pkg/defaults/defaults.go (SetDefaultVirtualMachineInstanceSpec).
 from collections.abc import Callable
 
 from render.defaults import devices, identity, network
+from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.cluster_config import ClusterConfig
 from render.model.draft import Draft
@@ -14,6 +15,7 @@ from render.model.release import Rows, Version, rows, since, until
 _CPU = ("spec", "domain", "cpu")
 _MEMORY = ("spec", "domain", "memory")
 _RESOURCES = ("spec", "domain", "resources")
+_DEFAULT_REQUEST = "100m"
 
 
 def fill_spec(draft: Draft, config: ClusterConfig, release: Version) -> str:
@@ -34,7 +36,7 @@ def fill_spec(draft: Draft, config: ClusterConfig, release: Version) -> str:
 
 def _amount(draft: Draft, *path: str) -> str:
     """The resource at *path* unless it is absent or zero."""
-    value = draft.get(*_RESOURCES, *path)
+    value = tree.get(devices.domain_of(draft).get("resources"), *path)
     return "" if value is None or quantity.is_zero(value) else str(value)
 
 
@@ -46,7 +48,9 @@ def _fill_requests(draft: Draft, config: ClusterConfig, release: Version) -> Non
     for request_memory in _MEMORY_REQUESTS(release):
         request_memory(draft, config)
     # The default of the cluster means: write nothing.
-    if quantity.compare(config.cpu_request, "100m") == 0 or draft.get(*request) is not None:
+    if config.cpu_request == _DEFAULT_REQUEST or draft.get(*request) is not None:
+        return
+    if quantity.compare(config.cpu_request, _DEFAULT_REQUEST) == 0:
         return
     if not draft.get(*_CPU, "dedicatedCpuPlacement"):
         draft.put(request, config.cpu_request)
@@ -95,7 +99,7 @@ def _page_size(draft: Draft) -> str:
 
 
 def _fill_guest_memory(draft: Draft) -> None:
-    if draft.get(*_MEMORY, "guest") is not None:
+    if (devices.domain_of(draft).get("memory") or {}).get("guest") is not None:
         return
     draft.ensure(_MEMORY)
     guest = _amount(draft, "requests", "memory") or _amount(draft, "limits", "memory")
@@ -105,8 +109,8 @@ def _fill_guest_memory(draft: Draft) -> None:
 
 
 def _fill_topology(draft: Draft) -> None:
-    cpu = draft.get(*_CPU) or {}
-    if any(cpu.get(key) for key in ("cores", "sockets", "threads")):
+    cpu = devices.domain_of(draft).get("cpu") or {}
+    if cpu.get("cores") or cpu.get("sockets") or cpu.get("threads"):
         return
     resources = draft.get(*_RESOURCES) or {}
     sockets = 1

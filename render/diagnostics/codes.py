@@ -194,7 +194,7 @@ LIMITS = _beyond("VR445", "limits")
 POD_SECURITY = _beyond("VR446", "pod-security")
 NO_POD = _fatal("VR447", "no-pod")
 GUEST_MEMORY = _beyond("VR448", "guest-memory")
-FIRMWARE_UUID = _beyond("VR449", "firmware-uuid")
+NEVER_STARTS = _beyond("VR449", "never-starts")
 GUEST = Code("VR450", "guest", WARNING, of_guest=True, beyond=True, always_reported=True)
 GUEST_UNREAD = Code("VR451", "guest-unread", INFO, of_guest=True, beyond=True)
 REFERENCE = Code(

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from render.diagnostics.codes import CODES, UNUSED_SUPPRESSION, Code
 from render.diagnostics.diagnostic import Diagnostic, at
 from render.diagnostics.fix import Fix, remove
-from render.model import tree
 from render.model.hints import Any
 from render.model.nearest import did_you_mean, nearest
-from render.model.resource import OWN, Resource
+from render.model.resource import OWN, Resource, annotations_of
 
 PREFIX = f"{OWN}/ignore."
 #: The annotation that was meant for one, by the code in it.
@@ -109,10 +108,7 @@ def _suppressions(
 ) -> Iterator[tuple[Resource, str, str]]:
     """The annotations that are to silence something: of whose object, what, and why; *reading*: see `suppress`."""
     for resource in resources:
-        annotations = tree.get(resource.body, "metadata", "annotations")
-        if not isinstance(annotations, dict):
-            continue
-        for key, reason in annotations.items():
+        for key, reason in annotations_of(resource.body).items():
             if not key.startswith(PREFIX):
                 continue
             code = key.removeprefix(PREFIX)
@@ -124,8 +120,7 @@ def _suppressions(
 def _misspelt(resources: Iterable[Resource]) -> Iterator[Diagnostic]:
     """The annotations of *resources* that were meant to silence something, and are called otherwise."""
     for resource in resources:
-        annotations = tree.get(resource.body, "metadata", "annotations")
-        for key in annotations if isinstance(annotations, dict) else ():
+        for key in annotations_of(resource.body):
             meant = "" if key.startswith(PREFIX) else _meant(key)
             if meant:
                 place = at(resource, ("metadata", "annotations", key))

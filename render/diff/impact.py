@@ -42,8 +42,12 @@ REFUSED_AS_READ = frozenset(
         codes.INVALID_VALUE,
     )
 )
-#: In the words of a VM whose input cannot be read, between that and why.
-UNREAD = " cannot be read"
+#: In the words of a VM whose input comes to nothing, between what is at fault and why.
+UNREAD, UNBUILT, ABSENT = FAILINGS = (
+    " cannot be read",
+    " cannot be built",
+    " names what is not there",
+)
 _MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"
 

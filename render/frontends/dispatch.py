@@ -31,6 +31,8 @@ def _run_process(argv: Sequence[str]) -> NoReturn:
     gc.disable()  # a rendering makes no cycles worth collecting, and the collector walks every tree again and again
     status = invoke(argv, armed=True)
     signals.disarm()
+    if box := sys.modules.get("render.system.programs.box"):
+        box.FENCED.close()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed: nobody is there to read
             if stream:

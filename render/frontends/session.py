@@ -12,8 +12,6 @@ from render.diagnostics.fix import Fix, choice, quote, rename, set_to
 from render.diagnostics.suppression import suppress
 from render.frontends import locks
 from render.frontends.answer import RefusedError
-from render.frontends.inputs.copies import leave_out_rendered
-from render.frontends.inputs.neighbours import with_neighbours
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.request.commands import COMMANDS
@@ -71,6 +69,7 @@ def fleet(
 
     All that is found in these parts is part of the command's answer, unless that has findings of its own.
     """
+    from render.frontends.inputs.neighbours import with_neighbours
     from render.manifests.repository.neighbours import Neighbours
 
     if inputs is None:
@@ -116,6 +115,7 @@ def beside_the_rest(
 
 def lend(others: Sequence[Documents], read: Sequence[FleetPart], request: Request) -> bool:
     """Let the VMs of the parts *read*, for *request*, find what stands in *others*; whether there are any."""
+    from render.frontends.inputs.neighbours import with_neighbours
     from render.manifests.repository.neighbours import Neighbours
 
     if not others:
@@ -246,11 +246,12 @@ def read_roots(
 
     *anything* as for `loading.load_all`. Who writes a lock must know of every VM, and so what cannot be read.
     """
-    from render.frontends.request import config
+    from render.frontends.request import config, plugins
 
     how = reading_roots(request, standard_input())
     inputs = loading.load_all(paths, how, anything=anything, watch=work.inputs)
     inputs[0].diagnostics += config.unmatched(request.reading.layout, request.reading.limits)
+    inputs[0].diagnostics += plugins.faults(inputs)
     found = laid_out(inputs, request)
     if request.called.call.command == "check":
         locks.tell_removed(found, request)
@@ -272,6 +273,7 @@ def reading_roots(request: Request, stdin: BinaryIO | None) -> Reading:
 
 def laid_out(inputs: Sequence[Documents], request: Request) -> list[Documents]:
     """*inputs*, the loose files among them in one part a root, with the locks that are in use."""
+    from render.frontends.inputs.copies import leave_out_rendered
     from render.manifests.repository import roots
 
     named, namespace = request.reading.layout.roots, request.settings.namespace
@@ -366,9 +368,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed or loaded.substituted:
-        diagnostics = [
-            _with_values(loaded, _with_lender(loaded, diagnostic)) for diagnostic in diagnostics
-        ]
+        diagnostics = _traced(loaded, diagnostics, request)
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
     return rendered, diagnostics
@@ -480,6 +480,15 @@ def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> Unread
         (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
         UnreadHolder(),
     )
+
+
+def _traced(loaded: Documents, diagnostics: list[Diagnostic], request: Request) -> list[Diagnostic]:
+    """*diagnostics* with where what is at fault comes from, if that is not the place that they have."""
+    if loaded.plugins and loaded.borrowed:
+        from render.frontends.request import plugins
+
+        diagnostics = plugins.told(diagnostics, loaded, request)
+    return [_with_values(loaded, _with_lender(loaded, each)) for each in diagnostics]
 
 
 def _with_lender(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:

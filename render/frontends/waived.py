@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from render.diagnostics.suppression import silences
 from render.frontends.request.request import Request
 from render.manifests.documents import Documents
-from render.model import tree
 from render.model.hints import TYPE_CHECKING
+from render.model.resource import annotations_of
 from render.report import waivers
 from render.report.formats import FORMATS
 from render.system.streams import STDERR, emit
@@ -37,9 +37,7 @@ def tell(request: Request, inputs: Iterable[Documents], tally: "Tally | None" = 
 
 def ignoring(documents: Iterable[Document]) -> int:
     """How many objects of *documents* have annotations by which findings are ignored."""
-    annotations = (tree.get(document.body, "metadata", "annotations") for document in documents)
     return sum(
-        any(silences(key, reason) for key, reason in mapping.items())
-        for mapping in annotations
-        if isinstance(mapping, dict)
+        any(silences(key, reason) for key, reason in annotations_of(document.body).items())
+        for document in documents
     )

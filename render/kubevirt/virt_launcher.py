@@ -1,16 +1,22 @@
-"""Guest memory and firmware of which virt-launcher makes no domain that runs: KubeVirt's webhooks take any.
+"""Guest memory and other values of which virt-launcher makes no domain that runs: KubeVirt's webhooks take any.
 
-Upstream: pkg/virt-launcher/virtwrap/converter/compute/memory.go and sysinfo.go; of libvirt src/conf/domain_conf.c
-(virSysinfoSystemParseXML) and src/util/viruuid.c (virUUIDParse).
+Upstream: pkg/virt-launcher/virtwrap/converter/compute (memory.go, sysinfo.go, clock.go, watchdog.go,
+hypervisor_features.go), pkg/network/domainspec; of libvirt src/conf/domain_conf.c and src/util/viruuid.c.
 """
 
-from render.diagnostics.codes import FIRMWARE_UUID, GUEST_MEMORY
+from collections.abc import Callable, Iterator
+
+from render.diagnostics.codes import GUEST_MEMORY, NEVER_STARTS
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
+from render.model.apimachinery.addresses import bits_of_hosts
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
+from render.model.named_tuple import NamedTuple
+from render.model.nearest import did_you_mean
 from render.model.regex import pattern
 from render.model.resource import Resource
 from render.model.tree import Tree
@@ -21,6 +27,11 @@ _FEW = "16M"
 """Less is a slip in the unit, most likely: hardly any system that is booted in a cluster starts in it."""
 _MILLIONS, _THOUSANDTH = ("M", "Mi"), "m"
 _GUEST: FieldPath = ("domain", "memory", "guest")
+_INTERFACES: FieldPath = ("domain", "devices", "interfaces")
+_IS_MULTICAST = pattern(r"[0-9A-Fa-f][13579bdfBDF](?:[:-][0-9A-Fa-f]{2}){5}")
+#: The networks that masquerade has in the VM, and so many bits of one that its hosts need.
+_CIDRS = ("vmNetworkCIDR", "vmIPv6NetworkCIDR")
+_BITS_OF_HOSTS = 2
 _UUID: FieldPath = ("domain", "firmware", "uuid")
 #: libvirt takes 32 hexadecimal digits with dashes and blanks between any two pairs of them, and white space around.
 _IS_UUID = pattern(r"[- ]*(?:[0-9A-Fa-f]{2}[- ]*){15}[0-9A-Fa-f]{2}")
@@ -31,23 +42,154 @@ _LIMIT: FieldPath = ("domain", "resources", "limits", "memory")
 def check_domain(machine: Machine) -> None:
     """Report what the manifest of *machine* states of which libvirt runs no domain."""
     check_memory(machine)
-    check_uuid(machine)
-
-
-def check_uuid(machine: Machine) -> None:
-    """Report the UUID of the firmware that the manifest of *machine* states, if libvirt takes it for none."""
-    path = (*machine.vmi_path, *_UUID)
-    uuid = tree.get(machine.decoded, *path)
-    if not isinstance(uuid, str) or not uuid or _IS_UUID.fullmatch(uuid.strip(_AROUND)):
-        return
-    machine.diagnostics.append(
-        FIRMWARE_UUID.at(
-            at(machine.resource, path),
-            f"'{uuid}' is no UUID: libvirt refuses a domain with it (malformed <sysinfo> uuid element)",
-            help="a VM with it is admitted, but never starts: write 32 hexadecimal digits, in groups of 8-4-4-4-12, or "
-            "leave it out, and KubeVirt makes one",
+    spec = tree.get(machine.decoded, *machine.vmi_path)
+    if isinstance(spec, dict):
+        machine.diagnostics += (_refusal(machine, *found) for found in _refused(spec))
+        machine.diagnostics += (
+            _refusal(machine, *found, at_host=True) for found in _unusable_networks(spec)
         )
+
+
+def _refusal(  # noqa: PLR0913 - a value, and what is said of it
+    machine: Machine,
+    path: FieldPath,
+    value: str | int,
+    words: str,
+    cure: str,
+    *,
+    at_host: bool = False,
+) -> Diagnostic:
+    """That libvirt refuses the *value* at *path* of the VMI of *machine*; *at_host*: virt-handler, if it is asked."""
+    who = "virt-handler sets up no network" if at_host else "libvirt refuses a domain"
+    return NEVER_STARTS.at(
+        at(machine.resource, (*machine.vmi_path, *path)),
+        f"{who} with '{value}': {words.format(value)}",
+        help=f"a VM with it is admitted, but never starts: {cure}",
+        severity=Severity.WARNING if at_host else Severity.ERROR,
     )
+
+
+def _unusable_networks(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
+    """As `_refused`, of the networks that the pod's is translated into: virt-handler asks those of the pod's families.
+
+    Upstream: pkg/network/setup/netpod/netpod.go (gatewayIP).
+    """
+    translated = {
+        interface.get("name")
+        for interface in tree.get(spec, *_INTERFACES) or ()
+        if interface.get("masquerade") is not None
+    }
+    for index, network in enumerate(spec.get("networks") or ()):
+        pod = network.get("pod") or {}
+        for key in _CIDRS if network.get("name") in translated else ():
+            cidr = pod.get(key)
+            if not isinstance(cidr, str) or not cidr or _is_open(cidr):
+                continue
+            bits = bits_of_hosts(cidr)
+            if bits < _BITS_OF_HOSTS:
+                words = "VM CIDR subnet is too small, at least 2 host addresses are required: {}"
+                cure = "write a network with its length, such as 10.0.2.0/24 or fd10:0:2::/120"
+                yield (
+                    ("networks", index, "pod", key),
+                    cidr,
+                    ("failed to parse VM CIDR: {}" if bits < 0 else words),
+                    cure,
+                )
+
+
+def _refused(spec: Tree) -> Iterator[tuple[FieldPath, str | int, str, str]]:
+    """The values in a VMI *spec* that libvirt refuses, with their paths, its words and what to do."""
+    for path, refuses, words, cure in _REFUSED:
+        value = tree.get(spec, *path)
+        is_off = tree.get(spec, *path[:-1], "enabled") is False
+        if value not in (None, "") and not is_off and refuses(value):
+            yield path, value, words, cure
+    for path, known, words in _WORDS:
+        value = tree.get(spec, *path)
+        if isinstance(value, str) and value and value not in known and not _is_open(value):
+            cure = did_you_mean(value, known, f"use one of {', '.join(known)}")
+            yield path, value, words, cure
+    for index, interface in enumerate(tree.get(spec, *_INTERFACES) or ()):
+        mac = interface.get("macAddress")
+        binds = interface.get("masquerade") is not None or interface.get("bridge") is not None
+        if isinstance(mac, str) and binds and _IS_MULTICAST.fullmatch(mac):
+            words = "expected unicast mac address, found multicast '{}'"
+            cure = "write an address whose second digit is 0, 2, 4, 6, 8, a, c or e"
+            yield (*_INTERFACES, index, "macAddress"), mac, words, cure
+
+
+def _is_open(text: str) -> bool:
+    """Whether *text* is to be filled in yet."""
+    return "$" in text or "{{" in text
+
+
+def _is_no_uuid(uuid: Any) -> bool:
+    return isinstance(uuid, str) and not _IS_UUID.fullmatch(uuid.strip(_AROUND))
+
+
+def _is_long(text: Any) -> bool:
+    return isinstance(text, str) and len(text.encode()) > _VENDOR and not _is_open(text)
+
+
+class _Refused(NamedTuple):
+    """That libvirt refuses a value at *path* of a VMI spec in its *words*, if *refuses* says so, and what to do."""
+
+    path: FieldPath
+    refuses: Callable[[Any], bool]
+    words: str
+    cure: str
+
+
+_VENDOR = 12
+_RETRIES = 4095
+_HYPERV: FieldPath = ("domain", "features", "hyperv")
+_REFUSED = (
+    _Refused(
+        _UUID,
+        _is_no_uuid,
+        "malformed <sysinfo> uuid element",
+        "write 32 hexadecimal digits, in groups of 8-4-4-4-12, or leave it out, and KubeVirt makes one",
+    ),
+    _Refused(
+        (*_HYPERV, "spinlocks", "spinlocks"),
+        lambda retries: isinstance(retries, int) and retries < _RETRIES,
+        "HyperV spinlock retry count must be at least 4095",
+        "write 8191, or leave it out, which is 4096",
+    ),
+    _Refused(
+        (*_HYPERV, "vendorid", "vendorid"),
+        _is_long,
+        "HyperV vendor_id value must not be more than 12 characters.",
+        "write no more than 12",
+    ),
+    _Refused(
+        (*_HYPERV, "vendorid", "vendorid"),
+        lambda text: isinstance(text, str) and "," in text,
+        "HyperV vendor_id value is invalid",
+        "leave the comma out",
+    ),
+)
+_ACTIONS = ("reset", "shutdown", "poweroff", "pause", "none", "dump", "inject-nmi")
+_POLICIES = ("delay", "catchup", "merge", "discard")
+_TRACKS = ("guest", "wall", "boot", "realtime")
+_OF_TIMER = "Invalid value for attribute '{}' in element 'timer': '{{}}'."
+#: Fields of which libvirt takes certain words alone, and what it says of others.
+_WORDS: tuple[tuple[FieldPath, tuple[str, ...], str], ...] = (
+    (
+        ("domain", "devices", "watchdog", "i6300esb", "action"),
+        _ACTIONS,
+        "unknown watchdog action '{}'",
+    ),
+    *(
+        (
+            ("domain", "clock", "timer", timer, "tickPolicy"),
+            _POLICIES,
+            _OF_TIMER.format("tickpolicy"),
+        )
+        for timer in ("hpet", "pit", "rtc")
+    ),
+    (("domain", "clock", "timer", "rtc", "track"), _TRACKS, _OF_TIMER.format("track")),
+)
 
 
 def check_memory(machine: Machine) -> None:
@@ -64,10 +206,12 @@ def _above_limit(machine: Machine) -> Diagnostic | None:
     With huge pages the limit is another one. Elsewhere admission refuses it: memory/guest-above-limit.
     """
     path = machine.vmi_path
-    amounts = [tree.get(machine.decoded, *path, *field) for field in (_GUEST, _LIMIT)]
-    if not all(isinstance(amount, str | int) for amount in amounts):
+    limit = tree.get(machine.decoded, *path, *_LIMIT)
+    if not isinstance(limit, str | int):  # so it is with most
         return None
-    guest, limit = amounts
+    guest = tree.get(machine.decoded, *path, *_GUEST)
+    if not isinstance(guest, str | int):
+        return None
     pages = tree.get(machine.decoded, *path, "domain", "memory", "hugepages")
     if machine.context.config.rollout_strategy != "LiveUpdate" or pages is not None:
         return None

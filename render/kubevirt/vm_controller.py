@@ -9,7 +9,7 @@ from render.kubevirt.instancetype import (
     report_conflicts,
     with_definitions,
 )
-from render.machine import Additions, Machine
+from render.machine import NO_ADDITIONS, Additions, Machine
 from render.model.draft import Draft
 from render.model.kinds import INSTANCETYPE, PREFERENCE
 
@@ -35,12 +35,14 @@ def create_vmi(machine: Machine) -> None:
         check_conflicts(machine)
         return
     _name_definitions(machine, draft)
-    disks = draft.get(*devices.DISKS) or []
-    machine.additions = Additions(
-        disks=tuple(disks[len(disks) - added :]),
-        inputs=tuple(draft.get(*devices.INPUTS)) if has_input else (),
-        interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
-    )
+    machine.additions = NO_ADDITIONS
+    if added or has_input or net.added:
+        disks = draft.get(*devices.DISKS) or []
+        machine.additions = Additions(
+            disks=tuple(disks[len(disks) - added :]),
+            inputs=tuple(draft.get(*devices.INPUTS)) if has_input else (),
+            interfaces=tuple(draft.get(*network.INTERFACES)) if net.added else (),
+        )
     machine.vmi = draft.tree
     machine.record_defaults(draft)
     apply_definitions(machine, draft)

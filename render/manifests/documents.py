@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
     from render.manifests.uses.substituted import SubstitutedBuild
-    from render.manifests.uses.use import DemandedConfigMap
+    from render.manifests.uses.use import DemandedConfigMap, PluginUse
 
 Blame = Callable[[int, FieldPath, tuple[int, int]], "Position | None"]
 """What tells where the field at a path of the object at an index was written, None where that is not known.
@@ -72,8 +72,8 @@ class Documents:
     kustomize read, of which it printed nothing. *namespace* is that of what names none, ``""`` where that is the one of
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
-    *plugins*: which mode of ``--emit`` they tell our plugin, by their titles, for those that have it render.
-    *is_server_side*: whoever applies the folder does so server-side. *references* are those of the *user*.
+    *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
+    applies the folder does so server-side. *references* are those of the *user*.
     """
 
     __slots__ = (
@@ -120,7 +120,7 @@ class Documents:
         self.appliers: frozenset[str] = frozenset()
         self.revisions: Mapping[str, str] = MappingProxyType({})
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
-        self.plugins: Mapping[str, str] = MappingProxyType({})
+        self.plugins: Mapping[str, PluginUse] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})
         self.is_built = False
         self.is_server_side = False
@@ -166,10 +166,17 @@ class Documents:
 
     def remove(self, document: Document) -> None:
         """Keep *document* no longer; nothing is beside the documents yet."""
-        index = next(n for n, candidate in enumerate(self.documents) if candidate is document)
-        del self.documents[index]
+        self.keep(lambda candidate: candidate is not document)
+
+    def keep(self, is_kept: Callable[[Document], bool]) -> None:
+        """Keep those documents that *is_kept* says; those that are borrowed come after them."""
+        kept = [index for index, document in enumerate(self.documents) if is_kept(document)]
+        places = {index: place for place, index in enumerate(kept)}
+        gone = len(self.documents) - len(kept)
+        self.documents[:] = [self.documents[index] for index in kept]
+        self.borrowed = {index - gone: lender for index, lender in self.borrowed.items()}
         self.referents = {
-            key: place - (place > index) for key, place in self.referents.items() if place != index
+            key: places[index] for key, index in self.referents.items() if index in places
         }
 
     def blame(

@@ -259,7 +259,8 @@ def _cure(folder: str, message: str, named: str) -> str:
     return (
         "this kustomization has kustomize run virt-render; then virt-render does not run kustomize: pipe"
         " 'kustomize build --enable-alpha-plugins FOLDER | virt-render check -' (or '... | virt-render pin --lock"
-        f" {named or lock} -'), or take the RenderConfig out of the transformers"
+        f" {named or lock} -'), with --catalog FOLDER of the definitions and --cluster-config FILE of the KubeVirt"
+        " resource that stand elsewhere, or take the RenderConfig out of the transformers"
     )
 
 

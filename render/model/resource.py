@@ -126,6 +126,13 @@ def text_at(body: Any, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def annotations_of(body: Tree) -> Tree:
+    """The annotations of an object (empty where they are missing or of another type)."""
+    metadata = body.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return annotations if isinstance(annotations, dict) else {}
+
+
 def is_operator(group: str, kind: object, name: object) -> bool:
     """Whether an object of this *group*, *kind* and *name* runs KubeVirt's operator, which installs its own release."""
     return (group, kind, name) == ("apps", "Deployment", VIRT_OPERATOR)
@@ -160,9 +167,8 @@ def former(resource: Resource) -> tuple[tuple[str, str, str], ...]:
 
     kustomize calls a namespace that nobody named ``default``.
     """
-    metadata = resource.body.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    if not isinstance(annotations, dict) or f"{_NOTES}previousNames" not in annotations:
+    annotations = annotations_of(resource.body)
+    if f"{_NOTES}previousNames" not in annotations:
         return ()
     columns = (
         text_at(annotations, f"{_NOTES}previous{what}").split(",")

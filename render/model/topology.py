@@ -41,7 +41,7 @@ class CPUTopology(NamedTuple):
 
 def preferred(preference: Tree | None) -> str:
     """The preferred topology under its current name; ``sockets`` where nothing is preferred."""
-    value = tree.get(preference, "cpu", "preferredCPUTopology")
+    value = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
     return "sockets" if value is None else SUCCESSORS.get(value, value)
 
 

@@ -75,8 +75,9 @@ class Clashes:
             self._pinned_down.append((machine, spec))
         if machine.uses is None:
             machine.uses = tuple(_uses(machine, spec))
+        resource, above = machine.resource, machine.vmi_path
         for what, scope, path, value in machine.uses:
-            use = _ResourceUse(machine.resource, machine.vmi_path, path)
+            use = _ResourceUse(resource, above, path)
             self._by_value.setdefault((what, scope, value), []).append(use)
 
     def diagnostics(self) -> list[Diagnostic]:
@@ -111,7 +112,7 @@ def _addresses(machine: Machine, spec: Tree, interfaces: Sequence[Tree]) -> Iter
     """Only networks that several VMs are on: behind masquerade nobody sees the address."""
     attached: dict[str, str] = {}
     for network in spec.get("networks") or ():
-        name = tree.get(network, "multus", "networkName")
+        name = (network.get("multus") or {}).get("networkName")
         if name:
             attached.setdefault(network.get("name", ""), name)
     for index, interface in enumerate(interfaces):
@@ -129,9 +130,8 @@ def _claims(machine: Machine, volumes: Sequence[Tree], devices: Tree) -> Iterato
     if running is False or machine.spec.get("runStrategy") in _IDLE:
         return
     by_name = {disk.get("name"): disk for disk in devices.get("disks") or ()}
-    mounted = {filesystem.get("name") for filesystem in devices.get("filesystems") or ()} - set(
-        by_name
-    )
+    filesystems = devices.get("filesystems") or ()
+    mounted = {filesystem.get("name") for filesystem in filesystems} - by_name.keys()
     of_each = _numbered_claims(machine)
     for index, volume in enumerate(volumes):
         source = volume.get("persistentVolumeClaim") or volume.get("dataVolume") or {}

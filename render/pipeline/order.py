@@ -70,6 +70,10 @@ def _is_booted(machine: Machine) -> bool:
     return shows_texts or bool(tree.get(machine.decoded, *above, *_IGNITION))
 
 
+def _asks_admission(machine: Machine) -> bool:
+    return asks_admission(machine.context.settings)
+
+
 def _writes_out(machine: Machine) -> bool:
     return machine.context.config.reference_policy != "reference"
 
@@ -95,6 +99,8 @@ _refuse_flavor = _rare("pipeline.stages.flavors:refuse_flavor", _has_flavor)
 _merge_presets = _rare("kubevirt.preset_mutator:merge_presets", _has_presets)
 _write_out = _rare("pipeline.stages.expansion:write_out", _writes_out)
 _check_guest = _rare("pipeline.stages.guest:check_guest", _is_booted)
+_check_domain = _rare("kubevirt.virt_launcher:check_domain", _asks_admission)
+_check_references = _rare("pipeline.stages.references:check_references", _asks_admission)
 _check_notation = _rare("pipeline.stages.notation:check_notation", _always)
 _check_disks = _rare("kubevirt.importer:check_templates", _makes_disks)
 _admit_vm = _rare("kubevirt.admitters:admit_vm", _is_admitted)
@@ -108,14 +114,6 @@ def _refused(outcome: Outcome) -> Stage:
         flavors.refuse(machine, outcome)
 
     return refuse
-
-
-def _check_references(machine: Machine) -> None:
-    """Which names of the manifest lead nowhere: whatever becomes of the machine."""
-    if asks_admission(machine.context.settings):
-        from render.pipeline.stages import references
-
-        references.check_references(machine)
 
 
 def _find_definitions(machine: Machine) -> None:
@@ -143,15 +141,7 @@ def _pod(machine: Machine) -> Tree:
     return launched.pod if launched else machine.raw
 
 
-def _check_domain(machine: Machine) -> None:
-    """Whether libvirt runs a domain with what the manifest states: whatever becomes of the machine."""
-    if asks_admission(machine.context.settings):
-        from render.kubevirt import virt_launcher
-
-        virt_launcher.check_domain(machine)
-
-
-#: What is wrong with a manifest, whatever it becomes.
+#: What is wrong with a manifest, whatever it becomes: with what a guest boots, its domain, and names that lead nowhere.
 MANIFEST: tuple[Stage, ...] = (_check_guest, _check_domain, _check_references)
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _write_out

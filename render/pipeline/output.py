@@ -32,8 +32,9 @@ def _storable(body: Tree) -> Tree:
 
 
 class Output:
-    """What came of *resources* so far; *sink* gets the bodies, one by one; None: they are kept in *bodies*.
+    """What came of *resources* so far; *sink* gets the bodies, one by one.
 
+    None: they are kept in *bodies*, and the *provenance* of their fields too.
     *as_written*: objects that no stage changes are printed as they are; else those of KubeVirt's without their nulls,
     which server-side apply refuses, and without labels and annotations that are empty, which no cluster stores.
     *companions*: what is to be emitted beside the machines in the end; *parts*: what templates of the input made.
@@ -58,6 +59,7 @@ class Output:
         self._budget = budget
         self._left_out_before = budget.errors_left_out
         self._as_written = as_written
+        self._keeps_provenance = sink is None
         self._sink = sink or (lambda body, _: self.bodies.append(body))
 
     def put(self, body: Tree, index: int) -> None:
@@ -76,15 +78,16 @@ class Output:
         for diagnostic in machine.diagnostics:
             if not diagnostic.is_error or self._budget.has_room_for_error():
                 self.diagnostics.append(diagnostic)
-        resource = machine.resource
-        self.provenance += (
-            (
-                entry._replace(field=machines.in_manifest(resource, entry.field))
-                for entry in machine.provenance
+        if self._keeps_provenance:
+            resource = machine.resource
+            self.provenance += (
+                (
+                    entry._replace(field=machines.in_manifest(resource, entry.field))
+                    for entry in machine.provenance
+                )
+                if resource.older
+                else machine.provenance
             )
-            if resource.older
-            else machine.provenance
-        )
         if not machine.failed:
             self.companions += machine.companions
 

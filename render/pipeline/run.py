@@ -107,11 +107,11 @@ def run(  # noqa: PLR0913 - what is rendered, and who is told
     """Render *resources*, whose indexes are their positions. The result shares trees with the input.
 
     *observe* is told each machine, failed or not, and what became of it; *sink* gets each resource and its source as
-    soon as they are there, and `Rendered.resources` stays empty; *traced*: with provenance, which costs time and much
-    memory; *emitter* makes of each machine what it becomes, where its emit mode does not. *unchanged* machines,
-    which another rendering with the same *settings* made, are not made again: only where these leave VMs as they are
-    (``source``), and without provenance. *survive* makes a finding of a fault of ours in one object, so that the others
-    go on; without it, it is raised. *budget*: of what this is a part of, if anything.
+    soon as they are there, and `Rendered` has no resources and no provenance; *traced*: with provenance, which
+    costs time and much memory; *emitter* makes of each machine what it becomes, where its emit mode does not.
+    *unchanged* machines, which another rendering with the same *settings* made, are not made again: only where these
+    leave VMs as they are (``source``), and without provenance. *survive* makes a finding of a fault of ours in one
+    object, so that the others go on; without it, it is raised. *budget*: of what this is a part of, if anything.
     """
     refused = settings_faults(settings)
     if refused:

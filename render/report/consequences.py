@@ -114,6 +114,9 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
             yield codes.REQUIREMENT_UNMET.number, subject
         if diagnostic.fixes:  # else what the pin says helps most
             yield codes.PIN_ENDED.number, subject, diagnostic.location.path[:-1]
+    elif diagnostic.code == codes.UNEXPECTED_KIND.number:
+        if diagnostic.field.startswith(_INSTANCETYPE):
+            yield codes.REQUIREMENT_UNMET.number, subject
     elif diagnostic.code in _OF_VALUES:
         yield _REFUSED, str(diagnostic.resource)
         yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)
@@ -122,6 +125,7 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
         yield _REFUSED, str(diagnostic.resource)
     elif diagnostic.code == codes.METADATA_REFUSED.number:
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+        yield codes.POD.number, subject, diagnostic.location.path
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
     else:
@@ -227,10 +231,7 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
     if diagnostic.code not in _OF_VALUES and finding.place.line:
         for of in (diagnostic.resource, None):
             yield _OF_VALUES, finding.place[:3], of
-    if (
-        diagnostic.code == codes.METADATA_REFUSED.number
-    ):  # what a kustomization gives all its objects
-        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    yield from _again(finding, subject, path)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
@@ -241,6 +242,16 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
         return  # that name is the slip
     yield from _lacking(diagnostic.check, subject, path)
     yield diagnostic.check or diagnostic.code, subject
+
+
+def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
+    """*finding* as what is said of something else says it, too."""
+    diagnostic = finding.diagnostic
+    if diagnostic.code == codes.METADATA_REFUSED.number:
+        # What a kustomization gives all its objects.
+        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+    elif diagnostic.code == codes.POD.number:
+        yield diagnostic.code, subject, path
 
 
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:

@@ -49,7 +49,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def line(waivers: Iterable[Waiver], accepted: int = 0, ignored: int = 0) -> str:
-    """*waivers* by source, findings *accepted* by a baseline and objects that may have some *ignored*, if any.
+    """*waivers* by source, findings *accepted* by a baseline and objects that may *ignore* some; nothing without.
 
     ``waived: admission off, exclude vendor by .virt-render.yaml; 9 findings accepted by the baseline``
     """

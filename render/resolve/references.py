@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from render.model import tree
+from render.model.apimachinery import dns1123
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.nearest import is_slip
@@ -43,6 +44,8 @@ _NETWORK = Referent(
 _PRIORITY = Referent(
     frozenset({("scheduling.k8s.io", "PriorityClass")}), "PriorityClass", has_namespace=False
 )
+#: What stands in names that nobody has filled in: ``${NAME}``, ``{{ name }}``, ``@name@``, ``<name>``, ``__NAME__``.
+_OPEN = ("$", "{", "@", "<", "__")
 _USER_DATA = ("userdata", "userData")
 _NETWORK_DATA = ("networkdata", "networkData")
 
@@ -166,7 +169,9 @@ class References:
         meant = [
             candidate
             for candidate in sorted(near)
-            if candidate not in own and is_slip(name, candidate)
+            if candidate not in own
+            and is_slip(name, candidate)
+            and not dns1123.subdomain_faults(candidate)  # that one is misspelt itself
         ]
         return ("reference/slip", known[meant[0]]) if len(meant) == 1 else None
 
@@ -211,6 +216,19 @@ class References:
                     names = scope.setdefault(_scope(resource, target), {})
                     names[resource.name] = resource
         return scopes
+
+
+def is_impossible(name: str, field: NamingField) -> bool:
+    """Whether no object can be called *name*, which stands in *field*; not where it is to be filled in yet.
+
+    Of service accounts and priority classes the API server says that itself.
+    """
+    if field.target in (_ACCOUNT, _PRIORITY) or any(mark in name for mark in _OPEN):
+        return False
+    space, slash, bare = name.partition("/")
+    if field.target is _NETWORK and slash:
+        return bool(dns1123.label_faults(space) or dns1123.subdomain_faults(bare))
+    return bool(dns1123.subdomain_faults(name))
 
 
 def names_in(spec: Tree) -> set[str]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from render.model import tree
 from render.model.hints import Any
-from render.model.resource import OWN
+from render.model.resource import OWN, annotations_of
 from render.model.tree import Tree
 from render.revisions.hashes import rendered_hash
 
@@ -21,8 +20,7 @@ _MATCHERS = ("instancetype", "preference", "flavor")
 
 def read(vm: Tree) -> dict[str, Any]:
     """The stamps of *vm*, by annotation."""
-    annotations = tree.get(vm, "metadata", "annotations")
-    known = annotations if isinstance(annotations, dict) else {}
+    known = annotations_of(vm)
     return {key: known[key] for key in KEYS if key in known}
 
 

@@ -176,6 +176,8 @@ def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Di
     if not type_name:
         return resource.body, []
     tree, causes = decode(resource.body, type_name, release)
+    if not causes:
+        return tree, []
     return tree, questioned(resource, located(resource, causes))
 
 

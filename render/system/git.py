@@ -17,7 +17,7 @@ from render.model.regex import pattern
 from render.system import files
 from render.system.files import real_path
 from render.system.programs import processes
-from render.system.programs.box import fence
+from render.system.programs.box import FENCED, fence
 
 _MARKER = pattern(rb"^(<{7}|\|{7}|={7}|>{7})( |\r?$)")
 #: No program that the repository's own configuration names is started, and what git says is text.
@@ -202,6 +202,7 @@ def _run(  # noqa: PLR0913 - what a program is started with
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     environment = {**inherited, **_FIXED, **around}
     spent: list[float] = []
+    bounds = {**_BOUNDS, "RLIMIT_CPU": processor_seconds}
     with _working_in(folder):
         done = processes.run(
             command,
@@ -211,8 +212,9 @@ def _run(  # noqa: PLR0913 - what a program is started with
             seconds=seconds,
             most=most,
             enter=fence(),
-            bounds={**_BOUNDS, "RLIMIT_CPU": processor_seconds},
+            bounds=bounds,
             spend=spent.append,
+            supervisor=FENCED.supervisor(command, environment, bounds),
         )
     if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
         raise ExhaustedError(words[0], processor_seconds)

@@ -280,7 +280,8 @@ class _LineReader:
             raise _UnsureError
         items: list[Any] = []
         while True:
-            begins, inner, key, value = self._peek()
+            line = _LINES.get(self._lines[self._at]) or _BLANK
+            begins, inner, key, value = line if line is not _BLANK else self._peek()
             if begins < indent or (begins == indent and not inner):
                 return items
             if begins > indent:
@@ -295,23 +296,22 @@ class _LineReader:
 
     def _finished_value(self, mark: object, indent: int, level: int) -> Any:
         """The value that begins with *mark* in a collection at *indent*."""
+        if mark is _NESTED:
+            line = _LINES.get(self._lines[self._at]) or _BLANK
+            begins, inner, key, value = line if line is not _BLANK else self._peek()
+            if inner and begins >= indent:
+                return self._sequence(begins, level + 1)
+            if begins <= indent:
+                return None
+            if key is None:
+                raise _UnsureError
+            self._at += 1
+            return self._mapping(begins, key, value, level + 1)
         if isinstance(mark, _Flow):
             if level + mark.levels > self._depth:
                 raise _UnsureError
             return tree.copy(mark.holds) if mark.levels > 1 else mark.holds.copy()
-        if mark is _CLIPPED:
-            return self._literal(indent) + "\n"
-        if mark is _STRIPPED:
-            return self._literal(indent)
-        begins, inner, key, value = self._peek()
-        if inner and begins >= indent:
-            return self._sequence(begins, level + 1)
-        if begins <= indent:
-            return None
-        if key is None:
-            raise _UnsureError
-        self._at += 1
-        return self._mapping(begins, key, value, level + 1)
+        return self._literal(indent) + ("\n" if mark is _CLIPPED else "")
 
     def _literal(self, indent: int) -> str:
         """The text of a literal block, without its last line break."""
@@ -438,9 +438,8 @@ def _scalar(text: str) -> Any:
     if quote in _FIRST:
         if ": " in text or " #" in text or text[-1] == ":":
             raise _UnsureError
-        try:
-            return scalars.UNAMBIGUOUS[text]
-        except KeyError:
+        value = scalars.UNAMBIGUOUS.get(text, scalars.AMBIGUOUS)
+        if value is scalars.AMBIGUOUS:
             value = scalars.unambiguous(text)
         if value is scalars.AMBIGUOUS:
             raise _UnsureError

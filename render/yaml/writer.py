@@ -53,6 +53,7 @@ def dump(body: Tree) -> str:
 
 def _mapping(lines: list[str], body: dict[str, Any], lead: str, indent: str) -> None:
     """Write *body*; its first line begins with *lead*, the others with *indent*."""
+    inner = indent + "  "
     for key, value in body.items():
         try:
             head = _KEYS[key]
@@ -61,17 +62,17 @@ def _mapping(lines: list[str], body: dict[str, Any], lead: str, indent: str) -> 
         kind = type(value)
         if kind is str:
             try:
-                lines.append(f"{lead}{head}{_QUOTED[value]}")
+                lines.append(f"{lead}{head} {_QUOTED[value]}")
             except KeyError:
-                lines.append(f"{lead}{head}{_string(value, indent + '  ')}")
+                lines.append(f"{lead}{head} {_string(value, inner)}")
         elif kind is dict and value:
-            lines.append(lead + head[:-1])
-            _mapping(lines, value, indent + "  ", indent + "  ")
+            lines.append(lead + head)
+            _mapping(lines, value, inner, inner)
         elif kind is list and value:
-            lines.append(lead + head[:-1])
+            lines.append(lead + head)
             _sequence(lines, value, indent + "- ", indent)
         else:
-            lines.append(f"{lead}{head}{_other(value)}")
+            lines.append(f"{lead}{head} {_other(value)}")
         lead = indent
 
 
@@ -120,14 +121,14 @@ def _float(value: float) -> str:
 
 
 def _key(key: str, indent: str) -> str:
-    """*key*, its colon, and a blank."""
+    """*key* and its colon."""
     text = quoted(key)
     if len(text.encode(errors="replace")) > _LONGEST_KEY:
-        return f"? {text}\n{indent}: "
+        return f"? {text}\n{indent}:"
     if len(_KEYS) >= _ROOM:
         _KEYS.clear()
-    _KEYS[key] = text + ": "
-    return text + ": "
+    _KEYS[key] = text + ":"
+    return text + ":"
 
 
 def _string(value: str, indent: str) -> str:

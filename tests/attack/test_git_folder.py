@@ -21,7 +21,9 @@ main()
 """
 #: Starts it with a git that no wall keeps from anything.
 UNFENCED = UNBOXED.replace(
-    "import box\n", "import box\nfrom render.system import git\ngit.fence = lambda: None\n"
+    "import box\n",
+    "import box\nfrom render.system import git\ngit.fence = lambda: None\n"
+    "git.FENCED.supervisor = lambda *_: None\n",
 )
 #: What may name a program in git's configuration.
 PROGRAMS = (

@@ -560,6 +560,21 @@ def test_inputs_hold_what_settings_name(repository: Path) -> None:
     assert listed == ["../platform/kubevirt.yaml", "../shared/", ".virt-render.yaml", "vm.yaml"]
 
 
+def test_settings_at_the_root_of_the_repository_count(
+    server: PluginServer, repository: Path
+) -> None:
+    (repository / ".git").mkdir()
+    (repository / "app" / "vm.yaml").write_text(VM.format(name="web", more=""))
+    (repository / ".virt-render.yaml").write_text(
+        "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec: {emit: vmi}\n"
+    )
+    assert server.generate(repository, "app", environment())[0][0]["kind"] == (
+        "VirtualMachineInstance"
+    )
+    done = virt_render(repository / "app", "inputs")
+    assert done.stdout == ("argocd.argoproj.io/manifest-generate-paths: .;../.virt-render.yaml\n")
+
+
 def test_inputs_hold_what_parameters_and_flags_name(repository: Path) -> None:
     (repository / ".git").mkdir()
     (repository / "shared").mkdir()

@@ -303,7 +303,7 @@ def test_a_long_reason_is_told_once(repository: Repository) -> None:
     repository.write("base/kustomization.yaml", "resources: [vm.yaml, gone.yaml]\n")
     told = repository.run("diff", "HEAD").stdout
     assert told.count("accumulation err=") == 1
-    place = "  after:  base/kustomization.yaml:1:22 of the working tree cannot be read\n"
+    place = "  after:  base/kustomization.yaml:1:22 of the working tree cannot be built\n"
     assert told.count(place) == 2
 
 
@@ -315,7 +315,7 @@ def test_a_row_of_markdown_leaves_a_long_reason_to_the_errors(repository: Reposi
     told = repository.run("diff", "HEAD", "--format", "markdown").stdout.splitlines()
     (row,) = (line for line in told if line.startswith("| `VirtualMachine shop/shop`"))
     assert row.endswith(
-        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be read` |"
+        "after: `shop/kustomization.yaml:1:22 of the working tree cannot be built` |"
     )
     assert any(
         line.startswith("- `shop/kustomization.yaml:1:22`") and "gone.yaml" in line for line in told
@@ -423,6 +423,24 @@ def test_of_a_name_that_nothing_has_is_said_which_to_take(
     assert "  help: name a commit, or a branch that 'git branch --all' lists" in (
         repository.run("diff", *words).stderr
     )
+
+
+def test_a_revision_is_not_compared_with_what_another_repository_has(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """HEAD of the one in the current folder, or of the other: nobody knows."""
+    other = Repository(tmp_path / "other")
+    other.write("vm.yaml", manifests.vm("web", memory="1Gi"))
+    other.commit("One")
+    repository.commit("All")
+    for path in ("../other", "../other/vm.yaml", str(tmp_path)):
+        done = repository.run("diff", "HEAD", path)
+        assert done.returncode == 2
+        assert f"{path} is not in the repository of the current folder" in done.stderr
+    assert "1 VM: 1 same" in repository.fine("diff", "../other")
+    done = process.run("diff", "HEAD", "other", cwd=tmp_path)
+    assert "1 VM: 1 same" in done.stdout, "the current folder is in none"
+    assert "same" in process.run("diff", "HEAD", "..", cwd=repository.folder / "vms").stdout
 
 
 @pytest.mark.parametrize("name", ["vms", "v1"])

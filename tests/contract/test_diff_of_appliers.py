@@ -1,13 +1,15 @@
 """``diff`` where objects of Flux and Argo CD begin or cease to apply a folder, which stays where it is."""
 
 import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import manifests
+from tests.support import manifests, process
 from tests.support.repository import Repository
 
 HERE = "https://github.com/acme/fleet"
@@ -38,6 +40,7 @@ spec:
     helm: {{valuesObject: {{memory: 2Gi}}}}
 """
 NAMES = ("db", "web")
+CONFIG = "apiVersion: virt-render.dev/v1alpha1\nkind: RenderConfig\nspec:\n"
 
 
 @pytest.fixture
@@ -207,7 +210,6 @@ def test_nothing_is_gone_of_a_set_that_is_not_evaluated(
     assert "prod/chart" not in effects(repository)
 
 
-@pytest.mark.usefixtures("helm")
 def by_plugin(parameters: str = "") -> str:
     """An Application that has our plugin render the folder vms/own."""
     plugin = f", plugin: {{name: virt-render{parameters}}}"
@@ -254,6 +256,189 @@ def test_our_plugin_decides_how_vms_are_synced(
     assert effects(repository)["prod/own"][0][0] == effect
     assert effects(repository, "--emit", "source")["prod/own"][0] == ["recreate"]
     assert effects(repository, "--emit", "vm")["prod/own"][0][0] == "migrate"
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+def test_a_definition_that_our_plugin_misses_is_told(
+    repository: Repository, *, is_built: bool
+) -> None:
+    """It renders the folder of an Application alone, while ``check`` sees the whole repository."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("argocd/own.yaml", by_plugin())
+    repository.write("types/small.yaml", manifests.instancetype("small"))
+    if is_built:
+        repository.write("vms/own/kustomization.yaml", "resources: [vm.yaml]\n")
+    done = repository.run("check", ".")
+    assert done.returncode == 0
+    assert "vms/own/vm.yaml:8:5: warning VR211" in done.stdout
+    assert (
+        "taken from elsewhere; Application argocd/own has our plugin render vms/own alone, which"
+        " fails without that" in done.stdout
+    )
+    assert "parameter catalog: ../../types, or say catalog in .virt-render.yaml" in done.stdout
+    folder = repository.folder / "vms/own"
+    assert "VR201" in process.run("argocd", "generate", cwd=folder).stderr
+    catalog = ", parameters: [{name: catalog, array: [../../types]}]"
+    for name, text in (
+        ("argocd/own.yaml", by_plugin(catalog)),
+        ("vms/own/.virt-render.yaml", f"{CONFIG}  catalog: ../../types\n"),
+        (".virt-render.yaml", f"{CONFIG}  catalog: types\n"),
+        ("vms/own/small.yaml", manifests.instancetype("small")),
+    ):
+        before = (repository.folder / "argocd/own.yaml").read_text(encoding="utf-8")
+        repository.write(name, text)
+        if not (is_built and name == "vms/own/small.yaml"):  # it lists no file of that name
+            assert "VR211" not in repository.run("check", ".").stdout, name
+        (repository.folder / name).unlink()
+        repository.write("argocd/own.yaml", before)
+
+
+def test_what_applications_tell_our_plugin_counts(repository: Repository) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    release = ", parameters: [{name: kubevirt, string: '1.6'}]"
+    repository.write("argocd/own.yaml", by_plugin(release))
+    repository.commit("All")
+
+    def releases(*flags: str) -> set[str]:
+        report = json.loads(repository.run("report", "--format", "json", *flags).stdout)
+        return {vm["kubevirt"] for vm in report["machines"] if vm["name"] == "own"}
+
+    assert releases() == {"1.6"}
+    assert releases("--kubevirt", "1.8") == {"1.8"}
+    text = by_plugin(", env: [{name: VIRT_RENDER_KUBEVIRT, value: '1.7'}]")
+    repository.write("argocd/own.yaml", text)
+    assert releases() == {"1.7"}
+
+
+@pytest.mark.parametrize(
+    ("told", "fault"),
+    [
+        (
+            ", parameters: [{name: kubevrt, string: '1.6'}]",
+            "unknown parameter kubevrt; did you mean kubevirt?",
+        ),
+        (", parameters: [{name: kubevirt, string: 1.6}]", "kubevirt: 1.6 is not a text"),
+        (", parameters: [{name: emit, string: vmx}]", "emit: 'vmx' is not one of"),
+        (
+            ", env: [{name: VIRT_RENDER_EMTI, value: vm}]",
+            "unknown environment variable VIRT_RENDER_EMTI",
+        ),
+        (
+            ", env: [{name: VIRT_RENDER_LOCKED, value: pins}]",
+            "VIRT_RENDER_LOCKED is not for an Application to decide",
+        ),
+        (", env: [{name: OTHER, value: vm}, {name: VIRT_RENDER_EMIT, value: $EMIT}]", ""),
+        (", parameters: [{name: deadline, string: '60'}, {name: emit, string: ''}]", ""),
+    ],
+)
+def test_a_slip_in_what_our_plugin_is_told_stands_at_its_line(
+    told: str, fault: str, repository: Repository
+) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    repository.write("argocd/own.yaml", by_plugin(told))
+    done = repository.run("check", ".")
+    assert ("VR801" in done.stdout) == bool(fault), done.stdout
+    if fault:
+        assert f"warning VR801 invalid-setting: Application argocd/own: {fault}" in done.stdout
+        assert ": our plugin makes nothing of vms/own" in done.stdout
+        assert re.search(r"^argocd/own.yaml:\d+:\d+: warning VR801", done.stdout, re.MULTILINE)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "told"),
+    [
+        ("argocd/own.yaml", ("path: vms/own", "pth: vms/own"), "warning VR105 unknown-field"),
+        ("argocd/own.yaml", ("kind: App", "kind: Ap"), "warning VR123 unknown-kind"),
+        ("flux/one.yaml", ("  path:", "  paht:"), "warning VR105 unknown-field"),
+        ("flux/one.yaml", ("./apps/web/app", "./apps/wep/app"), "warning VR110 unreadable"),
+        (
+            "flux/one.yaml",
+            ("web/app", "web/app/vm.yaml"),
+            "not found, but a file: apps/web/app/vm.y",
+        ),
+        ("argocd/own.yaml", ("path: vms/own", "path: docs, hlm: {}"), ""),
+    ],
+)
+def test_a_slip_in_what_applies_vms_is_told_at_its_line(
+    name: str, edit: tuple[str, str], told: str, repository: Repository
+) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    repository.write("docs/README.md", "")
+    repository.write("argocd/own.yaml", deployed("own", "vms/own"))
+    repository.write("flux/one.yaml", KUSTOMIZATION.replace("NAME", "web"))
+    repository.commit("All")
+    before = (repository.folder / name).read_text(encoding="utf-8")
+    assert edit[0] in before
+    assert repository.run("check", ".").stdout == ""
+    repository.write(name, before.replace(*edit))
+    done = repository.run("check", ".")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{name}:") == bool(told)
+    assert told in done.stdout
+
+
+@pytest.mark.usefixtures("helm")
+def test_what_a_generator_reads_and_names_twice_is_told(repository: Repository) -> None:
+    chart_in(repository)
+    generator = f"git: {{repoURL: {HERE}, files: [{{path: envs/*.yaml}}]}}"
+    text = _SET.replace("list: {elements: [{name: chart}]}", generator)
+    repository.write("argocd/set.yaml", text)
+    for name in ("one", "two"):
+        repository.write(f"envs/{name}.yaml", "name: chart\n")
+    told = "warning VR103 duplicate-object: ApplicationSet argocd/all makes 2 Applications called"
+    done = repository.run("check", ".")
+    assert f"argocd/set.yaml:9:16: {told} chart" in done.stdout
+    repository.write("envs/two.yaml", "name: [chart\n")
+    done = repository.run("check", ".")
+    assert "envs/two.yaml:1:7: warning VR101 yaml-syntax" in done.stdout
+    assert "1 ApplicationSet whose generator reads another file (-v)" in done.stderr
+
+
+def test_what_objects_apply_the_build_of_is_compared_once(
+    repository: Repository, kustomize: str
+) -> None:
+    """Hydrated manifests: one folder is built, what comes of it is committed, and that is applied."""
+    shutil.rmtree(repository.folder / "flux")
+    shutil.rmtree(repository.folder / "apps")
+    repository.write("src/kustomization.yaml", "resources: [vm.yaml]\nnamespace: prod\n")
+
+    def hydrate() -> None:
+        command = [kustomize, "build", str(repository.folder / "src")]
+        built = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        repository.write("hydrated/manifest.yaml", built)
+
+    repository.write("src/vm.yaml", manifests.vm("own", memory="1Gi"))
+    hydrate()
+    repository.commit("By nobody")
+    repository.write("src/vm.yaml", manifests.vm("own", memory="2Gi"))
+    assert repository.run("diff").stdout.startswith("2 VMs: 1 restart, 1 same")
+    repository.write("argocd/own.yaml", deployed("own", "hydrated"))
+    repository.write("src/vm.yaml", manifests.vm("own", memory="1Gi"))
+    repository.commit("By Argo CD")
+    repository.write("src/vm.yaml", manifests.vm("own", memory="2Gi"))
+    text = repository.run("diff").stdout
+    assert text.startswith("1 VM: 1 same")
+    assert "not looked at: 1 changed input whose built VMs are applied instead" in text
+    hydrate()
+    assert repository.run("diff").stdout.startswith("1 VM: 1 restart\n")
+
+
+@pytest.mark.usefixtures("helm")
+def test_what_a_new_set_may_make_is_not_gone(repository: Repository) -> None:
+    """One that is not evaluated here takes the place of an Application."""
+    chart_in(repository)
+    repository.write("argocd/chart.yaml", APPLICATION)
+    repository.commit("One")
+    (repository.folder / "argocd/chart.yaml").unlink()
+    repository.write("argocd/set.yaml", _SET.replace(".name", ".name | lower"))
+    assert effects(repository)["prod/chart"][0] == ["unrenderable"]
+    repository.commit("A set")
+    assert effects(repository, "HEAD..HEAD~1")["prod/chart"][0] == ["repaired"]
+    repository.write("argocd/chart.yaml", APPLICATION)
+    repository.commit("Both")
+    (repository.folder / "argocd/chart.yaml").unlink()
+    assert effects(repository)["prod/chart"][0] == ["gone"]
 
 
 def test_what_else_our_plugin_renders_is_told(repository: Repository) -> None:
@@ -507,6 +692,7 @@ def test_a_path_that_is_gone_is_named_where_the_list_of_a_set_has_it(
     repository.commit("It is elsewhere")
     _, (reason,) = effects(repository, "HEAD~1..HEAD")["prod/one"]
     assert reason.startswith("deploy/one.yaml:5:")
+    assert " names what is not there: Application" in reason
     assert reason.endswith("app path does not exist: vms/one")
 
 
@@ -556,6 +742,8 @@ def test_an_application_of_a_folder_that_is_not_there_is_a_warning(
         )
         assert message in checked.stdout
         assert "  help: did you mean one?\n" in checked.stdout
+        repository.write("deploy/one.yaml", text.replace("vms/onne", "vm/one"))
+        assert "  help: did you mean vms/one?\n" in repository.run("check", ".").stdout
 
 
 @pytest.mark.parametrize("remote", ["", HERE.replace("github.com", "other.example")])

@@ -231,6 +231,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
     monkeypatch.setenv("KUBECONFIG", "/srv/kube")
     monkeypatch.setenv("HELM_PLUGINS", "/srv/plugins")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+    for name in ("LANG", "LC_ALL"):
+        monkeypatch.setenv(name, "de_DE.UTF-8")
     bounds = ProgramBounds(Limits(), 1000)
     steps = module.template(chart_in("chart"), str(program), HelmRelease(), bounds)
     diagnostic = processes.finish(steps)
@@ -241,6 +243,8 @@ def test_helm_has_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, folder: Path)
         f"KUBECONFIG='{os.devnull}'" in diagnostic.message
         or f'KUBECONFIG="{os.devnull}"' in diagnostic.message
     )
+    assert "de_DE" not in diagnostic.message
+    assert "ko_KR" in diagnostic.message  # by which it starts in half of the time
     assert "--enable-dns" not in diagnostic.message
     assert "--post-renderer" not in diagnostic.message
 
@@ -585,6 +589,26 @@ def test_the_value_is_the_one_that_is_printed(
     assert "chart/templates/vm.yaml:12:9: error VR108" in done.stderr, done.stderr
     told = f"  {place}: the value comes from here\n"
     assert (told if place else "its values come from") in done.stderr, done.stderr
+
+
+def test_the_value_of_an_item_is_told_apart_from_its_default(helm: str) -> None:
+    text = VM.replace(".Values", "$.Values").replace(".Release", "$.Release")
+    text = text.replace("Always", "{{ $vm.run | default $.Values.run }}")
+    put(
+        "chart/templates/vm.yaml",
+        f"{{{{- range $vm := .Values.vms }}}}\n---\n{text}{{{{- end }}}}\n",
+    )
+    put("chart/values.yaml", "run: Halted\nmemory: 1Gi\nvms: []\n")
+    put("prod.yaml", "vms:\n  - run: Manual\n  - {}\n  - run: Halted\n")
+    found = fill(helm, "prod.yaml")
+    at = ("spec", "runStrategy")
+    files = [("chart/values.yaml", 0, 0), ("prod.yaml", 0, 0)]
+    assert found.values(0, at) == [("prod.yaml", 2, 5)]
+    assert found.values(1, at) == found.values(2, at) == files, "both say the same"
+    put("prod.yaml", "vms:\n  - run: Manual\n  - {}\n  - run: Manual\n")
+    found = fill(helm, "prod.yaml")
+    assert found.values(0, at) == found.values(2, at) == files, "so do two items"
+    assert found.values(1, at) == [("chart/values.yaml", 1, 1)]
 
 
 def test_where_the_line_is_not_clear_the_files_are_named(helm: str) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends.commands.committed import snapshots
 from render.frontends.dispatch import invoke
+from render.frontends.parts import FleetPart
+from render.frontends.progress import Work
+from render.pipeline import Rendered
 from render.report.history import html
 from render.report.history.told import ToldCommit, ToldHistory, ToldMachine, ToldRevision
 from render.report.page_origin import PageOrigin
@@ -361,3 +365,39 @@ def test_a_lock_that_is_not_committed_has_no_history(tmp_path: Path) -> None:
     assert "virt-render.lock.yaml is not committed yet" in done.stderr
     made.commit("Pin")
     assert "prod/web" in made.fine("history")
+
+
+def test_what_is_the_same_beside_the_lock_is_rendered_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A commit that numbers pins anew says nothing new of the VMs, and a VM that stays is not rendered with others."""
+    made = Repository(tmp_path / "repository")
+    for name in NAMES:
+        made.write(f"vms/{name}.yaml", vm(name, namespace="prod", instancetype="small"))
+    made.write("vms/small.yaml", instancetype())
+    lock = made.folder / "vms" / "virt-render.lock.yaml"
+    made.fine("pin", "vms")
+    made.commit("Pin")
+    for number in range(2, 6):
+        text = lock.read_text(encoding="utf-8")
+        made.write(
+            "vms/virt-render.lock.yaml",
+            text.replace(f"revision: {number - 1}", f"revision: {number}"),
+        )
+        made.commit(f"Number {number}")
+    made.write("vms/small.yaml", instancetype(cpus=4))
+    made.fine("pin", "--upgrade", "db", "vms")
+    made.commit("Upgrade")
+    rendered: list[int] = []
+    render = vars(snapshots)["render_part"]
+
+    def counting(part: FleetPart, work: Work, **options: Any) -> Rendered:
+        rendered.append(sum(resource.kind == "VirtualMachine" for resource in part.resources))
+        outcome: Rendered = render(part, work, **options)
+        return outcome
+
+    monkeypatch.setattr(snapshots, "render_part", counting)
+    monkeypatch.chdir(made.folder)
+    assert invoke(["history", "vms"]) == Exit.OK
+    assert "   6  " in capfd.readouterr().out
+    assert rendered == [3, 3, 1, 1]

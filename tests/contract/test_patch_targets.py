@@ -49,6 +49,52 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+ADDING = {
+    "flux": """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  path: ./base
+  sourceRef: {kind: GitRepository, name: flux-system}
+  patches:
+  - target: {kind: VirtualMachine, name: NAME}
+    patch: |-
+      - {op: add, path: /spec/runStrategy, value: Halted}
+""",
+    "argocd": """\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: apps, namespace: argocd}
+spec:
+  source:
+    repoURL: https://git.example.com/fleet.git
+    path: base
+    kustomize:
+      patches:
+      - target: {kind: VirtualMachine, name: NAME}
+        patch: |-
+          - {op: add, path: /spec/runStrategy, value: Halted}
+""",
+}
+
+
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize("adding", ADDING)
+def test_so_is_that_of_a_patch_which_is_added_from_outside(adding: str, folder: Path) -> None:
+    (folder / ".git").mkdir()
+    put(folder / "apps.yaml", ADDING[adding].replace("NAME", "databse"))
+    done = process.run("check", ".", cwd=folder)
+    line = 1 + ADDING[adding].splitlines().index(
+        next(line for line in ADDING[adding].splitlines() if "target:" in line)
+    )
+    assert f"apps.yaml:{line}:" in done.stdout
+    assert "warning VR132 patch-unmatched: this patch is for VirtualMachine databse" in done.stdout
+    assert "help: did you mean database?" in done.stdout
+    put(folder / "apps.yaml", ADDING[adding].replace("NAME", "database"))
+    assert "VR132" not in process.run("check", ".", cwd=folder).stdout
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_that_is_missed_by_a_slip_is_a_warning(target: str, folder: Path) -> None:
     """What may be there elsewhere is none: a pattern, a label, another name."""

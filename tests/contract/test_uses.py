@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -772,7 +773,8 @@ def test_a_variable_of_flux_that_is_no_text_is_told_and_read_as_it_was_meant(
     assert "flux/cluster.yaml:4:8: warning VR106 wrong-type: ConfigMap cluster: data.MEMORY" in done
 
 
-def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str, kustomize: str) -> None:
+@pytest.mark.usefixtures("kustomize")
+def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
     put("vms/vm.yaml", SUBSTITUTED.replace("CORES", "CROES").replace("${BUS}ide", "sata"))
     text = KUSTOMIZATION.replace("USER", "a").replace("SECRET", "")
@@ -1023,7 +1025,13 @@ def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:
     done = virt_render(helm, "check", ".")
     message = "Application argocd/web asks for values that cannot be read: cannot read charts/vm/gone.yaml"
     assert done.returncode == 3
-    assert f"apps/web.yaml:1:1: error VR110 unreadable: {message}" in done.stdout
+    named = re.search(r"^apps/web.yaml:(\d+):\d+: error VR110", done.stdout, re.MULTILINE)
+    assert named
+    assert message in done.stdout
+    line = Path("apps/web.yaml").read_text(encoding="utf-8").splitlines()[int(named.group(1)) - 1]
+    assert "gone.yaml" in line
+    put("charts/vm/gonne.yaml", "memory: 1Gi\n")
+    assert "help: did you mean charts/vm/gonne.yaml?" in virt_render(helm, "check", ".").stdout
     reviewed = virt_render(helm, "diff", ".")
     assert reviewed.returncode == 1
     assert message in reviewed.stdout

@@ -147,6 +147,50 @@ def test_settings_further_below_count_where_their_folder_is_named(tmp_path: Path
     assert (done.returncode, done.stdout.count("'nonsense' is not one of")) == (Exit.USAGE, 1)
 
 
+def test_the_nearest_settings_above_count_in_their_repository(tmp_path: Path) -> None:
+    def release(path: str, at: str) -> str:
+        done = process.run("build", path, cwd=tmp_path / at)
+        assert done.returncode == Exit.OK, done.stderr
+        return done.stdout.partition("kubevirt-v")[2][:3]
+
+    def configure(folder: str, kubevirt: str) -> None:
+        text = f'{CONFIG}  kubevirt: "{kubevirt}"\n  catalog: [bundled, types]\n'
+        manifests.put(tmp_path / folder / ".virt-render.yaml", text)
+
+    web = "repo/apps/web"
+    manifests.put(tmp_path / web / "vm.yaml", vm(instancetype="u1.small"))
+    configure(".", "1.5")
+    (tmp_path / "types").mkdir()
+    assert release(".", at=web) == "1.9"  # nothing above the working directory
+    assert release(web, at=".") == "1.5"
+    (tmp_path / "repo/.git").mkdir()
+    assert release(".", at=web) == "1.9"  # nor above the repository
+    configure("repo", "1.6")
+    manifests.put(tmp_path / "repo/types/small.yaml", instancetype("small"))
+    manifests.put(tmp_path / web / "other.yaml", vm("other", instancetype="small"))
+    assert release(".", at=web) == release(web, at=".") == release("apps/web", at="repo") == "1.6"
+    configure("repo/apps", "1.7")
+    (tmp_path / "repo/types").rename(tmp_path / "repo/apps/types")
+    assert release(".", at=web) == release(web, at=".") == release("web", at="repo/apps") == "1.7"
+
+
+def test_a_named_patch_that_nobody_lists_any_more_is_told_to_be_listed(
+    tmp_path: Path, kustomize: str
+) -> None:
+    patch = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+    manifests.put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))
+    manifests.put(tmp_path / "vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    manifests.put(tmp_path / "vms/size.yaml", f"{patch}spec: {{template: {{spec: {{}}}}}}\n")
+    manifests.put(tmp_path / "loose/size.yaml", f"{patch}spec: {{template: {{spec: {{}}}}}}\n")
+    (tmp_path / ".git").mkdir()
+    for folder, is_told in (("vms", True), ("loose", False)):
+        done = process.run(
+            "check", f"{folder}/size.yaml", cwd=tmp_path, VIRT_RENDER_KUSTOMIZE=kustomize
+        )
+        assert f"{folder}/size.yaml:4:19: error VR107" in done.stdout
+        assert ("list it among the patches of vms/kustomization.yaml" in done.stdout) == is_told
+
+
 def test_patterns_have_to_be_a_list(tmp_path: Path) -> None:
     for key in ("exclude", "roots", "shared"):
         manifests.put(tmp_path / ".virt-render.yaml", f"{CONFIG}  {key}: vms\n")

@@ -150,9 +150,7 @@ def test_again_changes_no_byte(family: str, emit: Any) -> None:
     """Stamps included, which hold hashes of what was there before."""
     compared = 0
     for case in cases(family):
-        first = render(
-            case["objects"], Settings(emit=emit, preset_conflicts="override", admission="off")
-        )
+        first = answers.rendered(case, emit=emit, admission="off")
         if not has_errors(first):
             compared += 1
             again = render(
@@ -178,7 +176,7 @@ def test_a_pinned_vm_renders_as_it_did(family: str) -> None:
         assert document.body == lock
         again = pinning.pin(resources, settings._replace(lock=lock))
         assert (again.lock, again.moves) == (lockfile.read(lock, Location())[0], []), case["id"]
-        without = render(case["objects"], settings)
+        without = answers.rendered(case, admission="off")
         for pins in ("auto", "require"):
             with_lock = render(case["objects"], settings._replace(lock=lock, pins=pins))
             assert not has_errors(with_lock), case["id"]

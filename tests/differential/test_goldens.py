@@ -151,11 +151,19 @@ def test_the_webhook_only_seeds_what_the_cluster_keeps(family: str) -> None:
     checked = 0
     for case in cases(family):
         first = answers.rendered(case)
+        vms = [
+            (machine, sent)
+            for machine in answers.machines(case)
+            if machine["kind"] == "VirtualMachine"
+            and (sent := answers.result_for(first, machine)) is not None
+        ]
+        if not vms:
+            continue
         # A VM without matchers comes back from expand-spec as the webhook made it.
         stored = render(first.resources, Settings(emit="expand", stored=True))
-        for machine in answers.machines(case):
-            sent, mutated = (answers.result_for(r, machine) for r in (first, stored))
-            if sent is not None and mutated is not None and machine["kind"] == "VirtualMachine":
+        for machine, sent in vms:
+            mutated = answers.result_for(stored, machine)
+            if mutated is not None:
                 checked += 1
                 assert seeded(mutated, sent) == sent, case["id"]
     assert checked or family == "admission-fields"  # no VMs

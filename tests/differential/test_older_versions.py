@@ -186,12 +186,17 @@ def test_same_content_gives_the_same_vmi(version: str) -> None:
     for case, objects, current in in_v1beta1():
         if version == "flavor" and "false" in json.dumps([b for b in objects if kind_of(b)]):
             continue  # a preference's false had no effect then
+        wanted = [
+            (vm, want)
+            for vm in answers.machines(case)
+            if (want := answers.result_for(current, vm)) is not None and fits(version, vm)
+        ]
+        if not wanted:
+            continue
         older = render(VERSIONS[version](objects), VMIS)
-        for vm in answers.machines(case):
-            want = answers.result_for(current, vm)
-            if want is not None and fits(version, vm):
-                assert answers.result_for(older, vm) == want, case["id"]
-                compared += 1
+        for vm, want in wanted:
+            assert answers.result_for(older, vm) == want, case["id"]
+            compared += 1
     assert compared > 400
 
 

@@ -39,6 +39,8 @@ def machines_of(rendered: Rendered) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_rendered_vm_gives_the_same_vmi_with_its_presets_still_there(family: str) -> None:
     for case, first in overriding(family):
+        if not machines_of(first):
+            continue
         direct = render(case["objects"], Settings(emit="vmi", **OVERRIDE))
         through = render(first.resources, Settings(emit="vmi", **OVERRIDE))
         for machine in machines_of(first):

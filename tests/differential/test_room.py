@@ -1,13 +1,12 @@
 """What Kubernetes 1.36 makes of launcher pods: quotas, LimitRanges and Pod Security, for every recorded case."""
 
 import ast
-import sys
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from render.model.apimachinery import quantity
 from render.room import amounts, limits, pod, quota, security
+from tests.support.calls import calls_of_ours
 from tests.support.goldens import cases
 
 Json = dict[str, Any]
@@ -136,26 +135,23 @@ def rules() -> set[tuple[str, str]]:
     }
 
 
+def ask_of_all() -> None:
+    for case in quotas():
+        spec = admitted(case)
+        [*pod.refusals({**case["pod"], "spec": spec})]
+        quota.refusal(of_kind(case, "ResourceQuota"), spec)
+        [limits.refusal(spec, item) for item in of_kind(case, "LimitRange")]
+    for case in pods()[::7]:
+        for level in security.LEVELS:
+            security.violations(case["pod"]["spec"], level)
+    for case in cases("pod-vmi")[::3]:
+        [*pod.refusals(case["want"]["pod"])]
+
+
 def test_every_rule_has_a_recorded_case() -> None:
-    called: set[tuple[str, str]] = set()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        code = frame.f_code
-        if event == "call" and "/render/room/" in code.co_filename:
-            called.add((Path(code.co_filename).stem, code.co_name))
-
-    sys.setprofile(note)
-    try:
-        for case in quotas():
-            spec = admitted(case)
-            [*pod.refusals({**case["pod"], "spec": spec})]
-            quota.refusal(of_kind(case, "ResourceQuota"), spec)
-            [limits.refusal(spec, item) for item in of_kind(case, "LimitRange")]
-        for case in pods()[::7]:
-            for level in security.LEVELS:
-                security.violations(case["pod"]["spec"], level)
-        for case in cases("pod-vmi")[::3]:
-            [*pod.refusals(case["want"]["pod"])]
-    finally:
-        sys.setprofile(None)
+    called = {
+        (Path(module).stem, name.rpartition(".")[2])
+        for module, _, name in (each.partition(":") for each in calls_of_ours(ask_of_all))
+        if module.startswith("room/")
+    }
     assert rules() - called == set()

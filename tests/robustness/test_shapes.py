@@ -8,10 +8,8 @@ import os
 import re
 import resource
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -19,6 +17,7 @@ from render.diagnostics.codes import CODES
 from render.frontends import dispatch
 from render.manifests import output
 from render.yaml import positions
+from tests.support.calls import calls
 from tests.support.manifests import vm
 from tests.support.process import argv, environ
 
@@ -104,18 +103,8 @@ def work(text: str, folder: Path) -> int:
     (folder / "a.yaml").write_text(text)
     positions.forget()
     positions.chunks.cache_clear()
-    counted = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal counted
-        counted += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        dispatch.invoke(["check", "--kustomize", "never", str(folder / "a.yaml")])
-    finally:
-        sys.setprofile(None)
-    return counted
+    words = ["check", "--kustomize", "never", str(folder / "a.yaml")]
+    return calls(lambda: dispatch.invoke(words))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)

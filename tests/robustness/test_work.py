@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -30,6 +29,7 @@ from render.yaml.budget import Limits
 from scripts.bench import fleet
 from scripts.bench.fleet import Tree
 from tests.conftest import ROOT
+from tests.support.calls import calls_of_ours
 
 #: dataclasses and inspect cost as much as a hundred modules of ours, typing as much as forty.
 HEAVY = {"click", "jsonschema", "ruamel.yaml", "dataclasses", "inspect", "typing", "_ruamel_yaml"}
@@ -128,23 +128,6 @@ def load(path: Path) -> Documents:
     return loading.load([str(path)], Reading(Limits(), kustomize="never"))
 
 
-def calls(work: Callable[[], Any]) -> Counter[str]:
-    """How often each function of ours is called by *work*."""
-    counted: Counter[str] = Counter()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and "/render/" in frame.f_code.co_filename:
-            place = frame.f_code.co_filename.rpartition("/render/")[2]
-            counted[f"{place}:{frame.f_code.co_qualname}"] += 1
-
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return counted
-
-
 @pytest.fixture(scope="module", params=["off", "full"])
 def admission(request: pytest.FixtureRequest) -> str:
     """What of KubeVirt's admission is checked."""
@@ -164,7 +147,7 @@ def counted(admission: str, tmp_path_factory: pytest.TempPathFactory) -> dict[in
             {"--kustomize": "never", "--output": str(path / "out.yaml"), "--admission": admission},
         )
         rules._bound.clear()  # noqa: SLF001 - made for these objects, and full at any time after other tests
-        found[vms] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
+        found[vms] = calls_of_ours(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
     return found
 
 
@@ -193,7 +176,7 @@ def test_overlays_share_what_is_known_of_their_base(kustomize: str, tmp_path: Pa
         path = tmp_path / f"repository-{len(found)}-{count}"
         fleet.write_overlays(str(path), count)
         call = Call("check", (str(path),), {"--kustomize": kustomize})
-        found[count] = calls(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
+        found[count] = calls_of_ours(lambda call=call: execute.execute(call, {}))  # type: ignore[misc]
     more = found[6] - found[3]
     assert more["rules.py:Bound.__init__"] == 0
     looked_up = "manifests/repository/neighbours.py:_in_namespace"
@@ -215,7 +198,7 @@ def test_few_of_the_entries_that_lead_nowhere_are_looked_for(
         entries = "".join(f"- ../base-{number}\n" for number in range(count))
         (top / "app" / "kustomization.yaml").write_text(f"resources:\n{entries}")
         call = Call("check", (str(top),), {"--kustomize": kustomize})
-        found.append(calls(lambda call=call: execute.execute(call, {})))  # type: ignore[misc]
+        found.append(calls_of_ours(lambda call=call: execute.execute(call, {})))  # type: ignore[misc]
     _, first, second = found
     assert first["manifests/blame/missing.py:near"] == second["manifests/blame/missing.py:near"] > 1
     assert first["model/nearest.py:is_slip"] == second["model/nearest.py:is_slip"] > 1
@@ -233,7 +216,7 @@ def test_no_folder_of_a_hidden_one_is_resolved_anew(tmp_path: Path) -> None:
         (top / ".git").mkdir()
         fleet.write(str(top), Tree(1))
         call = Call("check", (str(top),), {"--kustomize": "never"})
-        found.append(calls(lambda call=call: execute.execute(call, {})))  # type: ignore[misc]
+        found.append(calls_of_ours(lambda call=call: execute.execute(call, {})))  # type: ignore[misc]
     _, first, second = found
     assert first["manifests/sources/hidden.py:look"] == 1
     assert first["system/files.py:real_path"] == second["system/files.py:real_path"]
@@ -249,7 +232,7 @@ def test_a_page_reads_a_kustomization_once_for_all_of_its_files(
         (str(tmp_path),),
         {"--kustomize": kustomize, "--output": str(tmp_path / "fleet.html")},
     )
-    done = calls(lambda: execute.execute(call, {}))
+    done = calls_of_ours(lambda: execute.execute(call, {}))
     assert done["manifests/blame/patches.py:PatchedBuild._looked_up"] >= 30
     assert done["manifests/blame/patches.py:_patches"] == 1
     assert done["manifests/kustomization.py:load"] <= 10
@@ -313,7 +296,7 @@ def test_releases_are_asked_only_for_what_a_machine_is_refused_for() -> None:
     )
     resources = [from_body(body, index) for index, body in enumerate(bodies)]
     found = []
-    done = calls(lambda: found.append(run(resources, Settings())))
+    done = calls_of_ours(lambda: found.append(run(resources, Settings())))
     assert sum(each.check == "inputs/type" for each in found[0].diagnostics) == 20
     assert done["model/cluster_config.py:from_kubevirt"] == 1 + len(VERSIONS)
     assert done["admission/checks.py:judged.<locals>.evaluate"] <= 20 * 20
@@ -327,7 +310,7 @@ REQUESTED = "model/apimachinery/selectors.py:compiled.<locals>.<lambda>"
 
 def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> None:
     resources = presets_and_machines(30, lambda _: {"os": "any"})
-    done = calls(lambda: run(resources, Settings()))
+    done = calls_of_ours(lambda: run(resources, Settings()))
     assert done["presets.py:merge"] == 30 * 30
     assert done["presets.py:differences"] == 30 * 30
     assert (done[COMPILED], done[REQUESTED]) == (30, 30 * 30)
@@ -335,7 +318,7 @@ def test_presets_are_compared_once_for_all_machines_that_match_the_same() -> Non
 
 def test_a_machine_asks_only_presets_that_may_select_it() -> None:
     resources = presets_and_machines(30, lambda number: {"os": "any", "app": f"n{number}"})
-    done = calls(lambda: run(resources, Settings()))
+    done = calls_of_ours(lambda: run(resources, Settings()))
     assert (done[COMPILED], done[REQUESTED], done["presets.py:merge"]) == (30, 30, 30)
 
 
@@ -351,7 +334,7 @@ def test_a_selector_is_read_once_where_no_machine_is() -> None:
         )
         for document in inputs
     ]
-    done = calls(lambda: run(elsewhere, Settings()))
+    done = calls_of_ours(lambda: run(elsewhere, Settings()))
     assert (
         done["presets.py:index"] == 4
     )  # of the namespace with the VMs, and of each preset that reaches nothing
@@ -380,7 +363,7 @@ def test_a_quota_is_compared_once_with_all_pods_that_are_alike() -> None:
     )
     resources = [from_body(body, index) for index, body in enumerate(bodies)]
     found = []
-    counted = calls(lambda: found.append(run(resources, Settings())))
+    counted = calls_of_ours(lambda: found.append(run(resources, Settings())))
     assert sum(each.code == "VR444" for each in found[0].diagnostics) == 20
     assert counted["pipeline/capacity/fleet.py:Capacity._judged_in"] <= 20 * len(VERSIONS)
 
@@ -412,7 +395,7 @@ def test_machines_of_many_sizes_and_quotas_take_work_with_their_sum() -> None:
     for count in (15, 30):
         resources = machines_and_quotas(count)
         found = []
-        done = calls(lambda: found.append(run(resources, Settings())))  # noqa: B023 - called at once
+        done = calls_of_ours(lambda: found.append(run(resources, Settings())))  # noqa: B023 - called at once
         assert sum(each.code == "VR444" for each in found[0].diagnostics) == count
         work.append(
             sum(
@@ -438,7 +421,7 @@ def test_comparisons_of_pods_with_quotas_have_an_end(monkeypatch: pytest.MonkeyP
 
 def test_a_migration_reads_each_machine_once_for_all_presets() -> None:
     resources = presets_and_machines(30, lambda number: {"app": f"n{number}"})
-    done = calls(lambda: list(migration_plan.plan(resources, Settings(), [])))
+    done = calls_of_ours(lambda: list(migration_plan.plan(resources, Settings(), [])))
     assert done["legacy/decoding.py:decode"] == len(resources)
 
 
@@ -447,7 +430,7 @@ def factored_presets(count: int, labels: Callable[[int], dict[str, str]]) -> Cou
     settings = Settings(catalog="none", admission="off")
     resources = presets_and_machines(count, labels)
     factory = Factory(resources, settings, FactorOptions())
-    return calls(factory.factoring)
+    return calls_of_ours(factory.factoring)
 
 
 def test_factor_tries_the_machines_of_a_preset_alone() -> None:

@@ -24,6 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from render.system.programs.box import FENCED
 from tests.support import memory
 from tests.support.cases import CASES, ROOT
 
@@ -105,6 +106,7 @@ def serve(address: str) -> NoReturn:
         if module.name != "render.__main__":
             importlib.import_module(module.name)
     _render()
+    FENCED.close()  # none of what is forked may ask it for anything
     gc.collect()
     gc.freeze()
     memory.collapse()

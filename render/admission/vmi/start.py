@@ -74,7 +74,7 @@ def _memory(page_size: FieldPath) -> Evaluate:
     """That there is memory; *page_size* is how KubeVirt names the size of huge pages."""
 
     def evaluate(subject: Subject) -> Iterable[Violation]:
-        memory = subject.get("domain", "memory") or {}
+        memory = (subject.spec.get("domain") or {}).get("memory") or {}
         if memory.get("guest") is not None or memory.get("hugepages") is not None:
             return ()
         if quantity.value(subject.get(*_REQUEST) or "0"):

@@ -18,11 +18,14 @@ _DISK = (
 )
 #: Where these stand, by target.
 _ON_DISK = frozenset({"blockSize", "cache", "io"})
-_TARGETS = ("disk", "cdrom", "lun")
+
+
+def _other_target(disk: Tree) -> str | None:
+    return next((name for name in ("cdrom", "lun") if disk.get(name) is not None), None)
 
 
 def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
-    target = next((name for name in _TARGETS if disk.get(name) is not None), None)
+    target = "disk" if disk.get("disk") is not None else _other_target(disk)
     if target is None:
         # QUIRK(pkg/instancetype/preference/apply/disk.go): any `devices` block makes target-less disks plain disks.
         target = "disk"
@@ -32,17 +35,20 @@ def _edits(devices: Tree, disk: Tree, place: FieldPath) -> Iterable[Result]:
         if devices.get(source) and not tree.get(disk, target, "bus"):
             yield Edit((*place, target, "bus"), devices[source], ("devices", source))
         return
+    plain = disk.get("disk") or {}
     for source, key in _DISK:
         preferred = devices.get(source)
         if preferred is None:
             continue
-        steps = (key,) if key in _ON_DISK else ("disk", key)
-        if tree.get(disk, *steps) is None:
+        is_outside = key in _ON_DISK
+        if (disk if is_outside else plain).get(key) is None:
+            steps = (key,) if is_outside else ("disk", key)
             yield Edit((*place, *steps), preferred, ("devices", source))
-    # Only on a bus that is literally virtio now: after preferredDiskBus, before the architecture's default bus.
-    bus = tree.get(disk, "disk", "bus") or devices.get("preferredDiskBus")
     dedicated = devices.get("preferredDiskDedicatedIoThread")
-    if bus == "virtio" and dedicated is not None and disk.get("dedicatedIOThread") is None:
+    if dedicated is None or disk.get("dedicatedIOThread") is not None:
+        return
+    # Only on a bus that is literally virtio now: after preferredDiskBus, before the architecture's default bus.
+    if (plain.get("bus") or devices.get("preferredDiskBus")) == "virtio":
         yield Edit(
             (*place, "dedicatedIOThread"), dedicated, ("devices", "preferredDiskDedicatedIoThread")
         )

@@ -97,9 +97,14 @@ def _seen_from(folder: str, file: str) -> str:
 def _folders(read: Sequence[str]) -> list[str]:
     """``.`` and the folders outside of it that hold *read* files, without those inside another one.
 
-    Folders and not files: a file that is added to one changes what is rendered too.
+    Folders and not files: a file that is added to one changes what is rendered too. But for settings, around which
+    the whole repository may stand.
     """
-    folders = {os.path.dirname(file) for file in read if file.startswith("../")}
+    folders = {
+        file if os.path.basename(file) == config.NAME else os.path.dirname(file)
+        for file in read
+        if file.startswith("../")
+    }
     inside = [
         folder for folder in folders if any(folder.startswith(f"{other}/") for other in folders)
     ]

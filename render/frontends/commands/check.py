@@ -363,9 +363,20 @@ def _about(findings: Iterable[Finding], named: Sequence[str], part: FleetPart) -
         is_of_cause = any(real_path(place.file) in files for place in finding.related if place.file)
         is_of_generated = is_made and not os.path.lexists(real)
         if real in files:
-            yield finding._replace(place=finding.place._replace(file=files[real]))
+            placed = finding._replace(place=finding.place._replace(file=files[real]))
+            yield placed if loaded.is_one_root else _perhaps_of_patch(placed)
         elif is_about_all or is_of_cause or is_of_generated or inside(real, folders):
             yield finding
+
+
+def _perhaps_of_patch(finding: Finding) -> Finding:
+    """*finding* of a loose file, which may be a patch that the kustomization beside it does not list any more."""
+    beside = kustomization.find(os.path.dirname(finding.place.file) or os.curdir)
+    diagnostic = finding.diagnostic
+    if beside is None or diagnostic.code != codes.MISSING_FIELD.number:
+        return finding
+    cure = f"list it among the patches of {beside}, if it is one; else {diagnostic.help}"
+    return finding._replace(diagnostic=diagnostic._replace(help=cure))
 
 
 def _unreported(part: FleetPart, paths: Sequence[str]) -> frozenset[str]:

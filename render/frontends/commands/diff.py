@@ -14,11 +14,13 @@ from render.frontends.commands.compare.moved.appliers import (
     changed_appliers,
     changed_ignores,
     changed_orders,
+    left_out,
     new_actions,
     unseen,
 )
 from render.frontends.commands.compare.states import (
     Clusters,
+    NamedState,
     Side,
     clusters_of,
     sides_of,
@@ -116,7 +118,10 @@ def _demand_machines(request: Request) -> None:
 
 
 def _passed_over(before: Side, after: Side) -> Counter[str]:
-    """What was not looked at *after*, with those rendered VMs apart that are not what their files said *before*."""
+    """What was not looked at *after*, with those rendered VMs apart that are not what their files said *before*.
+
+    And with the inputs of which objects apply what was built.
+    """
     former: dict[tuple[str, ResourceRef], list[Tree]] = {}
     for state in before.values():
         for file, body in (*zip(state.files, state.objects, strict=False), *state.copies):
@@ -127,6 +132,7 @@ def _passed_over(before: Side, after: Side) -> Counter[str]:
         if body not in known:
             passed[COPY] -= 1
             passed[f"changed {COPY}"] += 1
+    passed.update(left_out(before, after))
     told = (changed_appliers, changed_ignores, changed_orders, new_actions)
     return sum((tell(before, after) for tell in told), +passed)
 
@@ -145,7 +151,7 @@ def _waivers(after: Side) -> list[Waiver]:
 
 def _states(clusters: Clusters, sides: tuple[Side, Side]) -> tuple[ReviewedState, ReviewedState]:
     """Both states for people, with their releases and how they are synced where those differ, whoever chose them."""
-    states = [next(iter(side.values()), None) for side in sides]
+    states = [_first(side) for side in sides]
     reviewed = [
         cluster.state(state.name if state else "nothing")
         for cluster, state in zip(clusters, states, strict=True)
@@ -177,8 +183,13 @@ def _by_plugin(before: Side, after: Side, emitted: str) -> tuple[str, ...]:
 
 def _emit_of(side: Side) -> str:
     """How *side* is synced, but for what our plugin of Argo CD renders otherwise; nothing without any input."""
-    states = sorted(side.values(), key=lambda state: state.is_by_plugin)
-    return states[0].settings.emit if states else ""
+    state = _first(side)
+    return state.settings.emit if state else ""
+
+
+def _first(side: Side) -> NamedState | None:
+    """A state of *side*, one that our plugin does not render if there is any."""
+    return min(side.values(), key=lambda state: state.is_by_plugin, default=None)
 
 
 def _settings_changed(before: Side, after: Side) -> tuple[SettingChange, ...]:

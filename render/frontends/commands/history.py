@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -15,6 +15,7 @@ from render.frontends.commands.committed.locks import (
     LocksInGit,
     RepositoryPath,
     VMHistory,
+    states_beside,
 )
 from render.frontends.commands.committed.snapshots import Rendering, Snapshot, rendered, request_at
 from render.frontends.commits import back_at, within
@@ -206,20 +207,38 @@ def _renderings(
                 folders.setdefault(place.folder, []).append(_Opened(key, vm, edit, place))
     done: _Renderings = {}
     seen: dict[tuple[str, ...], Rendering | RefusedError | None] = {}
+    beside = _states_beside(by_commit, commits)
     for commit in reversed(commits):
         for opened in by_commit.get(commit.id, {}).values():
-            missing = [each for each in opened if each.key not in done]
-            done |= {each.key: known for each in missing if (known := seen.get(each.at(commit)))}
-            here = [each for each in missing if each.at(commit) not in seen]
+            missing = {each.key: each for each in opened if each.key not in done}
+            at = {key: each.at(beside[each.place, commit.id]) for key, each in missing.items()}
+            done |= {key: known for key in missing if (known := seen.get(at[key]))}
+            here = [each for key, each in missing.items() if at[key] not in seen]
             if not here:
                 continue
             names = here[0].vm if len(here) == 1 else counted(len(here), "VM")
             work.doing = f"rendering {names} as of {commit.id[:10]}"
             with _back_at(here[0].place, commit, request) as folder:
                 found = _at_commit(here, folder, request, work)
-            seen |= {each.at(commit): found.get(each.key) for each in here}
+            seen |= {at[each.key]: found.get(each.key) for each in here}
             done |= found
     return {key: done[key] if key in done else _unknown(*open_[key]) for key in open_}
+
+
+def _states_beside(
+    by_commit: Mapping[str, Mapping[str, Sequence["_Opened"]]], commits: Iterable[Commit]
+) -> dict[tuple[RepositoryPath, str], str]:
+    """What stands beside each lock at each commit at which something is looked for. Raises GitError."""
+    wanted: dict[RepositoryPath, list[Commit]] = {}
+    for commit in commits:
+        for opened in by_commit.get(commit.id, {}).values():
+            for place in dict.fromkeys(each.place for each in opened):
+                wanted.setdefault(place, []).append(commit)
+    return {
+        (place, commit_id): state
+        for place, at in wanted.items()
+        for commit_id, state in states_beside(place, at).items()
+    }
 
 
 class _Opened(NamedTuple):
@@ -230,16 +249,21 @@ class _Opened(NamedTuple):
     edit: EditRevision
     place: RepositoryPath
 
-    def at(self, commit: Commit) -> tuple[str, ...]:
-        """What decides what is found at *commit*: its tree, the VM, where, and what the lock says of it."""
-        return (commit.tree, self.vm, self.edit.pin.rendered, *self.place)
+    def at(self, beside: str) -> tuple[str, ...]:
+        """What decides what is found at a commit: what stands *beside* the lock, the VM, where, and its pin.
+
+        But for the number that it has there.
+        """
+        pin = self.edit.pin
+        return (beside, self.vm, repr(sorted(pin.entries.items())), pin.rendered, *self.place)
 
 
 def _at_commit(here: Sequence[_Opened], folder: str, request: Request, work: Work) -> _Renderings:
     """What those of *here* are that the commit laid out in *folder* renders to what the lock says."""
     found: _Renderings = {}
     try:
-        snapshot = Snapshot(request_at(request, folder), work)
+        names = [whole(each.vm) for each in here]
+        snapshot = Snapshot(request_at(request, folder), work, names)
     except RefusedError as error:
         return {each.key: error for each in here}
     for key, vm, edit, place in here:

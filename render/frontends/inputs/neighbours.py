@@ -5,7 +5,6 @@ from render.frontends.request.request import Request, with_objects
 from render.manifests.documents import Documents
 from render.model.hints import TYPE_CHECKING
 from render.model.resource import from_body
-from render.settings import Settings
 
 if TYPE_CHECKING:
     from render.manifests.repository.neighbours import Neighbours, Shared
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
 def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:
     """Count what the VMs of *loaded*, as *request* has it, find in other folders among its documents."""
+    from render.frontends.request.plugins import settings_for
+
     shared, _ = _elsewhere(loaded, request, settings_for(loaded, request).namespace, neighbours)
     start = len(loaded.documents)
     for place, neighbour in enumerate(shared, start):
@@ -22,6 +23,8 @@ def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> No
 
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
+    from render.frontends.request.plugins import settings_for
+
     request = request._replace(settings=settings_for(loaded, request))
     shared, unclear = _elsewhere(loaded, request, request.settings.namespace, neighbours)
     loaded.diagnostics.extend(unclear)
@@ -58,10 +61,3 @@ def _elsewhere(
         [neighbour for neighbour in shared if neighbour.identity not in known],
         [diagnostic for diagnostic in unclear if diagnostic.resource not in refs],
     )
-
-
-def settings_for(loaded: Documents, request: Request) -> Settings:
-    """The settings of *request* in the namespace in which *loaded* is applied, unless somebody has named one."""
-    if not loaded.namespace or "namespace" in request.beside.named:
-        return request.settings
-    return request.settings._replace(namespace=loaded.namespace)

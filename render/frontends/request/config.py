@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -71,15 +72,17 @@ class ObjectFiles(NamedTuple):
 def load(
     paths: Sequence[str], named: str, limits: Limits, trusted: Sequence[str] = ()
 ) -> ConfigFile:
-    """Read the file *named*, else the one in the first of *paths* that is a folder, else that of the working directory.
+    """Read the file *named*, else the one of the first of *paths* that is a folder, else of the working directory.
 
-    Paths in it are relative to its own folder. A file that was not *named* came with the manifests, from whoever wrote
-    them: nothing in it leads out of their repository, unless into one of the folders *trusted*.
+    That is the one that stands there, else in the nearest folder around it in its repository. Paths in it are relative
+    to its own folder. A file that was not *named* came with the manifests, from whoever wrote them: nothing in it leads
+    out of their repository, unless into one of the folders *trusted*.
     """
     folders = [path for path in paths if os.path.isdir(path)][:1]
-    candidates = [os.path.join(folder, NAME) for folder in folders if folder != "."] + [NAME]
-    path = named or next((path for path in candidates if os.path.lexists(path)), "")
+    around = [[*_candidates(folder)] for folder in dict.fromkeys((*folders, os.curdir))]
+    path = named or next(filter(os.path.lexists, chain.from_iterable(around)), "")
     if not path:
+        candidates = dict.fromkeys(own for own, *_ in around)
         others = [os.path.splitext(candidate)[0] + _OTHER_ENDING for candidate in candidates]
         seen = [
             os.path.join(os.path.dirname(candidate), NAME.removeprefix("."))
@@ -93,6 +96,20 @@ def load(
     if not named and (fault := _link_out(path)):
         return ConfigFile(diagnostics=(fault,), path=path)
     return _read(path, "" if named else bounds(path), limits, trusted)
+
+
+def _candidates(folder: str) -> Iterator[str]:
+    """The files that may hold the settings of *folder*, the nearest first: its own, and those above in its repository.
+
+    Without a repository none above the working directory counts.
+    """
+    own = os.path.join(folder, NAME) if folder != os.curdir else NAME
+    yield own
+    real = real_path(folder)
+    top = repository(real) or bounds(own)
+    while real != top and inside(real, [top]):
+        real = os.path.dirname(real)
+        yield os.path.relpath(os.path.join(real, NAME))
 
 
 def _is_meant(path: str, limits: Limits) -> bool:
@@ -134,9 +151,10 @@ def _read(path: str, bounds: str, limits: Limits, trusted: Sequence[str]) -> Con
     body = documents[0].body
     fault = fault_of(body)
     if fault:
-        is_headed = (body.get("apiVersion"), body.get("kind")) == (API_VERSION, KIND)
-        key = min(body.keys() - _KEYS, default="spec")
-        place = Location(path=(key,) if is_headed else (), file=path, index=0)
+        wrong = [key for key, value in _HEAD.items() if body.get(key) not in (None, value)]
+        is_headed = all(body.get(key) == value for key, value in _HEAD.items())
+        key = min(body.keys() - _KEYS, default="spec") if is_headed else next(iter(wrong), "")
+        place = Location(path=(key,) if key else (), file=path, index=0)
         return loaded._replace(diagnostics=(codes.INVALID_SETTING.at(place, fault, help=_SHAPE),))
     values = rebased(body.get("spec") or {}, os.path.dirname(path))
     layer = Layer(Source.FILE, values, Location(path=("spec",), index=0, file=path))
@@ -251,15 +269,18 @@ def _escapes(layer: Layer, path: str, bounds: str, trusted: Sequence[str]) -> It
             if not _is_path(option, value) or inside(real_path(value), allowed):
                 continue
             of = f" of {path}" if path else ""
+            is_seen_from_file = path and not os.path.isabs(value)
+            written = as_written(key, value, os.path.dirname(path)) if is_seen_from_file else value
             cure = f"keep a copy in the repository, or name it with --{option.name}"
             if layer.source is not Source.FILE:
                 cure = "keep a copy in the repository; who runs virt-render may name its folder with --settings-folders"
-            message = f"{value} leads out of the repository{of}"
+            message = f"{written} leads out of the repository{of}"
             message = message if layer.location else f"{key}: {message}"
             yield codes.INVALID_SETTING.at(layer.at(key), message, help=cure)
 
 
-_KEYS = frozenset({"apiVersion", "kind", "metadata", "spec"})
+_HEAD = {"apiVersion": API_VERSION, "kind": KIND}
+_KEYS = frozenset({*_HEAD, "metadata", "spec"})
 _SHAPE = f"write apiVersion: {API_VERSION}, kind: {KIND}, and the options below spec:"
 
 
@@ -267,7 +288,7 @@ def fault_of(body: Any) -> str:
     """What is wrong with a configuration apart from its options, ``""`` if nothing is."""
     if not isinstance(body, dict):
         return f"not a {KIND}"
-    if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):
+    if any(body.get(key) != value for key, value in _HEAD.items()):
         return f"should have apiVersion {API_VERSION} and kind {KIND}"
     unknown = sorted(body.keys() - _KEYS)
     if unknown:
@@ -315,6 +336,11 @@ def _is_path(option: Option, value: Any) -> bool:
 
 def cluster_config(path: str, limits: Limits) -> ObjectFiles:
     """The one KubeVirt or HyperConverged resource in the file *path*, or why there is none."""
+    if os.path.isdir(path):
+        message = (
+            f"{path} is a folder, and should be a file with a KubeVirt or HyperConverged object"
+        )
+        return ObjectFiles((), (codes.INVALID_SETTING.at(Location(file=path), message),))
     documents, diagnostics, data = _documents(path, limits)
     if diagnostics:
         return ObjectFiles((), diagnostics, {path: data} if is_ours(path) else {})

@@ -86,7 +86,9 @@ OUTPUT = Option(
 )  # fmt: skip
 FORMAT = Option("format", "choice", "text", "how findings are reported", choices=tuple(FORMATS))
 CONFIG = Option(
-    "config", "path", "", f"instead of {config.NAME} in PATH or in the current folder", metavar="FILE"
+    "config", "path", "",
+    f"instead of {config.NAME} in PATH, else in the current folder, or in the nearest around these in the repository",
+    metavar="FILE",
 )  # fmt: skip
 ROOT = Option(
     "root", "path", "", "where the objects are that files and folders refer to [default: the git root of each]",

@@ -246,25 +246,30 @@ def _faults(
         *file.diagnostics,
         *(repository.diagnostics if repository is not file else ()),
         *chosen.diagnostics,
-        *objects.cluster.diagnostics,
-        *(_at_setting(found, file) for found in objects.catalog.diagnostics),
+        *(_at_setting(found, "clusterConfig", file) for found in objects.cluster.diagnostics),
+        *(_at_setting(found, "catalog", file) for found in objects.catalog.diagnostics),
     )
     data = {**repository.data, **file.data, **objects.cluster.data, **objects.catalog.data}
     return RequestFaults(diagnostics, file.origins, data)
 
 
-_CATALOG = "catalog"
-
-
-def _at_setting(found: Diagnostic, file: ConfigFile) -> Diagnostic:
-    """*found* of a path of the catalogue that is not there, where *file* has a setting that names it."""
-    for layer in file.layers if not os.path.lexists(found.location.file) else ():
-        values = layer.values.get(_CATALOG)
+def _at_setting(found: Diagnostic, key: str, file: ConfigFile) -> Diagnostic:
+    """*found* of a path that is not there, or a folder, where the setting *key* of *file* names it."""
+    path = found.location.file
+    if os.path.lexists(path) and (found.location.line or not os.path.isdir(path)):
+        return found
+    for layer in file.layers:
+        values = layer.values.get(key)
         paths = values if isinstance(values, list) else [values]
-        if found.location.file in paths:
-            place = layer.at(_CATALOG)
-            entry = (paths.index(found.location.file),) if paths is values else ()
-            return found._replace(location=place._replace(path=(*place.path, *entry)))
+        if path in paths:
+            place = layer.at(key)
+            entry = (paths.index(path),) if paths is values else ()
+            placed = found._replace(location=place._replace(path=(*place.path, *entry)))
+            from render.manifests.blame import missing
+
+            near = "" if os.path.lexists(path) else missing.near_path(path)
+            meant = config.as_written(key, near, os.path.dirname(file.path)) if near else ""
+            return placed._replace(help=f"did you mean {meant}?") if meant else placed
     return found
 
 

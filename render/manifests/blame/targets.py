@@ -54,7 +54,7 @@ def unmatched(
     A patch may be meant for what is there in other environments alone: only a name that is nearly that of an object, or
     one that is there with another kind, group or version, is a mistake for certain. A component is for whoever has it.
     """
-    if reach.inflates or reach.remotes or reach.bare or reach.patches:
+    if reach.inflates or reach.remotes or reach.bare:
         return
     written = _written(reach, limits, known)
     if not written:
@@ -81,8 +81,11 @@ def unmatched(
 def _written(
     reach: Reach, limits: Limits, known: KnownKustomizations
 ) -> list[tuple[Location, Tree]]:
-    """The targets that name one object of KubeVirt's, each with its place; none where objects come from `_MAKERS`."""
-    found: list[tuple[Location, Tree]] = []
+    """The targets that name one object of KubeVirt's, each with its place; none where objects come from `_MAKERS`.
+
+    With those of what others add to the kustomization.
+    """
+    found = [*_added(reach, limits)]
     for file in reach.kustomizations:
         loaded = known.load(file, limits)
         for document in loaded.documents:
@@ -95,6 +98,18 @@ def _written(
                     line, column = locate(loaded.data, document.origin, path)
                     found.append((Location(file=file, line=line, column=column), target))
     return found
+
+
+def _added(reach: Reach, limits: Limits) -> Iterator[tuple[Location, Tree]]:
+    """The targets of the patches that an object of Argo CD or Flux adds, as it says them."""
+    for patch in reach.patches:
+        target, file = patch.entry.get("target"), patch.origin.file
+        if not (patch.is_written and isinstance(target, dict) and _names_one(target)):
+            continue
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, bytes):
+            line, column = locate(data, patch.origin, (*patch.path, "target"))
+            yield Location(file=file, line=line, column=column), target
 
 
 def _targets(body: Tree) -> Iterator[tuple[FieldPath, Tree]]:

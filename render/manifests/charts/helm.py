@@ -41,6 +41,11 @@ _NO_MEMORY = pattern(
     rb"cannot allocate memory|^fatal error: .*out of memory|^SIGSEGV: segmentation violation",
     re.MULTILINE,
 )
+_LANGUAGE = {"LC_ALL": "ko_KR.UTF-8"}
+"""At each start helm packs and reads kubectl's texts in a language: in English, its default, half of its time.
+
+In this one they are eight, none of which helm shows (k8s.io/kubectl/pkg/util/i18n).
+"""
 _PIECE = 1 << 20
 _LOCATED = 10
 """Faults of which the line is looked for in the template."""
@@ -234,7 +239,7 @@ def _task(words: list[str], folder: str, home: str, bounds: ProgramBounds) -> "T
     return Task(
         words,
         folder=folder,
-        environ=environment(os.environ, home),
+        environ=environment(home),
         seconds=_PATIENCE * bounds.limits.chart_seconds,
         most=bounds.most,
     )
@@ -429,12 +434,11 @@ def is_broken(diagnostic: Diagnostic) -> bool:
     return words.startswith(_FELLED) or _BROKEN.search(diagnostic.message) is not None
 
 
-def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
-    """What helm sees of our environment: a few variables by name, and folders of its own in the empty *home*.
+def environment(home: str) -> dict[str, str]:
+    """What helm sees: nothing of our environment, and folders of its own in the empty *home*.
 
     So it knows no plugin, no repository and no cluster; it finds no program, and no way out.
     """
-    kept = {name: inherited[name] for name in boxed.LOCALE if name in inherited}
     own = {
         f"HELM_{name}": os.path.join(home, name.lower())
         for name in (
@@ -444,9 +448,9 @@ def environment(inherited: Mapping[str, str], home: str) -> dict[str, str]:
     }  # fmt: skip
     lonely = {"PATH": os.devnull, "HTTP_PROXY": boxed.NOBODY, "HTTPS_PROXY": boxed.NOBODY}
     return (
-        kept
-        | own
+        own
         | lonely
+        | _LANGUAGE
         | {"HOME": home, "TMPDIR": home, "KUBECONFIG": os.devnull, "HELM_NO_PLUGINS": "1"}
     )
 

@@ -5,8 +5,8 @@ Helm does not say; lines are compared. What is not clear has no line.
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from itertools import accumulate
 
 from render.diagnostics.diagnostic import Diagnostic
@@ -18,13 +18,18 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
+from render.model.resource import Origin
+from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
 
 _ACTION = pattern(r"\{\{.*?\}\}")
 _KEY = pattern(r"""\s*(?:- +)*["']?[\w./-]+["']?:(?=\s|$)""")
-_VALUE = pattern(r"\.Values((?:\.[A-Za-z_]\w*)+)")
+_FIELD = pattern(r"""(?<![\w.)\]"'])(?:\$\w*)?((?:\.[A-Za-z_]\w*)+)""")
+_VALUES = "Values"
+#: What templates can ask for beside values.
+_BUILT_IN = frozenset({"Capabilities", "Chart", "Files", "Release", "Subcharts", "Template"})
 #: Tests, which are asked of no release that is only filled in.
 _TEST = pattern(rb"""helm\.sh/hook["']?\s*:[^\n]{0,200}\btest\b""")
 _REMARK = (b"{{", b"{{-")
@@ -32,28 +37,12 @@ _PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s
 _LONGEST = 1000
 """Characters of a line that is looked for."""
 _BLOCK = pattern(r":\s+[|>][-+0-9]*\s*\Z")
-_COMMON = pattern(r"[\d.]*|true|false|.{1,2}")
+_COMMON = pattern(r"[\d.]*|None|True|False|.{1,2}")
 """What many values may say, one of which need not be meant."""
-_MOST_VALUES = 20_000
-"""Of a chart, so many values are looked through."""
+_SEVERAL = 2
+"""Of values that may be meant, so many say that nobody knows which is."""
 _MOST_SHAPES = 64
 """Lines of a template that may begin alike and hold an action; each is compared with every line that begins so."""
-
-
-class _ValuesSource(NamedTuple):
-    """A *document* of values, in a *file*, or *stated* by an object there."""
-
-    document: Document
-    file: str
-    stated: ValuesText | None = None
-
-    @property
-    def body(self) -> Any:
-        """What it says."""
-        return self.document.body
-
-
-_Places = dict[str, list[tuple[_ValuesSource, FieldPath]]]
 
 
 class FilledChart:
@@ -63,8 +52,8 @@ class FilledChart:
     """
 
     __slots__ = (
-        "_built", "_display_name", "_leaves", "_limits", "_lines", "_output", "_parsed", "_printed", "_starts",
-        "_stated", "_values",
+        "_built", "_called", "_display_name", "_limits", "_lines", "_output", "_parsed", "_printed",
+        "_sources", "_starts", "_stated", "_values",
     )  # fmt: skip
 
     def __init__(
@@ -84,7 +73,8 @@ class FilledChart:
         self._starts: list[int] = []
         self._lines = cache(self._compared)
         self._parsed = cache(self._documents)
-        self._leaves = cache(self._indexed)
+        self._sources = cache(self._trees)
+        self._called = cache(self._by_name)
 
     @property
     def files(self) -> Sequence[str]:
@@ -103,17 +93,16 @@ class FilledChart:
 
     def values(self, index: int, path: FieldPath) -> list[Position]:
         """Where the value stands that a template puts into that field; without lines: the files where it may."""
-        if self._of(index) is None:
+        document = self._of(index)
+        if document is None:
             return []
         line = self._line(index, path)
         if line and "{{" not in line[2] and not _BLOCK.search(line[2]):
             return []
-        names = set(_VALUE.findall(line[2])) if line else set()
-        value = tree.get(self._built[index].body, *path)
-        written = "" if isinstance(value, dict | list) else _text(value)
-        known = self._value(names.pop().split(".")[1:], written) if len(names) == 1 else None
-        if known is None and written:
-            known = self._only(written, next((s for s in reversed(path) if isinstance(s, str)), ""))
+        printed = tree.get(document.body, *path)
+        known = self._filling(line[2], printed) if line else None
+        if known is None and not isinstance(printed, dict | list):
+            known = self._only(str(printed).strip(), path)
         files_ = dict.fromkeys((*self._values, *(stated.origin.file for stated in self._stated)))
         return [known] if known else [(file, 0, 0) for file in files_]
 
@@ -123,65 +112,86 @@ class FilledChart:
         printed = document.printed if document else None
         return document if printed and printed.file == self._display_name else None
 
-    def _value(self, keys: Sequence[str], written: str) -> Position | None:
-        """Where the value at *keys* stands that wins, if it is a part of what is *written*."""
-        for source in self._sources():
-            above = tree.get(source.body, *keys[:-1])
+    def _only(self, printed: str, path: FieldPath) -> Position | None:
+        """Where the only value stands that says what is *printed* at *path*; of a number, the only one of that name."""
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
+        same = {
+            each.keys: each
+            for (key, text), found in self._called().items()
+            if text.strip() == printed and (key == name or not _COMMON.fullmatch(printed))
+            for each in found
+        }
+        return next(iter(same.values())).place() if len(same) == 1 else None
+
+    def _filling(self, text: str, printed: Any) -> Position | None:
+        """Where the one value stands that the line *text* of a template asks for, and that is *printed* there.
+
+        Where it may ask for several (the one of an item, say, and a default), that is one that says the same.
+        """
+        wanted: set[tuple[str, ...]] = set()
+        of_items: set[str] = set()
+        for field in _FIELD.findall(" ".join(_ACTION.findall(text))):
+            steps = field.split(".")[1:]
+            if _VALUES in steps[:-1]:
+                wanted.add(tuple(steps[steps.index(_VALUES) + 1 :]))
+            elif steps[0] not in _BUILT_IN:
+                of_items.add(steps[-1])
+        stated = [self._value(keys) for keys in wanted]
+        if len(wanted) == 1 and not of_items:
+            is_tree = isinstance(printed, dict | list)
+            alike = (
+                each for each in stated if each and isinstance(each.value, dict | list) == is_tree
+            )
+            return next((each.place() for each in alike), None)
+        same = {each.keys: each for each in stated if each and str(each.value) == str(printed)}
+        for name in of_items:
+            same |= {each.keys: each for each in self._called().get((name, str(printed)), ())}
+        return next(iter(same.values())).place() if len(same) == 1 else None
+
+    def _value(self, keys: FieldPath) -> "_PlacedValue | None":
+        for body, place in self._sources():
+            above = tree.get(body, *keys[:-1])
             if isinstance(above, dict) and keys[-1] in above:
-                is_part = _text(above[keys[-1]]) in written
-                return self._at(source, tuple(keys)) if is_part else None
+                return _PlacedValue(keys, above[keys[-1]], partial(place, keys))
         return None
 
-    def _only(self, written: str, key: str) -> Position | None:
-        """Where the only value stands that says what is *written*, or the only key; of a number, the one at *key*."""
-        values, keys = self._leaves()
-        found = values.get(written, [])
-        if not found and not _COMMON.fullmatch(written):
-            found = keys.get(written, [])
-        elif len(found) > 1 or _COMMON.fullmatch(written):
-            found = [each for each in found if each[1][-1] == key]
-        return self._at(*found[0]) if len(found) == 1 else None
+    def _by_name(self) -> dict[tuple[str, str], list["_PlacedValue"]]:
+        """The values by their last key and what they print; of those of one name and text, two are enough."""
+        known: set[FieldPath] = set()
+        found: dict[tuple[str, str], list[_PlacedValue]] = {}
+        for body, place in self._sources():
+            for path, value in _leaves(body):
+                if path in known:
+                    continue
+                known.add(path)
+                same = found.setdefault((str(path[-1]), str(value)), [])
+                if len(same) < _SEVERAL:
+                    same.append(_PlacedValue(path, value, partial(place, path)))
+        return found
 
-    def _indexed(self) -> tuple[_Places, _Places]:
-        """All values by what they say, and the mappings by their keys; none where there are too many."""
-        indexed: _Places = {}
-        keys: _Places = {}
-        left = _MOST_VALUES
-        for source in self._sources():
-            pending: list[tuple[FieldPath, Any]] = [((), source.body)]
-            while pending and left > 0:
-                left -= 1
-                path, value = pending.pop()
-                if isinstance(value, dict):
-                    if path:
-                        keys.setdefault(str(path[-1]), []).append((source, path))
-                    pending += (((*path, str(key)), child) for key, child in value.items())
-                elif isinstance(value, list):
-                    pending += (((*path, index), child) for index, child in enumerate(value))
-                elif path and value is not None:
-                    indexed.setdefault(_text(value), []).append((source, path))
-        return (indexed, keys) if left > 0 else ({}, {})
-
-    def _sources(self) -> Iterator["_ValuesSource"]:
-        """What holds values, what wins first."""
+    def _trees(self) -> list[tuple[Tree, Callable[[FieldPath], Position]]]:
+        """What fills the chart in, the strongest first, and what says where a value of it stands."""
+        found: list[tuple[Tree, Callable[[FieldPath], Position]]] = []
         for stated in reversed(self._stated):
-            for document in read(stated.text, "", self._limits).documents[:1]:
-                yield _ValuesSource(document, stated.origin.file, stated)
+            documents = read(stated.text, "", self._limits).documents
+            found += (
+                (document.body, partial(self._in_object, stated, document.origin))
+                for document in documents[:1]
+            )
         for file in reversed(self._values):
-            for document in self._parsed(file)[1]:
-                yield _ValuesSource(document, file)
+            data, documents = self._parsed(file)
+            found += (
+                (document.body, partial(_in_file, file, data, document.origin))
+                for document in documents
+            )
+        return found
 
-    def _at(self, source: "_ValuesSource", keys: FieldPath) -> Position:
-        """Where *source* has its value at *keys*."""
-        data, _ = self._parsed(source.file)
-        stated = source.stated
-        if stated is None:
-            return source.file, *locate(data, source.document.origin, keys)
-        within = (0, 0)
-        if stated.is_text:
-            within = locate(stated.text, source.document.origin, keys)
+    def _in_object(self, stated: ValuesText, origin: Origin, keys: FieldPath) -> Position:
+        """Where an object has the value at *keys* of what it has *stated*, which was read as *origin*."""
+        data, _ = self._parsed(stated.origin.file)
         path = (*stated.path, *(keys if stated.has_places else ()))
-        return source.file, *locate(data, stated.origin, path, within)
+        within = locate(stated.text, origin, keys) if stated.is_text else (0, 0)
+        return stated.origin.file, *locate(data, stated.origin, path, within)
 
     def _documents(self, file: str) -> tuple[bytes, list[Document]]:
         """What the values *file* says and holds."""
@@ -215,11 +225,29 @@ class FilledChart:
         return texts, compared(texts, self._printed[start - 1 : later[0] - 1])
 
 
-def _text(value: Any) -> str:
-    """*value*, a scalar, as a template prints it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value).strip() if value is not None else ""
+class _PlacedValue(NamedTuple):
+    """A *value* at *keys*, and what says where it stands."""
+
+    keys: FieldPath
+    value: Any
+    place: Callable[[], Position]
+
+
+def _in_file(file: str, data: bytes, origin: Origin, keys: FieldPath) -> Position:
+    return file, *locate(data, origin, keys)
+
+
+def _leaves(body: Tree) -> Iterator[tuple[FieldPath, Any]]:
+    """What *body* holds that is no mapping and no list, with its place."""
+    pending: list[tuple[FieldPath, Any]] = [((), body)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, dict):
+            pending += (((*path, key), below) for key, below in value.items())
+        elif isinstance(value, list):
+            pending += (((*path, index), below) for index, below in enumerate(value))
+        elif path:
+            yield path, value
 
 
 def makes_machines(template: bytes) -> bool:

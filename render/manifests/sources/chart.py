@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import discover, relevance
+from render.manifests.blame import missing
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Dependency
 from render.manifests.charts.templating import FilledChart
@@ -130,7 +131,10 @@ def _unreadable_values(
         data = files.read(file, file, intake.limits.file_bytes)
         if isinstance(data, Diagnostic):
             message = f"{use.title} asks for values that cannot be read: {data.message}"
-            yield data._replace(location=place, message=message, help=_ABSENT)
+            named = _named(intake, use, file, place)
+            near = "" if os.path.lexists(file) else missing.near_path(file)
+            cure = f"did you mean {near}?" if near else _ABSENT
+            yield data._replace(location=named, message=message, help=cure)
             continue
         for fault in reader.read(data, tidy(file), intake.limits).diagnostics:
             if fault.code == codes.YAML_SYNTAX.number:
@@ -143,6 +147,16 @@ def _unreadable_values(
             if fault.code == codes.YAML_SYNTAX.number:
                 message = f"the values of {use.title} are no YAML: {fault.message}"
                 yield fault._replace(location=place, message=message)
+
+
+def _named(intake: SourceIntake, use: FolderUse, file: str, place: Location) -> Location:
+    """Where the object of *use*, which stands at *place*, names the *file* of values."""
+    origin, path = use.document.origin, use.places.get(file)
+    data = files.read(origin.file, origin.file, intake.limits.file_bytes)
+    if path is None or isinstance(data, Diagnostic):
+        return place
+    line, column = reader.locate(data, origin, path)
+    return place._replace(line=line, column=column)
 
 
 def _filled(

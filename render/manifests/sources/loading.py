@@ -19,7 +19,7 @@ from render.model.hints import TYPE_CHECKING, Literal
 from render.system.files import real_path
 
 if TYPE_CHECKING:
-    from render.manifests.uses.use import FolderUse
+    from render.manifests.uses.use import FolderUse, PluginUse
     from render.system.programs.processes import Steps
 
 
@@ -201,8 +201,8 @@ def _name_appliers(inputs: Iterable[Documents], unread: Unread) -> None:
         into.is_server_side = bool(uses) and all(use.is_server_side for use in uses)
 
 
-def _plugins(uses: Sequence["FolderUse"]) -> dict[str, str]:
-    """Which mode of ``--emit`` those of *uses* tell our plugin that have it render, by their titles."""
+def _plugins(uses: Sequence["FolderUse"]) -> dict[str, "PluginUse"]:
+    """What those of *uses* tell our plugin that have it render, by their titles."""
     return {use.title: use.plugin for use in uses if use.plugin is not None}
 
 

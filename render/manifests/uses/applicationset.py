@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     BRANCHES,
@@ -336,11 +337,18 @@ class _Generating:
                 path = os.path.relpath(real, self._home.top)
                 contents = self._home.read(real)
                 if contents is None or not contents.documents:
-                    raise UnevaluatedError(
-                        "ApplicationSet whose generator reads another file", path
-                    )
+                    raise self._unread(real, contents.diagnostics if contents else ())
                 for document in contents.documents:
                     yield path, document.body
+
+    def _unread(self, file: str, faults: Sequence[Diagnostic]) -> UnevaluatedError:
+        """That *file* has nothing to take Applications from, for the first error of its *faults* if it has one."""
+        name = self._home.display_name(file)
+        error = UnevaluatedError("ApplicationSet whose generator reads another file", name)
+        for fault in (each for each in faults if each.is_error):
+            error.fault = fault._replace(location=fault.location._replace(file=name))
+            break
+        return error
 
     def _of_path(self, path: str, prefix: str, *, is_file: bool) -> Tree:
         """What a template may say of *path*."""

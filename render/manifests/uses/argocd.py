@@ -20,6 +20,7 @@ from render.manifests.uses.use import (
     ElsewhereError,
     FolderUse,
     KustomizationEdit,
+    PluginUse,
     UnevaluatedError,
     mappings,
     named,
@@ -34,8 +35,8 @@ from render.yaml.reader import Document
 
 GROUP = "argoproj.io"
 _OUR_PLUGIN = "virt-render"
-#: Where an Application says how that emits VMs, the strongest first.
-_EMIT = (("parameters", "emit", "string"), ("env", "VIRT_RENDER_EMIT", "value"))
+#: How the variables begin that are meant for that.
+_OUR_VARIABLES = "VIRT_RENDER_"
 #: So many parameters are values of their own, each with its place.
 _APART = 64
 _SERVER_SIDE = "ServerSideApply=true"
@@ -166,20 +167,35 @@ class _Application(NamedTuple):
             folder,
             assumptions=assumptions,
             namespace=self._namespace,
+            plugin=self._plugin(folder, (*path, "plugin"), source) if plugin else None,
             revision=f"{text_at(source, 'repoURL')} {revision} {self._cluster}",
-            plugin=_emit_of(source.get("plugin") or plugin) if plugin else None,
             is_server_side=self._is_server_side,
         )
         helm = source.get("helm")
         is_as_it_is = plugin or _is_directory(source)
         if not is_as_it_is and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
-            return use._replace(release=self._release((*path, "helm"), folder, helm))
+            named = [*self._value_files((*path, "helm", "valueFiles"), folder, helm)]
+            release = self._release((*path, "helm"), folder, helm)
+            files = tuple(file for file, _ in named)
+            return use._replace(release=release._replace(values=files), places=dict(named))
         edit = None if plugin else self._edit(source, folder)
         if edit is None:
             return self._plain(use, source)
         is_written_so = self.made is None and source.get("kustomize") == stated
         place = (*path, "kustomize") if is_written_so else ()
         return use._replace(edit=edit._replace(place=place))
+
+    def _plugin(self, folder: str, path: FieldPath, source: Mapping[str, Any]) -> PluginUse:
+        """What *source* tells our plugin at *path*, which renders *folder*."""
+        plugin = source["plugin"]
+        parameters = (
+            (text_at(item, "name"), item.get("array") or item.get("string"))
+            for _, item in mappings(plugin, "parameters")
+        )
+        named = ((text_at(item, "name"), item.get("value")) for _, item in mappings(plugin, "env"))
+        variables = (each for each in named if each[0].startswith(_OUR_VARIABLES))
+        told = (*parameters,), (*variables,)
+        return PluginUse(folder, *told, self.document, self._written(path), repr(told))
 
     @property
     def _cluster(self) -> str:
@@ -243,11 +259,6 @@ class _Application(NamedTuple):
     def _release(self, path: FieldPath, folder: str, options: Any) -> HelmRelease:
         """What the chart in *folder* is installed as, by the *options* at *path*. Raises UnevaluatedError."""
         helm = options if isinstance(options, dict) else {}
-        files = []
-        for name in texts(helm, "valueFiles"):
-            file = self._file(name, folder)
-            if os.path.lexists(file) or not helm.get("ignoreMissingValueFiles"):
-                files.append(file)
         parameters = []
         for _, parameter in mappings(helm, "fileParameters"):
             file = os.path.relpath(self._file(text_at(parameter, "path"), folder), folder)
@@ -255,10 +266,21 @@ class _Application(NamedTuple):
         return self.base._replace(
             name=text_at(helm, "releaseName") or text_at(self.body.get("metadata"), "name"),
             namespace=text_at(helm, "namespace") or self._namespace or self.base.namespace,
-            values=tuple(files),
             texts=tuple(self._texts(path, helm)),
             file_parameters=tuple(parameters),
         )
+
+    def _value_files(
+        self, path: FieldPath, folder: str, helm: Any
+    ) -> Iterator[tuple[str, FieldPath]]:
+        """The files of values for the chart in *folder* that *helm* names at *path*, each with where it does.
+
+        Raises UnevaluatedError.
+        """
+        for index, name in enumerate(texts(helm, "valueFiles")):
+            file = self._file(name, folder)
+            if os.path.lexists(file) or not helm.get("ignoreMissingValueFiles"):
+                yield file, self._written((*path, index))
 
     def _file(self, name: str, folder: str) -> str:
         """The file *name* of values for the chart in *folder*. Raises UnevaluatedError for one of elsewhere."""
@@ -316,17 +338,6 @@ class _Application(NamedTuple):
                 alone: Tree = {}
                 put(alone, keys, get(tree, *keys))
                 yield ValuesText(values.as_text(alone), self.document.origin, written)
-
-
-def _emit_of(plugin: Any) -> str:
-    """Which mode of ``--emit`` the parameters of our *plugin* name, else its variables; ``""`` without one."""
-    words = (
-        text_at(item, field)
-        for key, name, field in _EMIT
-        for _, item in mappings(plugin, key)
-        if text_at(item, "name") == name
-    )
-    return next(filter(None, words), "")
 
 
 def _is_directory(source: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
 import contextlib
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,13 +11,14 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests import kustomization, relevance
-from render.manifests.blame import origins
+from render.manifests.blame import missing, origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
+from render.manifests.uses.slips import objects
 from render.manifests.uses.use import (
     AbsentError,
     FolderUse,
@@ -112,8 +114,9 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         if _applies_machines(file, home, limits)
         for diagnostic in diagnostics
     ]
+    slipped = [*_slips(read_files.slipped.values(), home, limits)]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
-        return Uses([], Unseen(), [], broken=broken)
+        return Uses([], Unseen(), slipped, broken=broken)
     names = {name for document in every for name in _config_maps_named(document)}
     reached = (file for build in places.builds for file in build.reach.resources)
     config_maps = [*read_files.config_maps(dict.fromkeys((*places.files, *reached)), names)]
@@ -130,7 +133,48 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             config_maps += (document for document in traced if _is_config_map(document))
             around = _referents(apart, config_maps)
     uses = known.all(apart, around, [build.top for build in places.builds])
-    return uses._replace(broken=broken)
+    told = [*_slips({id(each): each for each in every}.values(), home, limits), *slipped]
+    return uses._replace(broken=broken, notes=[*uses.notes, *told])
+
+
+#: The code of what is said of a slip.
+_CODES = {
+    "field": codes.UNKNOWN_FIELD,
+    "kind": codes.UNKNOWN_KIND,
+    "template": codes.UNKNOWN_FIELD,
+    "type": codes.WRONG_TYPE,
+}
+
+
+def _slips(documents: Iterable[Document], home: Home, limits: Limits) -> Iterator[Diagnostic]:
+    """What is misspelt in those of *documents* that may apply objects of KubeVirt's."""
+    for document in documents:
+        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
+            continue
+        kind = objects.kind_slip(document)
+        found = [kind] if kind else [*objects.slips(document)]
+        if not found or not _may_concern(document, home):
+            continue
+        for slip in found:
+            field = fieldpath.text(slip.path)
+            yield _CODES[slip.what].at(
+                _place(document, slip.path, limits),
+                f"{named(document)}: {field}: {slip.message}",
+                help=slip.help,
+                severity=Severity.WARNING,
+            )
+
+
+def _may_concern(document: Document, home: Home) -> bool:
+    """Whether *document* names a folder with objects of KubeVirt's, or one that nobody knows where there are some."""
+    data = json.dumps(document.body).encode()
+    named_ = [match[1] for match in _PATH.finditer(data)]
+    if not named_ or any(b"{{" in name for name in named_):
+        return home.has_charts_of_machines or home.has_kustomizations_of_machines
+    return any(
+        home.is_built_of_machines(folder) or home.is_chart_of_machines(folder)
+        for folder in _folders_named(data, home)
+    )
 
 
 def _applies_machines(file: str, home: Home, limits: Limits) -> bool:
@@ -229,7 +273,7 @@ class _Evaluation:
                         unevaluated[
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
-                        notes.append(_note(document, use))
+                        notes += (*_of_file(use), _note(document, use))
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
@@ -237,7 +281,27 @@ class _Evaluation:
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         # What is wrong with a ConfigMap that many name stands there once.
         notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
-        return Uses(different, _counted(unevaluated), notes, unfilled)
+        return Uses(different, _counted(unevaluated), [*notes, *self._namesakes()], unfilled)
+
+    def _namesakes(self) -> Iterator[Diagnostic]:
+        """The names that several Applications of one set have: of these Argo CD makes one."""
+        path = ("spec", "template", "metadata", "name")
+        for document, made in self._made.values():
+            bodies = () if isinstance(made, UnevaluatedError) else made
+            names = Counter(
+                text_at(each.body.get("metadata"), "name")
+                for each in bodies
+                if not isinstance(each, UnmatchedError)
+            )
+            twice = [name for name, number in names.items() if number > 1]
+            if twice and _may_concern(document, self._home):
+                more = f" (and {len(twice) - 1:,} more)" if len(twice) > 1 else ""
+                yield codes.DUPLICATE_OBJECT.at(
+                    _place(document, path, self._limits),
+                    f"{named(document)} makes {names[twice[0]]} Applications called {twice[0]}{more}",
+                    help="have the name say all that tells them apart",
+                    severity=Severity.WARNING,
+                )
 
     def _no_texts(self, use: FolderUse, around: flux.Referents) -> Iterator[Diagnostic]:
         """What is wrong with the values that *use* substitutes, since they are no texts."""
@@ -323,23 +387,29 @@ def _made_of(use: FolderUse) -> object:
         tuple((text.text, text.path) for text in use.release.texts),
     )
     variables = use.variables and (sorted(use.variables.values.items()), use.variables.is_complete)
-    applied = use.is_deep, use.patterns, use.namespace, use.plugin
+    applied = use.is_deep, use.patterns, use.namespace, use.plugin and use.plugin.told
     return repr((release, variables, use.is_complete, use.edit, applied))
 
 
 class _AskingFiles:
     """Files, each parsed once."""
 
-    __slots__ = ("_limits", "_parsed", "broken")
+    __slots__ = ("_limits", "_parsed", "broken", "slipped")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self.broken: dict[str, list[Diagnostic]] = {}
+        #: What would ask if its kind was not misspelt.
+        self.slipped: dict[int, Document] = {}
         self._parsed: dict[str, list[Document]] = {}
 
     def asking(self, file: str) -> Iterator[Document]:
         """The objects of *file* that fill in others, or are referred to by such."""
-        yield from filter(_is_asking, self._documents(file, relevance.may_ask))
+        for document in self._documents(file, relevance.may_ask):
+            if _is_asking(document):
+                yield document
+            elif objects.kind_slip(document):
+                self.slipped[id(document)] = document
 
     def config_maps(self, names: Iterable[str], wanted: set[str]) -> Iterator[Document]:
         """The ConfigMaps in the files *names* that are called as one of *wanted*."""
@@ -417,6 +487,12 @@ def _referents(
     return flux.Referents(flux.by_name(sources), flux.by_name(config_maps))
 
 
+def _of_file(error: UnevaluatedError) -> Iterator[Diagnostic]:
+    """What is wrong with the file for which *error* was raised, if that is why."""
+    if error.fault:
+        yield error.fault._replace(severity=Severity.WARNING)
+
+
 def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
     place = Location(file=document.origin.file, line=document.origin.line, column=1)
     message = f"{named(document)} is not evaluated: {error}"
@@ -464,7 +540,12 @@ def _warning(fault: Diagnostic, error: AbsentError | UnmatchedError) -> Diagnost
         return fault
     above, name = os.path.split(error.folder)
     names: list[str] = []
-    with contextlib.suppress(OSError):  # that is not there either
-        names = [entry.name for entry in os.scandir(above or ".") if files.is_folder(entry)]
-    cure = did_you_mean(name, sorted(names), fault.help)
+    near = ""
+    if os.path.isdir(above or os.curdir):
+        with contextlib.suppress(OSError):  # nobody may look into it
+            entries = os.scandir(above or os.curdir)
+            names = [entry.name for entry in entries if files.is_folder(entry)]
+    else:
+        near = missing.near_path(error.folder)
+    cure = f"did you mean {near}?" if near else did_you_mean(name, sorted(names), fault.help)
     return fault._replace(severity=Severity.WARNING, help=cure)

@@ -17,8 +17,10 @@ from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import edit_of_flux, edited
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
+    BRANCHES,
     OF_ANOTHER,
     SUSPENDED,
+    AbsentError,
     DemandedConfigMap,
     ElsewhereError,
     FolderUse,
@@ -173,10 +175,28 @@ def uses(
             yield UnevaluatedError(f"{text_at(document.body, 'kind')} of {whose}")
     except UnevaluatedError as error:
         error.use = _folder_of(document, home), named(document)
+        if isinstance(error, AbsentError):
+            source = _source(document, _reference(document), around)
+            error.is_certain = source is None or _is_read_branch(source)
+            error.assumed = _claimed(document, _reference(document), home, around)
         yield error
     else:
         if use is not None:
             yield use._replace(revision=_revision(document, around))
+
+
+def _reference(document: Document) -> Any:
+    """What *document* names as its source."""
+    spec = document.body.get("spec")
+    chart = get(spec, "chart", "spec")
+    return get(chart if isinstance(chart, dict) else spec, "sourceRef")
+
+
+def _is_read_branch(source: Document) -> bool:
+    """Whether *source* means the branch that is read, most likely, and no tag or commit."""
+    revision = get(source.body.get("spec"), "ref")
+    named = revision.keys() if isinstance(revision, dict) else ()
+    return not {*named} - {"branch"} and text_at(revision, "branch") in BRANCHES
 
 
 def _another(document: Document, home: Home, around: Referents) -> str:
@@ -186,7 +206,7 @@ def _another(document: Document, home: Home, around: Referents) -> str:
     """
     spec = document.body.get("spec")
     chart = get(spec, "chart", "spec")
-    reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
+    reference = _reference(document)
     folder = _folder_of(document, home)
     if text_at(reference, "kind") != "GitRepository" or not folder or not home.is_read(folder):
         return ""
@@ -485,9 +505,7 @@ def _revision(document: Document, around: Referents) -> str:
     spec = document.body.get("spec")
     if get(spec, "suspend") is True:
         return SUSPENDED
-    chart = get(spec, "chart", "spec")
-    reference = get(chart if isinstance(chart, dict) else spec, "sourceRef")
-    known = _source(document, reference, around)
+    known = _source(document, _reference(document), around)
     if known is None:
         return ""
     stated = known.body.get("spec")

@@ -94,9 +94,11 @@ class Home:
         return ""
 
     def demand(self, folder: str, place: FieldPath, reason: str) -> None:
-        """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there."""
+        """Raise AbsentError for the *reason* if *folder*, which the field at *place* names, is not there, or a file."""
         if not checkout.holds(self.top, os.path.relpath(real_path(folder), self.top)):
             raise AbsentError(reason, folder, place)
+        if os.path.isfile(folder):
+            raise AbsentError(f"{reason}, but a file", folder, place)
 
     def file(self, path: str, around: str) -> str:
         """The file *path*, seen from the folder *around*, or from the top where it begins with a slash."""

@@ -65,15 +65,29 @@ class KustomizationEdit(NamedTuple):
         return before, after
 
 
+class PluginUse(NamedTuple):
+    """What our plugin is told that renders *folder*: *parameters*, and *variables*, which are weaker, as written.
+
+    *place* is the path of all this in the object of *document*. *told* is the same for uses that are told the same.
+    """
+
+    folder: str
+    parameters: tuple[tuple[str, Any], ...]
+    variables: tuple[tuple[str, Any], ...]
+    document: Document
+    place: FieldPath
+    told: str = ""
+
+
 class FolderUse(NamedTuple):
     """What the object *title* makes of *folder*: a *release* of the chart there, a build with *variables* or an *edit*.
 
     *document* is that object. *is_complete*: all values are known. *assumptions*: what was taken for granted, in words.
     *is_deep*: where nothing builds the folder, those below it count too. *namespace* is that of what names none, ``""``
     where the object does not say. *references*: the ConfigMaps that it cannot do without, by their names and keys.
-    *patterns*: which of the files count, where nothing builds the folder. *plugin*: which mode
-    of ``--emit`` our plugin is told to render it in, ``""`` for none; None where it does not render it. *revision*:
-    from which address and revision it takes the folder, or `SUSPENDED`. *is_server_side*: it is applied so for certain.
+    *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
+    renders it; None where it does not. *places*: where in the object each file of values is named. *revision*: from
+    which address and revision it takes the folder, or `SUSPENDED`. *is_server_side*: it is applied so for certain.
     """
 
     title: str
@@ -89,7 +103,8 @@ class FolderUse(NamedTuple):
     namespace: str = ""
     references: Mapping[str, DemandedConfigMap] = MappingProxyType({})
     patterns: DirectoryPatterns = DirectoryPatterns()
-    plugin: str | None = None
+    plugin: PluginUse | None = None
+    places: Mapping[str, FieldPath] = MappingProxyType({})
     is_server_side: bool = False
 
     def applying(self) -> Callable[[str], bool]:
@@ -114,13 +129,14 @@ class UnevaluatedError(Exception):
     """The use of something of this repository that is not evaluated: *reason* counts its kind, in the singular.
 
     *use*: the folder that it fills in and the object that does, where these are known; ``""`` is the folder of a set of
-    which no Application is known.
+    which no Application is known. *fault*: what is wrong with a file, if that is the reason.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail or reason)
         self.reason = reason
         self.use = ("", "")
+        self.fault: Diagnostic | None = None
 
 
 class AbsentError(UnevaluatedError):

@@ -23,6 +23,14 @@ def sanitised_cidr(text: str) -> str:
     return f"{network}/{length}" if network and 0 <= length <= widest else text
 
 
+def bits_of_hosts(cidr: str) -> int:
+    """How many bits of an address are left for the hosts of a network, -1 where *cidr* is none."""
+    address, _, bits = cidr.partition("/")
+    widest = 128 if ":" in address else 32
+    length = _number(bits)
+    return widest - length if _ip(address) and 0 <= length <= widest else -1
+
+
 def is_ip(text: str) -> bool:
     """Whether *text* is an IP address (Go's net.ParseIP)."""
     import ipaddress  # rarely needed, and not cheap

@@ -56,7 +56,7 @@ def _is_label(name: str) -> bool:
 
 
 def _is_subdomain(name: str) -> bool:
-    return all(map(_is_label, name.split(".")))
+    return _is_label(name) or ("." in name and all(map(_is_label, name.split("."))))
 
 
 def as_label(text: str, *, dots: bool = False) -> str:

@@ -129,14 +129,10 @@ def removals(template: Tree, places: Collection[FieldPath]) -> tuple[Remove, ...
     rest = without(template, places)
     emptied = {path[:end] for path in places for end in range(1, len(path))} & _HOLLOW
 
-    def is_hollow(path: FieldPath) -> bool:
-        value = tree.get(rest, *path)
-        return path in emptied and all(is_hollow((*path, key)) for key in value or ())
-
     removed: dict[FieldPath, None] = {}
     for path in places:
         place = path
-        while is_hollow(place[:-1]):
+        while _is_hollow(place[:-1], rest, emptied):
             place = place[:-1]
         removed[place] = None
     outermost = (
@@ -145,3 +141,9 @@ def removals(template: Tree, places: Collection[FieldPath]) -> tuple[Remove, ...
         if not any(place[:end] in removed for end in range(1, len(place)))
     )
     return tuple(Remove((*TEMPLATE, *place)) for place in outermost)
+
+
+def _is_hollow(path: FieldPath, rest: Tree, emptied: Collection[FieldPath]) -> bool:
+    """Whether *rest* has nothing at *path*, which is one of those *emptied*, or nothing but what is such a one."""
+    inner = tree.get(rest, *path) or ()
+    return path in emptied and all(_is_hollow((*path, key), rest, emptied) for key in inner)

@@ -119,7 +119,7 @@ def filled(
 
 def _places(resource: Resource) -> Iterator[tuple[FieldPath, str, str]]:
     """The texts that may hold a placeholder, and the pattern of those that count there: most objects have none."""
-    for place in _METADATA:
+    for place in _METADATA if "virtualMachineTemplate" in resource.spec else _METADATA[:2]:
         standing = tree.get(resource.body, *place)
         for path, text in metadata.open_names(standing) if standing else ():
             yield (*place, *path), text, metadata.PLACEHOLDER_OF_NAME

@@ -80,19 +80,22 @@ def _complete_input(machine: Machine, template: Draft) -> None:
 def _drop_additions(machine: Machine, template: Draft) -> None:
     """Leave out what KubeVirt adds by itself again, unless a rule changed it."""
     added = machine.additions
-    unchanged = set(map(id, added.disks))
-    disks = template.get(*devices.DISKS) or []
-    kept = [disk for disk in disks if id(disk) not in unchanged]
-    if len(kept) != len(disks):
-        _put_or_remove(template, devices.DISKS, kept)
-    inputs = template.get(*devices.INPUTS) or [None]
-    if added.inputs and inputs[0] is added.inputs[0]:
-        template.remove(devices.INPUTS)
-    _complete_input(machine, template)
-    interfaces = template.get(*network.INTERFACES) or [None]
-    if added.interfaces and interfaces[0] is added.interfaces[0]:
-        template.remove(network.INTERFACES)
-        template.remove(network.NETWORKS)
+    if added.disks:
+        unchanged = set(map(id, added.disks))
+        disks = template.get(*devices.DISKS) or []
+        kept = [disk for disk in disks if id(disk) not in unchanged]
+        if len(kept) != len(disks):
+            _put_or_remove(template, devices.DISKS, kept)
+    if added.inputs:
+        inputs = template.get(*devices.INPUTS) or [None]
+        if inputs[0] is added.inputs[0]:
+            template.remove(devices.INPUTS)
+        _complete_input(machine, template)
+    if added.interfaces:
+        interfaces = template.get(*network.INTERFACES) or [None]
+        if interfaces[0] is added.interfaces[0]:
+            template.remove(network.INTERFACES)
+            template.remove(network.NETWORKS)
 
 
 def _put_or_remove(draft: Draft, path: tuple[str, ...], items: list[Tree]) -> None:
@@ -109,14 +112,16 @@ def _drop_identity(machine: Machine, template: Draft) -> None:
     spec = written.get("spec") or {}
     if not spec.get("architecture") and not preference.get("preferredArchitecture"):
         template.remove(("spec", "architecture"))
-    preferred = tree.get(preference, "machine", "preferredMachineType")
+    preferred = (preference.get("machine") or {}).get("preferredMachineType")
     if not tree.get(spec, "domain", "machine", "type") and not preferred:
         template.remove(("spec", "domain", "machine"))
     if PCI_TOPOLOGY not in (tree.get(written, "metadata", "annotations") or {}):
         template.remove(("metadata", "annotations", PCI_TOPOLOGY))
-    for path in (("metadata", "annotations"), ("metadata",)):
-        if template.get(*path) == {}:
-            template.remove(path)
+    metadata = template.tree.get("metadata")
+    if metadata is not None and metadata.get("annotations") == {}:
+        template.remove(("metadata", "annotations"))
+    if template.tree.get("metadata") == {}:
+        template.remove(("metadata",))
 
 
 def _drop_unknown(template: Draft) -> None:

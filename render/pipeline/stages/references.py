@@ -5,15 +5,32 @@ from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.diagnostics.fix import Fix, choice, set_to
 from render.machine import Machine
 from render.model import tree
-from render.resolve.references import Dangling
+from render.model.fieldpath import FieldPath
+from render.resolve.references import Dangling, is_impossible, named_in
 
 
 def check_references(machine: Machine) -> None:
     """Report the names in the VMI spec of *machine* that only a slip explains."""
     spec = tree.get(machine.decoded, *machine.vmi_path)
-    if isinstance(spec, dict):
-        found = machine.context.references.dangling(spec, machine.resource.namespace)
-        machine.diagnostics += (_finding(machine, missing) for missing in found)
+    if not isinstance(spec, dict):
+        return
+    found = [*machine.context.references.dangling(spec, machine.resource.namespace)]
+    machine.diagnostics += (_finding(machine, missing) for missing in found)
+    told = {missing.path for missing in found}
+    machine.diagnostics += (
+        _impossible(machine, path, f"{field.target.word} {name}")
+        for path, name, field in named_in(spec)
+        if path not in told and is_impossible(name, field)
+    )
+
+
+def _impossible(machine: Machine, path: FieldPath, wanted: str) -> Diagnostic:
+    return REFERENCE.at(
+        at(machine.resource, (*machine.vmi_path, *path)),
+        f"{wanted} cannot be there: Kubernetes has no object of such a name",
+        help="a name has lower case letters, digits, '-' and '.', and begins and ends with a letter or a digit",
+        severity=Severity.WARNING,
+    )._replace(check="reference/name")
 
 
 def _finding(machine: Machine, missing: Dangling) -> Diagnostic:

@@ -6,7 +6,7 @@ character that could mean something is a reference.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from render.diff.impact import UNREAD, FieldChange
+from render.diff.impact import FAILINGS, FieldChange
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
@@ -352,8 +352,9 @@ def _why(entry: MachineEntry) -> str:
     if machine.messages and (not differences or worst(machine) in _QUOTED):
         reason = unrendered(machine)
         message = machine.messages[0]
-        if "after" in machine.unrendered and UNREAD in message:
-            message = message[: message.index(UNREAD) + len(UNREAD)]  # why stands above
+        for failing in FAILINGS if "after" in machine.unrendered else ():
+            what, found, _ = message.partition(f"{failing}: ")
+            message = f"{what}{failing}" if found else message  # why stands above
         text = code(message, cell=True)
         return f"{reason}: {text}" if reason else text
     if not differences:

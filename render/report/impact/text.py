@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
 from render.diagnostics.diagnostic import Severity
-from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
+from render.diff.impact import FAILINGS, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource
 from render.model.counting import counted
 from render.model.hints import Any
@@ -234,8 +234,8 @@ def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:
 
 def _without_reason(line: str, told: Collection[str]) -> str:
     """*line* without why a file cannot be read, if that is *told* above: kustomize's words are long."""
-    what, unread, why = line.partition(f"{UNREAD}: ")
-    return f"{what}{UNREAD}" if unread and why in told else line
+    parted = (line.partition(f"{failing}: ") for failing in FAILINGS)
+    return next((f"{what}{failing[:-2]}" for what, failing, why in parted if why in told), line)
 
 
 def _title(group: MachineGroup, style: ImpactStyle) -> Iterator[str]:

@@ -6,6 +6,7 @@ taken where both are there, and behind them a filter of calls (`seccomp`). Nothi
 required: they stand behind the checks of what a repository names.
 """
 
+import _thread
 import contextlib
 import functools
 import itertools
@@ -13,7 +14,7 @@ import os
 import resource
 import shutil
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
 from render.model.hints import TYPE_CHECKING, Self
@@ -34,7 +35,7 @@ _BIND, _RECURSIVE, _PRIVATE = 1 << 12, 1 << 14, 1 << 18  # MS_... (linux/mount.h
 _DETACH = 2  # MNT_DETACH
 _HERE, _ALL_BELOW = -100, 0x8000  # AT_FDCWD, AT_RECURSIVE
 _READ_ONLY, _NO_SET_UID = 1, 2  # MOUNT_ATTR_...
-_SECURE_BITS, _NO_NEW_PRIVILEGES = 28, 38  # PR_SET_... (linux/prctl.h)
+_SECURE_BITS, _CHILD_SUBREAPER, _NO_NEW_PRIVILEGES = 28, 36, 38  # PR_SET_... (linux/prctl.h)
 _NO_ROOT = 0b11  # SECBIT_NOROOT and its lock: who is root has no privileges by that
 #: The same numbers on every architecture (since Linux 5.12 and 5.13), but for the one that is older.
 _MOUNT_SETATTR, _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 442, 444, 445, 446
@@ -234,7 +235,7 @@ def fence() -> Callable[[], None] | None:
     system = _system()
     if system is None:
         return None
-    rules = _landlock("", None)  # kept open: it is the same for all
+    rules = _fence_rules()
     calls = seccomp.make(system)
 
     def enter() -> None:
@@ -248,6 +249,91 @@ def fence() -> Callable[[], None] | None:
     return enter
 
 
+@functools.cache
+def _fence_rules() -> "_Ruleset":
+    """The rules of Landlock in the `fence`: they are kept open, since they are the same for all."""
+    return _landlock("", None)
+
+
+class FencedPrograms:
+    """Programs behind the `fence`: a supervisor starts all with the same bounds but the first of them.
+
+    Each start by ourselves is one of a copy of all that we have in memory. A process that was forked from ours, and
+    another thread, have none of it.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[Bounds] = set()
+        self._supervisors: dict[Bounds, Supervisor | None] = {}
+        self._owner = (0, 0)
+
+    def supervisor(
+        self, command: Sequence[str], environ: Mapping[str, str], bounds: Mapping[str, int]
+    ) -> "Supervisor | None":
+        """Who starts *command* within *bounds*, as `Task` has them; None where it has to come by itself."""
+        owner = os.getpid(), _thread.get_ident()
+        if owner[0] != self._owner[0]:
+            self._owner, self._known, self._supervisors = owner, set(), {}
+        elif owner != self._owner:
+            return None
+        limits = ((getattr(resource, name), most) for name, most in bounds.items())
+        key = tuple((kind, min(most, _hard(kind, most))) for kind, most in limits)
+        if key not in self._known:
+            self._known.add(key)
+            return None
+        its = self._supervisors.get(key)
+        if its is not None and (not its.is_alive or its.is_ready(0)):  # somebody has ended it
+            self._supervisors.pop(key)
+            its.close()
+        if key not in self._supervisors:
+            with deferred():
+                its = self._supervisors[key] = _fenced_supervisor(key)
+        its = self._supervisors.get(key)
+        return its if its is not None and its.takes(command, environ) else None
+
+    def close(self) -> None:
+        """Let nothing of it stay: whoever started us may wait for no process but ours."""
+        if self._owner[0] == os.getpid():
+            for its in filter(None, self._supervisors.values()):
+                its.close()
+            self._supervisors = {}
+
+
+FENCED = FencedPrograms()
+"""Those of this process."""
+
+
+def _hard(kind: int, most: int) -> int:
+    """How much of a resource we may have at all, *most* where nothing bounds it."""
+    _, hard = resource.getrlimit(kind)
+    return most if hard == resource.RLIM_INFINITY else hard
+
+
+def _fenced_supervisor(bounds: "Bounds") -> "Supervisor | None":
+    """A supervisor behind the `fence`; None where the system knows no filter, or its own data exceed the *bounds*."""
+    system = _system()
+    calls = seccomp.make(system, is_group=True) if system else None
+    memory = dict(bounds)[resource.RLIMIT_DATA]
+    if system is None or calls is None or processors.data() + _OWN_DATA > memory:
+        return None
+    from render.system.programs.supervisor import Recipe, Supervisor
+
+    rules = _fence_rules()
+
+    def confine(descriptor: int) -> bool:
+        system.prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+        system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        if rules.version:
+            system.syscall(_RESTRICT_SELF, descriptor, 0)
+        return calls.enter()
+
+    kept = rules.descriptor if rules.version else None
+    made = Supervisor.made(Recipe(None, confine, kept, system.prctl))
+    if made is not None:
+        made.bounds = bounds
+    return made
+
+
 def _bounds(allowance: Allowance) -> "Bounds":
     """What bounds the memory and the time of a process."""
     wanted = {resource.RLIMIT_CPU: int(allowance.seconds) + 1, resource.RLIMIT_CORE: 0}
@@ -256,11 +342,7 @@ def _bounds(allowance: Allowance) -> "Bounds":
     wanted[resource.RLIMIT_DATA] = (
         allowance.memory
     )  # of the address space Go reserves more than it uses
-    bounds = []
-    for kind, value in wanted.items():
-        _, hard = resource.getrlimit(kind)
-        bounds.append((kind, value if hard == resource.RLIM_INFINITY else min(value, hard)))
-    return bounds
+    return [(kind, min(value, _hard(kind, value))) for kind, value in wanted.items()]
 
 
 def _bounding(bounds: "Bounds") -> Callable[[], None]:

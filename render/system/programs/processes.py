@@ -93,17 +93,19 @@ def run(  # noqa: PLR0913 - the options of `subprocess.run`
     enter: Callable[[], None] | None = None,
     bounds: Mapping[str, int] = MappingProxyType({}),
     spend: Callable[[float], None] | None = None,
+    supervisor: "Supervisor | None" = None,
 ) -> CompletedProcess[bytes]:
     """What *command*, started in *folder* without a shell, does; raises as `subprocess.run`.
 
     It has a session of its own, without our terminal. With all that it started there it is killed if it takes longer
     than *seconds*, if it prints more than *most* bytes (and then the answer is longer than that), and if anything is
-    raised here. Of what it says on standard error the first and the last are kept. *enter*, *bounds* and *spend* are
-    those of a `Task`.
+    raised here. Of what it says on standard error the first and the last are kept. *enter*, *bounds*, *spend* and
+    *supervisor* are those of a `Task`.
     """
+    task = Task(command, folder, environ, stdin, seconds, most, enter, bounds, spend, supervisor)
 
     def steps() -> "Steps[CompletedProcess[bytes]]":
-        return (yield Task(command, folder, environ, stdin, seconds, most, enter, bounds, spend))
+        return (yield task)
 
     return finish(steps())
 

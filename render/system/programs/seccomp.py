@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import ctypes
 
 _LOAD, _EQUAL, _ABOVE, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF_... (linux/bpf_common.h)
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # of struct seccomp_data
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24  # of struct seccomp_data
+_KILL = 9  # SIGKILL
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO with EPERM
 _SECCOMP, _FILTER = 22, 2  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
 _OTHER_ABI = 0x40000000  # __X32_SYSCALL_BIT
@@ -79,11 +80,12 @@ class Filter:
 
 
 @functools.cache
-def make(system: "ctypes.CDLL", *, is_first: bool = False) -> Filter | None:
+def make(system: "ctypes.CDLL", *, is_first: bool = False, is_group: bool = False) -> Filter | None:
     """The filter for this machine; None for one whose numbers we do not know.
 
     It is made once: a new process enters a copy of its own. *is_first*: the first of a namespace of processes enters
-    it, and what that starts inherits it; the others in there are theirs, but the first.
+    it, and what that starts inherits it; the others in there are theirs, but the first. *is_group*: so does the first
+    of a group of processes, which it may end as a whole, itself included, and send no other signal.
     """
     column, architecture = ARCHITECTURES.get(os.uname().machine, (0, 0))
     if not architecture:
@@ -104,8 +106,8 @@ def make(system: "ctypes.CDLL", *, is_first: bool = False) -> Filter | None:
     own: list[int] = []
     for name, numbers in _OF_ITSELF.items():
         is_limit = name == "prlimit64"
-        if is_first:
-            lines += _about_others(numbers[column], is_limit=is_limit)
+        if is_first or is_group:
+            lines += _about_others(numbers[column], is_limit=is_limit, is_group=is_group)
             continue
         lines += [
             (_EQUAL, 0, 5 if is_limit else 4, numbers[column]),
@@ -119,9 +121,22 @@ def make(system: "ctypes.CDLL", *, is_first: bool = False) -> Filter | None:
     return Filter(system, lines, own)
 
 
-def _about_others(number: int, *, is_limit: bool) -> list[_Line]:
-    """What refuses the call *number* that is about the first process of a namespace; of limits, about any other."""
+def _about_others(number: int, *, is_limit: bool, is_group: bool) -> list[_Line]:
+    """What refuses the call *number* that is about the first process of a namespace; of limits, about any other.
+
+    Of a group, it refuses all signals but the one that ends all of it.
+    """
     allowed, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)
+    if is_group and not is_limit:
+        return [
+            (_EQUAL, 0, 6, number),
+            (_LOAD, 0, 0, _FIRST_ARGUMENT),
+            (_EQUAL, 0, 3, 0),
+            (_LOAD, 0, 0, _SECOND_ARGUMENT),
+            (_EQUAL, 0, 1, _KILL),
+            allowed,
+            refused,
+        ]
     return [
         (_EQUAL, 0, 4, number),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),

@@ -1,7 +1,8 @@
-"""A process that starts programs in namespaces, one after another: what a box costs is paid once for many of them.
+"""A process that starts programs, one after another: what their walls cost is paid once for many of them.
 
-It is the first of a namespace of processes: the kernel ends all that is in there with it, and it ends what a program
-has left there before the next one is started.
+In a box it is the first of a namespace of processes: the kernel ends all that is in there with it, and it ends what a
+program has left there before the next one is started. Without a namespace it is the first of a group that none of them
+can leave, and ends with what a program has left there.
 """
 
 import array  # noqa: F401 - `socket` asks for it where nothing can be loaded any more
@@ -38,10 +39,10 @@ class Recipe(NamedTuple):
     """How a supervisor comes about: *leave* enters new namespaces, *confine* builds the walls in them, with *rules*.
 
     Both are called in new processes, and answer whether they could. Of our files none is open there but *rules*, if
-    there are any, under a number of its own.
+    there are any, under a number of its own. Without *leave* it stays among our processes.
     """
 
-    leave: Callable[[], bool]
+    leave: Callable[[], bool] | None
     confine: Callable[[int], bool]
     rules: int | None
     prctl: Prctl
@@ -50,13 +51,14 @@ class Recipe(NamedTuple):
 class Supervisor:
     """A process of ours that starts programs within *bounds*, which hold for itself too.
 
-    *is_alive*: nobody has ended it.
+    *is_alive*: nobody has ended it. *is_group*: it ends with a program that is ended before its time.
     """
 
-    def __init__(self, number: int, handle: int, link: socket.socket) -> None:
+    def __init__(self, number: int, handle: int, link: socket.socket, *, is_group: bool) -> None:
         self._number = number
         self._handle = handle
         self._link = link
+        self._is_group = is_group
         self._spent = 0.0
         self._is_closed = False
         self.is_alive = True
@@ -83,12 +85,18 @@ class Supervisor:
             except OSError:
                 return None
             stack.pop_all()
-            return cls(number, handle, link)
+            return cls(number, handle, link, is_group=recipe.leave is None)
 
     def allows(self, bounds: Bounds) -> bool:
         """Whether a program can be given *bounds*: once lowered they stay so."""
         before = dict(self.bounds)
         return all(most <= before.get(kind, most) for kind, most in bounds)
+
+    @staticmethod
+    def takes(command: Sequence[str], environ: Mapping[str, str]) -> bool:
+        """Whether it can be told of a *command* and its *environ*, which are not too long."""
+        words = (*command, *environ, *environ.values())
+        return sum(map(len, words)) + 16 * len(words) < _LARGEST_ORDER // 4
 
     def start(
         self, command: Sequence[str], folder: str, environ: Mapping[str, str]
@@ -108,6 +116,7 @@ class Supervisor:
 
     def end(self) -> None:
         """Have its program ended, with all that this has started."""
+        self.is_alive = self.is_alive and not self._is_group
         with contextlib.suppress(OSError):  # it is gone
             self._link.send(_END)
 
@@ -131,7 +140,10 @@ class Supervisor:
         """Let it go with all that it has started, which takes it a moment."""
         self.is_alive = False
         with contextlib.suppress(OSError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            if self._is_group:  # until we have waited for it, its number is not reused
+                os.killpg(self._number, signal.SIGKILL)
+            else:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def close(self) -> float:
         """End it, and wait until nothing of it is left; the answer is what all of it has spent."""
@@ -208,11 +220,16 @@ def _leave(link: socket.socket, recipe: Recipe) -> NoReturn:
         parent = os.getppid()
         _forget(link, recipe.rules)
         os.setsid()
+        if recipe.leave is None:
+            os.write(_LINK, marshal.dumps((_NUMBER, (os.getpid(), 0.0))))
+            _supervise(recipe, _ended_in_group)
         if recipe.leave():
             recipe.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
             number = os.fork() if os.getppid() == parent else -1
             if not number:
-                _supervise(recipe)
+                os.setsid()
+                recipe.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+                _supervise(recipe, _ended)
             if number > 0:
                 os.write(_LINK, marshal.dumps((_NUMBER, (number, 0.0))))
                 os.close(_LINK)
@@ -239,22 +256,20 @@ def _forget(link: socket.socket, rules: int | None) -> None:
     os.closerange(_RULES + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _supervise(recipe: Recipe) -> NoReturn:
-    """In the first process of its namespace: confine it, and do what is ordered until nobody is there any more."""
+def _supervise(recipe: Recipe, ended: "_Ended") -> NoReturn:
+    """In the first process of its namespace, or group: confine it, and do what is ordered until nobody is there."""
     try:
-        os.setsid()
-        recipe.prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         link = socket.socket(fileno=_LINK)
         if recipe.confine(_RULES):
             os.close(_RULES)
             link.send(marshal.dumps((_READY, (0, 0.0))))
-            while _obey(link):
+            while _obey(link, ended):
                 pass
     finally:
         os._exit(0)
 
 
-def _obey(link: socket.socket) -> bool:
+def _obey(link: socket.socket, ended: "_Ended") -> bool:
     """Run one program to its end; whether there was an order."""
     message, streams, _, _ = socket.recv_fds(link, _LARGEST_ORDER, _LINK, socket.MSG_CMSG_CLOEXEC)
     if not message:
@@ -263,7 +278,7 @@ def _obey(link: socket.socket) -> bool:
         return True
     command, folder, environ, bounds = marshal.loads(message)  # noqa: S302 - of ours
     try:
-        answer = _ended(link, _started(command, folder, environ, bounds, streams))
+        answer = ended(link, _started(command, folder, environ, bounds, streams))
     except OSError as error:
         answer = _FAILED, (error.errno or 0, 0.0)
     link.send(marshal.dumps(answer))
@@ -289,17 +304,40 @@ def _started(
             os.close(stream)
 
 
-def _ended(link: socket.socket, number: int) -> _Answer:
-    """What there is to say of the program *number* at its end, which comes sooner if *link* asks for it.
+_Ended = Callable[[socket.socket, int], _Answer]
 
-    What it has left behind ends with it.
-    """
+
+def _is_asked(link: socket.socket, number: int) -> bool:
+    """Wait for the end of the program *number*; whether *link* asks for it sooner, or nobody is there any more."""
     handle = os.pidfd_open(number)
     poll = select.poll()
     for file in (link, handle):
         poll.register(file, select.POLLIN)
-    poll.poll()
+    ready = [descriptor for descriptor, _ in poll.poll()]
     os.close(handle)
+    return handle not in ready
+
+
+def _ended_in_group(link: socket.socket, number: int) -> _Answer:
+    """What there is to say of the program *number* at its end.
+
+    All that is in the group ends, this process too, where it is asked to, and where the program has left anything.
+    """
+    if _is_asked(link, number):
+        os.kill(0, signal.SIGKILL)
+    _, status, usage = os.wait4(number, 0)
+    answer = _ENDED, (status, usage.ru_utime + usage.ru_stime)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+        link.send(marshal.dumps(answer))
+        os.kill(0, signal.SIGKILL)
+    return answer
+
+
+def _ended(link: socket.socket, number: int) -> _Answer:
+    """The same in a namespace, where all but this process are what the program has left behind."""
+    _is_asked(link, number)
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
     _, status, usage = os.wait4(number, 0)

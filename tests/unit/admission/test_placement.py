@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from render.admission.vmi.placement import CHECKS
+from tests.support.asking import Ask
 from tests.support.refusals import Json, refusals
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -240,3 +241,30 @@ AT = "spec.topologySpreadConstraints"
 )
 def test_spread(constraints: list[Json], faults: list[tuple[str, str, str]]) -> None:
     assert refusals(CHECKS, {"topologySpreadConstraints": constraints}) == expected(*faults)
+
+
+def test_what_is_said_of_the_same_field_again_stands_below(ask: Ask) -> None:
+    """So does what the API server would say of a label that KubeVirt refuses before."""
+    text = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web, namespace: prod}\n"
+        "spec:\n  runStrategy: Always\n  template:\n    metadata: {labels: {app: LABEL}}\n    spec:\n"
+        "      affinity:\n        podAntiAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n"
+        "          - {KEY labelSelector: {}}\n      tolerations: [{operator: Exists}]\n"
+        "      readinessProbe: {exec: {command: [a]}}\n"
+        "      domain: {memory: {guest: 1Gi}, devices: {}}\n"
+    )
+    right = {"LABEL": "web", "KEY": "topologyKey: zone,"}
+    for words, first, below in (
+        ({}, "", 0),
+        ({"KEY": ""}, "error VR107 missing-field", 3),
+        ({"LABEL": "web server"}, "error VR129 metadata-refused", 1),
+    ):
+        case = text
+        for word, value in {**right, **words}.items():
+            case = case.replace(word, value)
+        told = ask("check", "-", stdin=case).out
+        assert first in told.split("\n")[0]
+        assert told.count("\n  also, until that is mended: ") == below
+        assert len([line for line in told.splitlines() if line.startswith("<stdin>")]) == bool(
+            below
+        )

@@ -176,6 +176,56 @@ def test_a_catalogue_that_is_not_there_is_told_where_it_is_named(word: str) -> N
     assert (found.code, found.help) == ("VR110", "did you mean platform?")
 
 
+@pytest.mark.parametrize(
+    ("setting", "message", "cure"),
+    [
+        (
+            "clusterConfig: platform/kubevirt",
+            "platform/kubevirt is a folder, and should be a file with a KubeVirt or HyperConverged",
+            "",
+        ),
+        ("clusterConfig: platform/kubvirt", "cannot read ", "did you mean platform/kubevirt?"),
+        ("catalog: [bundled, platfrom]", "cannot read ", "did you mean platform?"),
+        (
+            "catalog: ../other",
+            "../other leads out of the repository of ../../.virt-render.yaml",
+            "",
+        ),
+    ],
+)
+def test_a_wrong_path_in_settings_above_is_told_as_it_stands_there(
+    setting: str, message: str, cure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("repo/.git", "repo/platform/kubevirt", "repo/apps/web"):
+        Path(folder).mkdir(parents=True)
+    Path("repo/.virt-render.yaml").write_text(f"{CONFIG}  {setting}\n")
+    monkeypatch.chdir("repo/apps/web")
+    (found,) = requested(".").faults.diagnostics
+    key = setting.partition(":")[0]
+    assert (found.location.file, found.location.path[:2]) == (
+        "../../.virt-render.yaml",
+        ("spec", key),
+    )
+    assert message in found.message.replace("../../platform", "platform")
+    assert cure in found.help
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("apiVersion: virt-render.dev/v1alpha1\nkind: RenderConf\nspec: {}\n", 2),
+        ("kind: RenderConfig\napiVersion: virt-render.dev/v1\nspec: {}\n", 2),
+        ("apiVersion: virt-render.dev/v1alpha1\nkind: [a]\nspec: {}\n", 2),
+        ("spec: {}\n", 1),
+    ],
+)
+def test_settings_of_another_kind_are_told_at_that_line(text: str, line: int) -> None:
+    Path(".virt-render.yaml").write_text(text)
+    found = requested("-")
+    (diagnostic,) = found.faults.diagnostics
+    assert found.faults.sources.place(diagnostic.location).line == line
+
+
 def test_settings_without_the_dot_are_not_passed_over() -> None:
     Path("virt-render.yaml").write_text(f"{CONFIG}  namespace: there\n")
     (message,) = faults(requested("-"))

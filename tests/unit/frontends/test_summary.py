@@ -67,6 +67,21 @@ def test_so_many_findings_and_the_worst(ask: Ask) -> None:
     assert report["summary"]["cut"] > 0
 
 
+def test_what_a_vm_lacks_for_a_kind_that_is_none_stands_below(ask: Ask) -> None:
+    wanting = (
+        "apiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachineClusterPreference\n"
+        "metadata: {name: own}\nspec: {requirements: {memory: {guest: 1Gi}}}\n"
+    )
+    text = vm("a", instancetype="small", kind="instancetype").replace(
+        "  instancetype:", "  preference: {name: own}\n  instancetype:", 1
+    )
+    answer = ask("check", files={"a.yaml": text, "own.yaml": wanting})
+    assert answer.out.startswith("a.yaml:"), answer.out
+    assert "error VR203 unexpected-matcher-kind" in answer.out.split("\n")[0]
+    assert "\n  also, until that is mended: a.yaml:" in answer.out
+    assert answer.out.count("VR401") == 1
+
+
 def test_an_error_below_a_warning_counts_as_one_of_the_worst(ask: Ask) -> None:
     """What it follows of is told before the warnings that are all."""
     older = vm("a", memory="1Gi").replace("kubevirt.io/v1", "kubevirt.io/v1alpha3", 1)

@@ -1,12 +1,11 @@
 """What of a repository counts."""
 
-import sys
-from types import FrameType
-
 import pytest
 
+from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import relevance
 from render.yaml.reader import read
+from tests.support.calls import calls_of_ours
 
 
 @pytest.mark.parametrize(
@@ -89,15 +88,6 @@ def test_a_document_with_many_mistakes_is_looked_at_once() -> None:
     data = b"a: b\n---\n" + b"a: |\n" * 100_000
     found = read(data, "x.yaml").diagnostics
     assert len(found) >= 1000
-    looks = 0
-
-    def count(frame: FrameType, event: str, _: object) -> None:
-        nonlocal looks
-        looks += event == "call" and frame.f_code is relevance.may_hold.__code__
-
-    sys.setprofile(count)
-    try:
-        counting, *_ = relevance.of_kubevirt(found, data)
-    finally:
-        sys.setprofile(None)
-    assert (counting, looks) == ([], 1)
+    counting: list[list[Diagnostic]] = []
+    done = calls_of_ours(lambda: counting.append(relevance.of_kubevirt(found, data)[0]))
+    assert (counting, done["manifests/relevance.py:may_hold"]) == ([[]], 1)

@@ -237,3 +237,54 @@ def test_many_names_are_compared_in_time() -> None:
         machine["metadata"]["name"] = f"web{index}"
         machines.append(machine)
     assert len(found(*machines, *claims)) == 1000
+
+
+NO_NAMES = {
+    "a claim": with_volume("persistentVolumeClaim", {"claimName": "web_root"}),
+    "a DataVolume": with_volume("dataVolume", {"name": "Web-root"}),
+    "a Secret": with_volume("secret", {"secretName": "web-root-"}),
+    "a ConfigMap": with_volume("configMap", {"name": "web root"}),
+    "a Secret for images": with_volume("containerDisk", {"image": "a", "imagePullSecret": "A"}),
+    "a Secret with cloud-init": with_volume(
+        "cloudInitNoCloud", {"secretRef": {"name": "web_init"}}
+    ),
+    "a network": vm(networks=[{"name": "a", "multus": {"networkName": "VLAN10"}}]),
+    "a network of a namespace": vm(
+        networks=[{"name": "a", "multus": {"networkName": "infra/a/b"}}]
+    ),
+    "a network of no namespace": vm(networks=[{"name": "a", "multus": {"networkName": "/a"}}]),
+}
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_a_name_that_no_object_can_have(name: str) -> None:
+    (diagnostic,) = found(NO_NAMES[name])
+    assert (diagnostic.check, str(diagnostic.severity)) == ("reference/name", "warning")
+    assert "Kubernetes has no object of such a name" in diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        with_volume("persistentVolumeClaim", {"claimName": "web.root-1"}),
+        with_volume("persistentVolumeClaim", {"claimName": "${NAME}_root"}),
+        with_volume("dataVolume", {"name": "__NAME__-root"}),
+        with_volume("secret", {"secretName": "<name>"}),
+        with_volume("serviceAccount", {"serviceAccountName": "A_B"}),
+        vm(networks=[{"name": "a", "multus": {"networkName": "infra/vlan10"}}]),
+        vm(networks=[{"name": "a", "multus": {"networkName": "1"}}]),
+    ],
+)
+def test_a_name_that_an_object_may_have_or_that_is_filled_in_later(machine: Json) -> None:
+    assert not found(machine)
+
+
+def test_of_a_slip_it_is_told_what_was_meant() -> None:
+    (diagnostic,) = found(
+        with_volume("secret", {"secretName": "Web-init"}), thing("Secret", "web-init")
+    )
+    assert diagnostic.check == "reference/slip"
+
+
+def test_a_name_that_no_object_can_have_is_not_suggested() -> None:
+    assert not found(with_volume("secret", {"secretName": "web-init"}), thing("Secret", "Web-init"))

@@ -242,5 +242,12 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     Check("cpu", _request_and_limit, where=_RESOURCES),
     until("1.6.4", Check("cpu", _pinned(any_memory=False), where=_PINNED)),
     since("1.6.4", Check("cpu", _pinned(any_memory=True), where=_PINNED)),
-    Check("cpu", _shape, where=_CPU),
+    Check(
+        "cpu",
+        _shape,
+        where=(*_CPU, "numa"),
+        also=tuple(
+            (*_CPU, key) for key in ("isolateEmulatorThread", "features", "maxSockets", "realtime")
+        ),
+    ),
 )

@@ -69,7 +69,7 @@ def _has_smm(domain: Tree) -> bool:
 def _secure_boot(stateless: tuple[str, ...], subject: Subject) -> Iterator[Violation]:
     """Secure boot without SMM; *stateless* launch security needs none."""
     domain: Tree = subject.spec["domain"]
-    if subject.get(*_LOADER, "efi", "secureBoot") is False or _has_smm(domain):
+    if domain["firmware"]["bootloader"]["efi"].get("secureBoot") is False or _has_smm(domain):
         return
     security = domain.get("launchSecurity") or {}
     if any(security.get(kind) is not None for kind in stateless):

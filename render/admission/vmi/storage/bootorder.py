@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from render.admission import faults
-from render.admission.checks import Check, Evaluate, Subject, Violation
+from render.admission.checks import EACH, Check, Evaluate, Subject, Violation
 from render.diagnostics.cause import Cause
 from render.diagnostics.fix import Fix, choice, set_to
 from render.model import fieldpath
@@ -163,7 +163,10 @@ CHECKS: tuple[Check | Windowed[Check], ...] = (
     since(
         "1.6",
         Check(
-            "disks/empty-cdrom", _empty_cdroms, needs="gate DeclarativeHotplugVolumes", where=_DISKS
+            "disks/empty-cdrom",
+            _empty_cdroms,
+            needs="gate DeclarativeHotplugVolumes",
+            where=(*_DISKS, EACH, "cdrom"),
         ),
     ),
 )

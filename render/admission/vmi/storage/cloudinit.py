@@ -50,6 +50,7 @@ _DATA = (
         "NetworkDataSecretRef",
     ),
 )
+_PLAIN = frozenset(data.plain for data in _DATA)
 
 
 @cache
@@ -120,7 +121,16 @@ def _document(
         )
 
 
+def _is_plain(source: Tree) -> bool:
+    """Whether *source* has nothing but documents as they are, neither of them empty or too long."""
+    if not source or not _PLAIN.issuperset(source):
+        return False
+    return all(text and _size(text) <= _LONGEST for text in source.values())
+
+
 def _documents(subject: Subject, place: FieldPath, source: Tree) -> Iterator[Cause]:
+    if _is_plain(source):
+        return
     every = [_sources(source, data) for data in _DATA]
     for data, sources in zip(_DATA, every, strict=True):
         yield from _document(subject, place, source, data, sources)

@@ -5,8 +5,10 @@ take a VM of that name, as git itself follows the file.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from hashlib import sha256
+from itertools import islice
 
 from render.diagnostics.diagnostic import Location
 from render.model.hints import Self
@@ -269,3 +271,33 @@ def _lock(text: bytes, place: RepositoryPath) -> Lock | None:
         return lockfile.EMPTY
     lock, faults = lockfile.read(contents.documents[0].body, Location(file=place.lock))
     return None if faults else lock
+
+
+def states_beside(place: RepositoryPath, commits: Iterable[Commit]) -> dict[str, str]:
+    """By the ids of *commits*, what says whether two of them have the same but for the lock at *place*.
+
+    Raises GitError.
+    """
+    by_id = {commit.id: commit.tree for commit in commits}
+    *folders, _ = steps = place.lock.split("/")
+    above = ["/".join(folders[:depth]) for depth in range(len(steps))]
+    names = [os.fsencode(f"{tree}:{folder}") for tree in by_id.values() for folder in above]
+    trees = git.objects(place.top, names) if "\n" not in place.lock else iter(names)
+    found = {}
+    for commit_id in by_id:
+        seen = sha256()
+        for step, tree in zip(steps, islice(trees, len(above)), strict=True):
+            seen.update(_without(tree or b"", os.fsencode(step), len(commit_id) // 2))
+        found[commit_id] = seen.hexdigest()
+    return found
+
+
+def _without(tree: bytes, name: bytes, id_bytes: int) -> bytes:
+    """What git stores of a *tree*, without the entry *name*: mode, name, and the object's id of so many bytes."""
+    start = 0
+    while start < len(tree):
+        end = tree.index(b"\0", start)
+        if tree[start:end].partition(b" ")[2] == name:
+            return tree[:start] + tree[end + 1 + id_bytes :]
+        start = end + 1 + id_bytes
+    return tree

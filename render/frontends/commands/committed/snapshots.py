@@ -1,6 +1,6 @@
 """One VM of an input as ``build`` prints it, and in the form that ``history`` compares."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from render.diagnostics import codes
@@ -17,7 +17,7 @@ from render.frontends.session import parts, render_part, written
 from render.kubevirt import replicas
 from render.model import naming, resource
 from render.model.named_tuple import NamedTuple
-from render.model.naming import fitting
+from render.model.naming import KnownNames, fitting
 from render.model.nearest import did_you_mean
 from render.model.resource import POOL, Resource
 from render.model.tree import Tree
@@ -58,10 +58,13 @@ def rendered(
 
 
 class Snapshot:
-    """What *request* says at one time, each root rendered once for each form, however many VMs are looked at."""
+    """What *request* says at one time, each root rendered once for each form, however many VMs are looked at.
 
-    def __init__(self, request: Request, work: Work) -> None:
-        self._parts = [_PartSnapshot(part, work) for part in parts(request, work)]
+    *only*: the names of all that will be, if that is known.
+    """
+
+    def __init__(self, request: Request, work: Work, only: Sequence[str] = ()) -> None:
+        self._parts = [_PartSnapshot(part, work, only) for part in parts(request, work)]
 
     def of(self, name: str, *, whole: bool = True, home: str = "") -> Rendering:
         """The VM *name*; *whole*: also its VM form. Raises RefusedError.
@@ -108,9 +111,13 @@ def _is_in(part: FleetPart, folder: str) -> bool:
 class _PartSnapshot:
     """A *part* at one time, with its *machines* by their names."""
 
-    def __init__(self, part: FleetPart, work: Work) -> None:
+    def __init__(self, part: FleetPart, work: Work, only: Sequence[str]) -> None:
         self.part = part
         self.machines = _machines(part.resources)
+        if only:
+            names = KnownNames(self.machines)
+            wanted = {known for name in only for known in names.fitting(name)}
+            part.loaded.keep(lambda document: _is_among(document.body, wanted))
         self._work = work
         self._forms: dict[str, _Form] = {}
 
@@ -162,6 +169,12 @@ class _Form:
         """The machines that are printed, by their names."""
         bodies = enumerate(self._outcome.resources)
         return _machines(resource.from_body(body, index) for index, body in bodies)
+
+
+def _is_among(body: Tree, wanted: Collection[str]) -> bool:
+    """Whether *body* is no machine of its own, or one of those *wanted*."""
+    machine = resource.from_body(body, 0)
+    return not definitions.is_machine(machine) or naming.name_of(machine.written) in wanted
 
 
 def _unstamped(vm: Tree) -> Tree:

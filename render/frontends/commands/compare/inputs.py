@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff import server_side
-from render.diff.impact import UNREAD, FieldChange, Impact, MachineImpact
+from render.diff.impact import ABSENT, UNBUILT, UNREAD, FieldChange, Impact, MachineImpact
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.edits import behind, entry, is_another
@@ -38,6 +39,8 @@ from render.system import files
 from render.yaml.budget import Limits
 
 _LOST = ("unrenderable",)
+#: What the programs say that make something of folders.
+_OF_PROGRAMS = frozenset({codes.KUSTOMIZE_FAILED.number, codes.HELM_FAILED.number})
 #: How VMs may be synced: expanded, or as they are written.
 Emit = Literal["vm", "source"]
 
@@ -366,7 +369,7 @@ def _guessed(others: NamedState, old: NamedState) -> dict[ResourceRef, _UnreadFi
         resource.ref: _UnreadFile(
             file,
             tuple(
-                f"{_place_in(old, finding.place)}{UNREAD}: {finding.text}"
+                _failing(old, finding)
                 for finding in findings
                 if f"/{finding.place.file}".endswith(f"/{file}") and finding.diagnostic.is_error
             )
@@ -635,7 +638,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     known = compare([], read.objects, read.settings)
     faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(
-        f"{_place_in(broken, finding.place)}{UNREAD}: {finding.text}"
+        _failing(broken, finding)
         for finding in broken.fault.findings
         if finding.diagnostic.is_error
     )
@@ -676,9 +679,13 @@ def _repaired(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpact:
     )
 
 
-def _place_in(state: NamedState, place: Place) -> str:
-    """What of *state* cannot be read: the *place*, all of it without one."""
-    return f"{place} of {state.name}" if place.file else state.name
+def _failing(state: NamedState, finding: Finding) -> str:
+    """For what *finding* nothing comes of an input of *state*: its place, all of that without one, and why."""
+    place, code = finding.place, finding.diagnostic.code
+    what = f"{place} of {state.name}" if place.file else state.name
+    is_named_there = code == codes.UNREADABLE.number and place.line
+    failing = ABSENT if is_named_there else UNBUILT if code in _OF_PROGRAMS else UNREAD
+    return f"{what}{failing}: {finding.text}"
 
 
 def _differing(impact: Impact, old: NamedState, new: NamedState, emit: Emit) -> int:

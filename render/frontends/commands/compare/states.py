@@ -18,9 +18,9 @@ from render.frontends.commands.committed import snapshots
 from render.frontends.commands.compare.copies import edited
 from render.frontends.commits import checked_out, within
 from render.frontends.inputs.copies import RenderedCopy, leave_out_rendered
-from render.frontends.inputs.neighbours import include, settings_for
+from render.frontends.inputs.neighbours import include
 from render.frontends.reporting import findings_of
-from render.frontends.request import config
+from render.frontends.request import config, plugins
 from render.frontends.request.commands import DASHES
 from render.frontends.request.options import RELEASE
 from render.frontends.request.request import Request
@@ -40,7 +40,7 @@ from render.manifests.sources.gatherers import gatherers
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
-from render.model.hints import Any, cast
+from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.release import minor, release_named, tag
 from render.model.resource import ResourceRef, from_body
@@ -74,8 +74,6 @@ _NO_REPOSITORY = "not a git repository"
 _MEANT = "did you mean"
 #: Settings by which nothing but the findings is another; the others say what is synced, or to which cluster.
 _CHECKS = ("admission", "guest")
-#: What no cluster gets in the place of a VM: settings that have it printed say nothing of how VMs are synced.
-_UNSYNCED = ("pod",)
 #: What stands in a folder beside the kustomization or chart in it.
 _LOOSE = "loose files"
 #: A text that is read as it is stored, though somebody who has the commit checked out reads another one.
@@ -299,11 +297,18 @@ class _LoadedSide(NamedTuple):
             found = gatherers(loaded.folder, limits)
             return frozenset(os.path.relpath(folder, path) for folder in found)
 
-    def unfilled(self, name: str, user: str) -> RefusedError | None:
+    @property
+    def sets(self) -> frozenset[str]:
+        """The sets of Applications that are not evaluated, and of which no Application is known."""
+        unfilled = chain.from_iterable(loaded.unfilled for loaded in self.inputs)
+        return frozenset(title for folder, title in unfilled if title and not folder)
+
+    def unfilled(self, name: str, user: str, sets: Collection[str] = ()) -> RefusedError | None:
         """Why the chart or kustomization *name* is not rendered, None if it is not there: ``check`` passes it over.
 
         Who rendered the other state must not read that it went. Where a file cannot be read in which the *user* may
-        stand, or the set is not evaluated that makes it, nobody knows whether it does.
+        stand, or the set is not evaluated that makes it, or one of *sets* that may do so now, nobody knows whether it
+        does.
         """
         unread = [
             diagnostic
@@ -322,7 +327,7 @@ class _LoadedSide(NamedTuple):
             if (
                 _seen_from(self.path, folder, title) == name
                 if folder
-                else title and is_made_by(user, title)
+                else title and (title in sets or is_made_by(user, title))
             )
             for diagnostic in diagnostics
         ]
@@ -710,6 +715,12 @@ def _name_unfilled(
     loaded_side: _LoadedSide, side: Side, loaded_other: _LoadedSide, other: Side
 ) -> None:
     """Say in *side*, of what *other* alone has, why it came to nothing there."""
+    sets = {
+        title
+        for title in loaded_side.sets - loaded_other.sets
+        if not any(is_made_by(state.user, title) for state in other.values())
+    }
+    lasting = {"", *(state.user for state in side.values())}
     for name, state in other.items():
         known = side.get(name)
         users = state.appliers | {state.user} - {""}
@@ -724,7 +735,7 @@ def _name_unfilled(
             is_lost = state.objects and not (state.user or known.objects or known.fault)
             if not is_lost or loaded_other.unfilled(name, "") is not None:
                 continue
-        fault = loaded_side.unfilled(name, state.user)
+        fault = loaded_side.unfilled(name, state.user, () if state.user in lasting else sets)
         if fault is not None:
             empty = known or loaded_side.nothing(state.settings)
             side[name] = empty._replace(fault=fault, appliers=loaded_side.failing(name))
@@ -932,6 +943,11 @@ def _seen_from_here(top: str, inside: str) -> str:
 def _top(revisions: _Revisions) -> str:
     """The top of the work tree; of a repository without one, that is the repository. Raises GitError, RefusedError."""
     folder = revisions.path if os.path.isdir(revisions.path) else "."
+    if revisions.before and _is_elsewhere(revisions.path):
+        before, path = revisions.before, revisions.path
+        message = f"{path} is not in the repository of the current folder, of which {before} is"
+        cure = f"git worktree add DIR {before} makes a folder of that: virt-render diff DIR {path}"
+        raise refused(codes.USAGE.at(Location(), message, help=cure))
     try:
         is_bare = git.is_bare(folder)
     except GitError as error:
@@ -951,6 +967,15 @@ def _top(revisions: _Revisions) -> str:
             return real_path(folder)
         raise GitError("the repository is bare and has no working tree: name two revisions")
     return real_path(git.root(folder))
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Whether *path* stands out of the repository around the current folder, which does not stand in that of *path*."""
+    here, target = real_path(os.curdir), real_path(path)
+    own = files.repository(here)
+    other = files.repository(target if os.path.isdir(target) else os.path.dirname(target))
+    is_apart = bool(own) and not inside(target, [own])
+    return is_apart and not (other and inside(here, [other]))
 
 
 class _Words(NamedTuple):
@@ -1175,8 +1200,8 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
     lock_fault = _refused_error(loaded, [*locks.faults(loaded)], request) if has_lock else None
-    by_plugin = _plugin_emit(loaded, request)
-    chosen = _chosen_emit(request)
+    by_plugin = plugins.emit_of(loaded, request)
+    chosen = plugins.chosen_emit(request)
     around = (cluster.document,) if cluster.document else request.beside.cluster
     if cluster.document:
         loaded.data.add_stream(cluster.document.origin.file, cluster.data)
@@ -1187,7 +1212,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
+        plugins.settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
@@ -1209,35 +1234,6 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
         copies=[(os.path.relpath(c.origin.file, side.path), c.body) for c in loaded.copies],
     )
     return _among_others(state, side, loaded)
-
-
-def _chosen_emit(request: Request) -> Emit | None:
-    """How VMs are synced, as somebody has chosen it for *request*; None where nobody has."""
-    emit = request.settings.emit
-    return emit if "emit" in request.beside.named and emit not in _UNSYNCED else None
-
-
-def _plugin_emit(loaded: Documents, request: Request) -> Emit | None:
-    """How our plugin emits what it makes of *loaded*, None where it does not, not all say the same, or who asks does.
-
-    A setting is stronger than its default, and weaker than what the Application says.
-    """
-    if not loaded.plugins or "--emit" in request.called.call.flags:
-        return None
-    users = [
-        loaded.users.get(document.origin.file, frozenset())
-        for index, document in enumerate(loaded.documents)
-        if index not in loaded.borrowed and is_of_machine(document.body)
-    ]
-    applied = [loaded.appliers] if loaded.appliers else users
-    emits = {loaded.plugins.get(title) for titles in applied for title in (titles or ("",))}
-    emit = emits.pop() if len(emits) == 1 else None
-    if emit is None or (not emit and "emit" in request.beside.named):
-        return None
-    option = next(option for option in OPTIONS if option.name == "emit")
-    mode = emit or option.default
-    is_synced = mode in option.choices and mode not in _UNSYNCED
-    return cast("Emit", mode) if is_synced else None
 
 
 def _refused_error(

@@ -1,16 +1,18 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
 from render.frontends.commands.compare.states import NamedState, Side
+from render.manifests.relevance import is_of_machine
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import SUSPENDED
 from render.model.hints import Any
 from render.model.resource import MACHINES, ResourceRef, from_body, text_at
-from render.model.tree import get
+from render.model.tree import Tree, get
 from render.system import files
 from render.system.files import real_path
 
@@ -41,8 +43,13 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
     *after*: nobody else is known to take it over. The same is true of a loose file, of a kustomization that is a part
     of what objects apply in the one state, and of nothing in the other, and of a folder that an object applies *after*
     which applied another one before. Where no object is left, or there was none, what names no namespace is where it is
-    in the other state.
+    in the other state. Of what was built of others and is applied instead, those others are left out in both.
     """
+    made_of = _hydrated(before)
+    before, after = (
+        {name: state for name, state in side.items() if name not in made_of or state.is_applied}
+        for side in (before, after)
+    )
     before, after = _in_namespaces(before, after), _in_namespaces(after, before)
     filled_after, filled_before = _filled(after), _filled(before)
     parts_before, parts_after = _parts_alone(before, after), _parts_alone(after, before)
@@ -63,6 +70,40 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
         and not (goes_on and _is_let_go(state, before.get(name)))
     }
     return first, second
+
+
+def left_out(before: Side, after: Side) -> Iterator[str]:
+    """What is called each input that is not compared, since objects apply what was built of it, and is committed."""
+    for name in _hydrated(before) & after.keys():
+        if not after[name].is_applied:
+            is_same = before[name].objects == after[name].objects
+            yield f"{'' if is_same else 'changed '}input whose built VMs are applied instead"
+
+
+def _hydrated(before: Side) -> frozenset[str]:
+    """The kustomizations and charts that nobody applies, while objects apply each VM that comes of them, as it is.
+
+    Somebody builds them and commits what comes of that: what is applied changes with those files alone.
+    """
+    sources = {
+        name: [_as_text(body) for body in state.objects if is_of_machine(body)]
+        for name, state in before.items()
+        if state.is_one_root and _is_unapplied(state)
+    }
+    if not any(sources.values()):
+        return frozenset()
+    made = {
+        _as_text(body)
+        for state in before.values()
+        if state.is_applied
+        for body, file in zip(state.objects, state.files, strict=True)
+        if is_of_machine(body) and (state.user or state.appliers or file in state.users)
+    }
+    return frozenset(name for name, texts in sources.items() if texts and made.issuperset(texts))
+
+
+def _as_text(body: Tree) -> str:
+    return json.dumps(body, sort_keys=True)
 
 
 def _is_unapplied(state: NamedState) -> bool:

@@ -1,0 +1,1 @@
+"""What is misspelt in objects of Argo CD and Flux."""
