@@ -20,6 +20,7 @@ from render.machine import Machine
 from render.manifests import kustomization
 from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents, UnreadHolder
+from render.manifests.objects import may_define
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
@@ -386,7 +387,12 @@ def _unless_following(
     """
     unread = loaded.unread_files
     is_known = all(error.location.file in unread for error in loaded.diagnostics if error.is_error)
-    texts = [files.read(file, file, limits.file_bytes) for file in unread]
+    texts = [
+        text
+        for file in unread
+        for text in (files.read(file, file, limits.file_bytes),)
+        if not isinstance(text, bytes) or may_define(file, text, limits)
+    ]
     refused = {each.resource for each in diagnostics if each.code == codes.UNKNOWN_KIND.number}
     kept: list[Diagnostic] = []
     doubtful: set[int | None] = set()
@@ -476,10 +482,13 @@ def unless_unread(
 
 def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> UnreadHolder:
     """The file of *loaded*, *among* those that cannot be read, that may hold the object *name*."""
-    return next(
-        (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
-        UnreadHolder(),
+    texts = ((file, loaded.data.get(file, b"")) for file in among)
+    holders = (
+        loaded.unread([file])
+        for file, text in texts
+        if _may_hold([text], name) and may_define(file, text, Limits())
     )
+    return next(holders, UnreadHolder())
 
 
 def _traced(loaded: Documents, diagnostics: list[Diagnostic], request: Request) -> list[Diagnostic]:
