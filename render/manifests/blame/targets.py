@@ -10,7 +10,8 @@ from itertools import chain
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
-from render.manifests.blame import origins, patches
+from render.manifests.blame import origins
+from render.manifests.blame.selection import selects
 from render.manifests.kustomization import KnownKustomizations, Reach
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
@@ -160,8 +161,8 @@ def _by_name(objects: Iterable[_Object]) -> Mapping[tuple[str, str], list[_Objec
 
 def _is_selected(target: Tree, known: Mapping[tuple[str, str], list[_Object]]) -> bool:
     return any(
-        patches.selects(text_at(target, "group"), (each.group,))
-        and patches.selects(text_at(target, "version"), (each.version,))
+        selects(text_at(target, "group"), (each.group,))
+        and selects(text_at(target, "version"), (each.version,))
         for each in known.get((text_at(target, "kind"), text_at(target, "name")), ())
     )
 
