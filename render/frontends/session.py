@@ -83,8 +83,11 @@ def fleet(
 
 
 def is_missed(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* is of what a VM misses, which may stand elsewhere in the repository."""
-    return codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    """Whether *diagnostic* is of what a VM misses, or a lock, which may stand elsewhere in the repository."""
+    is_gone = diagnostic.code == codes.OBJECT_GONE.number
+    return is_gone or (
+        codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    )
 
 
 def around(
