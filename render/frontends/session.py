@@ -20,6 +20,7 @@ from render.machine import Machine
 from render.manifests import kustomization
 from render.manifests.discover import CHART, is_chart, tidy
 from render.manifests.documents import Documents, UnreadHolder
+from render.manifests.objects import may_define
 from render.manifests.relevance import Scope
 from render.manifests.sources import loading
 from render.manifests.sources.reading import Reading
@@ -82,8 +83,11 @@ def fleet(
 
 
 def is_missed(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* is of what a VM misses, which may stand elsewhere in the repository."""
-    return codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    """Whether *diagnostic* is of what a VM misses, or a lock, which may stand elsewhere in the repository."""
+    is_gone = diagnostic.code == codes.OBJECT_GONE.number
+    return is_gone or (
+        codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    )
 
 
 def around(
@@ -367,7 +371,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
-    if loaded.filled or loaded.borrowed:
+    if loaded.filled or loaded.borrowed or loaded.substituted:
         diagnostics = _traced(loaded, diagnostics, request)
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
@@ -386,7 +390,12 @@ def _unless_following(
     """
     unread = loaded.unread_files
     is_known = all(error.location.file in unread for error in loaded.diagnostics if error.is_error)
-    texts = [files.read(file, file, limits.file_bytes) for file in unread]
+    texts = [
+        text
+        for file in unread
+        for text in (files.read(file, file, limits.file_bytes),)
+        if not isinstance(text, bytes) or may_define(file, text, limits)
+    ]
     refused = {each.resource for each in diagnostics if each.code == codes.UNKNOWN_KIND.number}
     kept: list[Diagnostic] = []
     doubtful: set[int | None] = set()
@@ -476,10 +485,13 @@ def unless_unread(
 
 def _unread_holder(loaded: Documents, name: str, among: Iterable[str]) -> UnreadHolder:
     """The file of *loaded*, *among* those that cannot be read, that may hold the object *name*."""
-    return next(
-        (loaded.unread([file]) for file in among if _may_hold([loaded.data.get(file, b"")], name)),
-        UnreadHolder(),
+    texts = ((file, loaded.data.get(file, b"")) for file in among)
+    holders = (
+        loaded.unread([file])
+        for file, text in texts
+        if _may_hold([text], name) and may_define(file, text, Limits())
     )
+    return next(holders, UnreadHolder())
 
 
 def _traced(loaded: Documents, diagnostics: list[Diagnostic], request: Request) -> list[Diagnostic]:
@@ -508,11 +520,18 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     """*diagnostic* with the value that a chart fills in there, or the files with its values where that is not known."""
     place = diagnostic.position or diagnostic.location
     values = [] if place.index is None else loaded.values(place.index, place.path)
+    unset = "" if place.index is None else loaded.unset(place.index, place.path)
+    if unset:
+        return diagnostic._replace(help="; ".join(filter(None, (unset, diagnostic.help))))
     if not values:
         return diagnostic
     file, line, column = values[-1]
     if line:
-        value = Location(file=file, line=line, column=column)
+        value = Location(diagnostic.resource, place.path, None, file, line, column)
+        if _is_of_value_alone(loaded, place):
+            template = Related("it is filled in here", place._replace(path=()))
+            related = (*diagnostic.related, template)
+            return diagnostic._replace(position=value, related=related)
         return diagnostic._replace(
             related=(*diagnostic.related, Related("the value comes from here", value))
         )
@@ -520,6 +539,15 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(
         help="; ".join(filter(None, (diagnostic.help, f"its values come from {names}")))
     )
+
+
+def _is_of_value_alone(loaded: Documents, place: Location) -> bool:
+    """Whether of *place* nothing but its value has a line: a template prints it with others, and it is no secret."""
+    if place.index is None or not loaded.filled or loaded.blame(place.index, place.path):
+        return False
+    from render.diagnostics import secrets
+
+    return not secrets.is_secret(place.path, place.resource.kind if place.resource else "")
 
 
 def resources_of(documents: Sequence[Document], known: Sequence[Resource] = ()) -> list[Resource]:

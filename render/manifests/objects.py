@@ -10,10 +10,10 @@ from render.model.api_version import version_to_write
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.nearest import is_slip
-from render.model.resource import OWN, ResourceRef, text_at
+from render.model.resource import MACHINES, OWN, ResourceRef, text_at
 from render.model.tree import Tree, get
-from render.yaml.budget import MISTAKES, TOO_MANY
-from render.yaml.reader import Document, Read, locate
+from render.yaml.budget import MISTAKES, TOO_MANY, Limits
+from render.yaml.reader import Document, Read, locate, read
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
@@ -125,6 +125,17 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
         called = _meant(metadata, "name") if metadata else ""
         return (("metadata", called or "name"), f"metadata.name of {kind} is {wrong}")
     return None
+
+
+def may_define(file: str, data: bytes, limits: Limits) -> bool:
+    """Whether *data*, which *file* says and which cannot all be read, may define what VMs name.
+
+    A VM without its name defines nothing, though it is no object: what it names is missing all the same.
+    """
+    contents = read(data, file, limits)
+    lacking = [document.body for document in contents.documents if _lacking(document.body)]
+    machines = [body for body in lacking if text_at(body, "kind") in MACHINES]
+    return bool(contents.diagnostics) or not lacking or len(machines) < len(lacking)
 
 
 def _is_secret(body: Tree, path: FieldPath) -> bool:

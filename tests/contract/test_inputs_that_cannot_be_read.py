@@ -1587,3 +1587,21 @@ def test_at_one_place_of_a_template_each_vm_has_a_value_of_its_own(tmp_path: Pat
     assert "\ntemplates/vm.yaml:" in printed
     assert " error VR420 disks/bus: VirtualMachine b: " in printed
     assert "until that is mended" not in printed
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_told"), [("VirtualMachine", True), ("VirtualMachineInstancetype", False)]
+)
+def test_a_vm_without_a_name_brings_no_definition(
+    tmp_path: Path, kind: str, *, is_told: bool
+) -> None:
+    """It is one more that names it; a definition without its name may be that one."""
+    git(tmp_path, "init", "--quiet")
+    put(tmp_path / "vms/web.yaml", vm(name="web", instancetype="own"))
+    nameless = vm(name="other", instancetype="own").replace("  name: other\n", "  labels: {}\n", 1)
+    put(
+        tmp_path / "vms/other.yaml",
+        nameless.replace("kind: VirtualMachine\n", f"kind: {kind}\n", 1),
+    )
+    for words in (("check", "."), ("check", "vms/web.yaml")):
+        assert ("error VR201" in run(tmp_path, *words).stdout) == is_told

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
-from render.manifests import discover, kustomization, relevance
+from render.manifests import discover, kustomization, objects, relevance
 from render.manifests.documents import Documents, UnreadHolder
 from render.manifests.nearness import Nearness, nearest
 from render.manifests.repository.left_out import LeftOut
@@ -251,7 +251,9 @@ def _texts_of(unread: Documents, limits: Limits) -> Iterator[tuple[str, bytes]]:
         names = kustomization.reach(unread.folder, limits, allow_remote=True).resources
     for file in names:
         data = files.read(file, file, limits.file_bytes)
-        if isinstance(data, bytes) and not discover.leads_out(file):
+        if not isinstance(data, bytes) or discover.leads_out(file):
+            continue
+        if objects.may_define(file, data, limits):
             yield file, data
 
 

@@ -328,7 +328,9 @@ def _fenced_supervisor(bounds: "Bounds") -> "Supervisor | None":
         return calls.enter()
 
     kept = rules.descriptor if rules.version else None
-    made = Supervisor.made(Recipe(None, confine, kept, system.prctl))
+    made = None
+    with contextlib.suppress(OSError):  # no more files, or processes: one may do
+        made = Supervisor.made(Recipe(None, confine, kept, system.prctl))
     if made is not None:
         made.bounds = bounds
     return made

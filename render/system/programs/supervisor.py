@@ -300,6 +300,7 @@ def _started(
         actions = [(os.POSIX_SPAWN_DUP2, stream, place) for place, stream in enumerate(streams)]
         return os.posix_spawn(command[0], command, environ, file_actions=actions)
     finally:
+        os.chdir(os.sep)  # nobody is kept from removing the folder
         for stream in streams:
             os.close(stream)
 
