@@ -24,6 +24,7 @@ from render.manifests.uses.use import (
     FolderUse,
     UnevaluatedError,
     UnmatchedError,
+    UnsaidError,
     named,
     title_of_made,
 )
@@ -273,7 +274,8 @@ class _Evaluation:
                         unevaluated[
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
-                        notes += (*_of_file(use), _note(document, use))
+                        why = _wrong(document, use, self._limits)
+                        notes += (*why, _note(document, use))
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
@@ -331,8 +333,9 @@ class _Evaluation:
             return
         made = self._applications(document)
         if isinstance(made, UnevaluatedError):
+            is_edit = applicationset.edits_kustomizations(document.body)
             if self._home.has_charts_of_machines or (
-                applicationset.edits_kustomizations(document.body)
+                (is_edit or isinstance(made, UnsaidError))
                 and self._home.has_kustomizations_of_machines
             ):
                 made.use = ("", named(document))
@@ -487,10 +490,12 @@ def _referents(
     return flux.Referents(flux.by_name(sources), flux.by_name(config_maps))
 
 
-def _of_file(error: UnevaluatedError) -> Iterator[Diagnostic]:
-    """What is wrong with the file for which *error* was raised, if that is why."""
+def _wrong(document: Document, error: UnevaluatedError, limits: Limits) -> Iterator[Diagnostic]:
+    """What is wrong with *document*, or with the file for which *error* was raised, if that is why."""
     if error.fault:
         yield error.fault._replace(severity=Severity.WARNING)
+    if isinstance(error, UnsaidError):
+        yield _unsaid(document, error, limits)
 
 
 def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
@@ -523,6 +528,19 @@ def _unmatched(document: Document, error: UnmatchedError, limits: Limits) -> Dia
     message = f"{named(document)}: {error}: no Application is made of it"
     place = _place(document, error.place, limits)
     return codes.PATTERN_UNMATCHED.at(place, message, help="correct the pattern, or take it out")
+
+
+def _unsaid(document: Document, error: UnsaidError, limits: Limits) -> Diagnostic:
+    """That the set *document* asks for what no generator says, where it does so first."""
+    spec = document.body.get("spec")
+    every = objects.texts_below(spec, ("spec",))
+    path = next((path for path, text in every if error.expression in text), ("spec", "template"))
+    return codes.UNKNOWN_FIELD.at(
+        _place(document, path, limits),
+        f"{named(document)}: {fieldpath.text(path)}: {error}",
+        help=error.help or "have each generator say it, or take it out",
+        severity=Severity.WARNING,
+    )
 
 
 def _place(document: Document, path: FieldPath, limits: Limits) -> Location:
