@@ -227,6 +227,17 @@ def test_nothing_is_gone_of_a_set_with_a_slip_in_its_template(repository: Reposi
     assert "no generator says what {{.nme}} is\n  help: did you mean {{.name}}?" in found.stdout
 
 
+def test_settings_are_the_same_where_nothing_is_left_that_uses_them(repository: Repository) -> None:
+    shutil.rmtree(repository.folder / "apps/db")
+    listing(repository, "web")
+    repository.write(".virt-render.yaml", f"{CONFIG}  emit: source\n  kubevirt: '1.9'\n")
+    repository.commit("One")
+    text = KUSTOMIZATION.replace("NAME", "web")
+    repository.write("apps/web/ks.yaml", text.replace("web/app", "wbe/app"))
+    _, counted = counts(repository)
+    assert "not compared: apps/web/app (VR110); not looked at" in counted
+
+
 def by_plugin(parameters: str = "") -> str:
     """An Application that has our plugin render the folder vms/own."""
     plugin = f", plugin: {{name: virt-render{parameters}}}"

@@ -274,8 +274,7 @@ class _Evaluation:
                         unevaluated[
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
-                        why = _wrong(document, use, self._limits)
-                        notes += (*why, _note(document, use))
+                        notes += (*_wrong(document, use, self._limits), _note(document, use))
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
