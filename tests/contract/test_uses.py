@@ -1485,6 +1485,20 @@ def test_a_path_of_flux_ends_at_the_top(helm: str, path: str) -> None:
 
 
 @pytest.mark.usefixtures("kustomize")
+def test_what_flux_cannot_substitute_is_told_where_it_stands(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    image = "volumes: [{name: root, containerDisk: {image: image}}]"
+    wrong = "volumes:\n      - name: root\n        containerDisk:\n          image: '${IMAGE'"
+    put("vms/vm.yaml", SUBSTITUTED.replace(image, wrong))
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    done = virt_render(helm, "check", ".")
+    words = "error VR116 kustomize-failed: Kustomization flux-system/a cannot be substituted in vms"
+    assert f"vms/vm.yaml:15:19: {words}" in done.stdout, done.stdout
+    assert "help: close the expression" in done.stdout
+    assert done.returncode == 3
+
+
+@pytest.mark.usefixtures("kustomize")
 def test_a_path_of_flux_out_of_the_repository(helm: str, tmp_path: Path) -> None:
     """By a link alone: it is counted, and everything else is read."""
     put(str(tmp_path.parent / "elsewhere" / "kustomization.yaml"), "resources: []\n")

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests.blame.patches import Position
+from render.manifests.kustomization import Reach
 from render.manifests.uses.use import Variables
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -16,6 +17,20 @@ from render.yaml.reader import Document, locate, read
 
 #: An escaped dollar, or the beginning of an expression with the name of its variable.
 _NAME = pattern(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
+
+
+def place_of_line(text: str, reached: Reach, limits: Limits) -> Location | None:
+    """Where a file that is *reached* has the first line of *text* as the end of one of its own lines."""
+    end = text.partition("\n")[0].rstrip("\"' ").encode()
+    for file in (*reached.resources, *reached.others, *reached.kustomizations):
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, Diagnostic) or end not in data:
+            continue
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line.rstrip(b"\"' \r").endswith(end):
+                column = len(line[: line.rindex(end)].decode("utf-8", "replace")) + 1
+                return Location(file=file, line=number, column=column)
+    return None
 
 
 class SubstitutedBuild:
