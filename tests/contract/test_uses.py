@@ -1499,6 +1499,24 @@ def test_what_flux_cannot_substitute_is_told_where_it_stands(helm: str) -> None:
 
 
 @pytest.mark.usefixtures("kustomize")
+def test_a_variable_that_flux_leaves_empty_is_told_where_it_stands(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED.replace("${CORES}", "${CROES}"))
+    user = KUSTOMIZATION.replace("USER", "a")
+    (by_config_map,) = (line for line in user.splitlines(keepends=True) if "substituteFrom" in line)
+    put("flux/a.yaml", user.replace(by_config_map, ""))
+    done = virt_render(helm, "check", ".").stdout
+    words = "Kustomization flux-system/a substitutes no variable CROES: ${CROES} becomes empty"
+    assert f"vms/vm.yaml:9:23: warning VR114 content-dropped: {words}" in done
+    assert "help: did you mean CORES?" in done
+    assert "variable BUS" in done
+    assert "KEPT" not in done
+    assert "MEMORY" not in done
+    put("flux/a.yaml", user.replace("SECRET", ", {kind: Secret, name: s}"))
+    assert "becomes empty" not in virt_render(helm, "check", ".").stdout
+
+
+@pytest.mark.usefixtures("kustomize")
 def test_a_path_of_flux_out_of_the_repository(helm: str, tmp_path: Path) -> None:
     """By a link alone: it is counted, and everything else is read."""
     put(str(tmp_path.parent / "elsewhere" / "kustomization.yaml"), "resources: []\n")

@@ -16,7 +16,7 @@ from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
-from render.manifests.uses.substituted import SubstitutedBuild, place_of_line
+from render.manifests.uses.substituted import SubstitutedBuild, place_of_line, unset
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
 from render.model.regex import pattern
@@ -45,6 +45,7 @@ _OF_METADATA = frozenset(
 )
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _SEPARATOR = "\n---\n"
+_OURS = "kubevirt.io"
 _UNREAD_EXPRESSION = "close the expression, or write $${ where it is meant for the guest"
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
@@ -329,6 +330,8 @@ def _substituted(
                 places = use.folder, use.document.origin.file
                 into.unseen.add(what, *places, which=use.title)
                 return None
+            if _OURS in text:
+                into.diagnostics += unset(text, use, reached, limits)
         pieces.append(piece)
         most -= len(piece)
     return _SEPARATOR.join(pieces).encode()
