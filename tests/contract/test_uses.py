@@ -1517,6 +1517,33 @@ def test_a_variable_that_flux_leaves_empty_is_told_where_it_stands(helm: str) ->
 
 
 @pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("name", "namespace", "help_"),
+    [
+        ("cluster", "flux-system", ""),
+        ("clusters", "flux-system", "did you mean clusters?"),
+        ("clusters", "flux", ""),
+        ("cluster", "flux", "set metadata.namespace: flux-system there"),
+        ("elsewhere", "flux-system", ""),
+    ],
+)
+def test_a_config_map_of_variables_that_is_nearly_there(
+    name: str, namespace: str, help_: str, helm: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    body = f"metadata: {{name: {name}, namespace: {namespace}}}\ndata: {{MEMORY: 2Gi}}\n"
+    put("flux/cluster.yaml", f"apiVersion: v1\nkind: ConfigMap\n{body}")
+    done = virt_render(helm, "check", ".").stdout
+    words = "no ConfigMap cluster is in its namespace, flux-system"
+    place = "flux/a.yaml:9:40: warning VR116 kustomize-failed: Kustomization flux-system/a"
+    assert (f"{place}: {words}" in done) == bool(help_)
+    assert (f"flux/cluster.yaml:3:12: ConfigMap {namespace}/{name} is here" in done) == bool(help_)
+    assert help_ in done
+
+
+@pytest.mark.usefixtures("kustomize")
 def test_a_path_of_flux_out_of_the_repository(helm: str, tmp_path: Path) -> None:
     """By a link alone: it is counted, and everything else is read."""
     put(str(tmp_path.parent / "elsewhere" / "kustomization.yaml"), "resources: []\n")
