@@ -210,6 +210,34 @@ def test_nothing_is_gone_of_a_set_that_is_not_evaluated(
     assert "prod/chart" not in effects(repository)
 
 
+def test_nothing_is_gone_of_a_set_with_a_slip_in_its_template(repository: Repository) -> None:
+    source = "repoURL: HERE, path: 'apps/{{.name}}/app'}".replace("HERE", HERE)
+    text = re.sub(r"repoURL: .*", source, _SET).replace("[{name: chart}]", "[{name: web}]")
+    text = text.replace("{namespace: prod}", "{}")
+    (repository.folder / "apps/web/ks.yaml").unlink()
+    listing(repository, "db")
+    repository.write("argocd/set.yaml", text)
+    repository.commit("All")
+    repository.write("argocd/set.yaml", text.replace("apps/{{.name}}", "apps/{{.nme}}"))
+    assert effects(repository)["web"] == (["same"], [])
+    _, counted = counts(repository)
+    assert "1 ApplicationSet whose template asks for what no generator says" in counted
+    found = process.run("check", ".", cwd=repository.folder)
+    assert "argocd/set.yaml:12:56: warning VR105 " in found.stdout
+    assert "no generator says what {{.nme}} is\n  help: did you mean {{.name}}?" in found.stdout
+
+
+def test_settings_are_the_same_where_nothing_is_left_that_uses_them(repository: Repository) -> None:
+    shutil.rmtree(repository.folder / "apps/db")
+    listing(repository, "web")
+    repository.write(".virt-render.yaml", f"{CONFIG}  emit: source\n  kubevirt: '1.9'\n")
+    repository.commit("One")
+    text = KUSTOMIZATION.replace("NAME", "web")
+    repository.write("apps/web/ks.yaml", text.replace("web/app", "wbe/app"))
+    _, counted = counts(repository)
+    assert "not compared: apps/web/app (VR110); not looked at" in counted
+
+
 def by_plugin(parameters: str = "") -> str:
     """An Application that has our plugin render the folder vms/own."""
     plugin = f", plugin: {{name: virt-render{parameters}}}"

@@ -1498,6 +1498,65 @@ def test_a_path_of_flux_ends_at_the_top(helm: str, path: str) -> None:
 
 
 @pytest.mark.usefixtures("kustomize")
+def test_what_flux_cannot_substitute_is_told_where_it_stands(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    image = "volumes: [{name: root, containerDisk: {image: image}}]"
+    wrong = "volumes:\n      - name: root\n        containerDisk:\n          image: '${IMAGE'"
+    put("vms/vm.yaml", SUBSTITUTED.replace(image, wrong))
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    done = virt_render(helm, "check", ".")
+    words = "error VR116 kustomize-failed: Kustomization flux-system/a cannot be substituted in vms"
+    assert f"vms/vm.yaml:15:19: {words}" in done.stdout, done.stdout
+    assert "help: close the expression" in done.stdout
+    assert done.returncode == 3
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_a_variable_that_flux_leaves_empty_is_told_where_it_stands(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED.replace("${CORES}", "${CROES}"))
+    user = KUSTOMIZATION.replace("USER", "a")
+    (by_config_map,) = (line for line in user.splitlines(keepends=True) if "substituteFrom" in line)
+    put("flux/a.yaml", user.replace(by_config_map, ""))
+    done = virt_render(helm, "check", ".").stdout
+    words = "Kustomization flux-system/a substitutes no variable CROES: ${CROES} becomes empty"
+    assert f"vms/vm.yaml:9:23: warning VR114 content-dropped: {words}" in done
+    assert "help: did you mean CORES?" in done
+    assert "variable BUS" in done
+    assert "KEPT" not in done
+    assert "MEMORY" not in done
+    put("flux/a.yaml", user.replace("SECRET", ", {kind: Secret, name: s}"))
+    assert "becomes empty" not in virt_render(helm, "check", ".").stdout
+
+
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("name", "namespace", "help_"),
+    [
+        ("cluster", "flux-system", ""),
+        ("clusters", "flux-system", "did you mean clusters?"),
+        ("clusters", "flux", ""),
+        ("cluster", "flux", "set metadata.namespace: flux-system there"),
+        ("elsewhere", "flux-system", ""),
+    ],
+)
+def test_a_config_map_of_variables_that_is_nearly_there(
+    name: str, namespace: str, help_: str, helm: str
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED)
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    body = f"metadata: {{name: {name}, namespace: {namespace}}}\ndata: {{MEMORY: 2Gi}}\n"
+    put("flux/cluster.yaml", f"apiVersion: v1\nkind: ConfigMap\n{body}")
+    done = virt_render(helm, "check", ".").stdout
+    words = "no ConfigMap cluster is in its namespace, flux-system"
+    place = "flux/a.yaml:9:40: warning VR116 kustomize-failed: Kustomization flux-system/a"
+    assert (f"{place}: {words}" in done) == bool(help_)
+    assert (f"flux/cluster.yaml:3:12: ConfigMap {namespace}/{name} is here" in done) == bool(help_)
+    assert help_ in done
+
+
+@pytest.mark.usefixtures("kustomize")
 def test_a_path_of_flux_out_of_the_repository(helm: str, tmp_path: Path) -> None:
     """By a link alone: it is counted, and everything else is read."""
     put(str(tmp_path.parent / "elsewhere" / "kustomization.yaml"), "resources: []\n")

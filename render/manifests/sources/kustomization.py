@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomize, objects
 from render.manifests.blame import origins, targets
 from render.manifests.blame.patches import PatchedBuild
@@ -16,7 +16,7 @@ from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import envsubst, kustomize_edit
 from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
-from render.manifests.uses.substituted import SubstitutedBuild
+from render.manifests.uses.substituted import SubstitutedBuild, place_of_line, unset
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
 from render.model.regex import pattern
@@ -45,6 +45,8 @@ _OF_METADATA = frozenset(
 )
 NOTHING: Mapping[str, bytes] = MappingProxyType({})
 _SEPARATOR = "\n---\n"
+_OURS = "kubevirt.io"
+_UNREAD_EXPRESSION = "close the expression, or write $${ where it is meant for the guest"
 _SWITCH = "kustomize.toolkit.fluxcd.io/substitute"
 
 
@@ -218,7 +220,7 @@ def _read_built(  # noqa: PLR0913, PLR0917 - what was built, by whom, and where 
         return
     output = intake.cut(output)
     display_name = f"{top} (kustomize build{f', {use.title}' if use else ''})"
-    printed = _substituted(use, output, into, intake.limits) if use else output
+    printed = _substituted(use, output, reached, into, intake.limits) if use else output
     if printed is not None and intake.fits(display_name, printed, into):
         documents = _documents(intake, display_name, printed, reached, into)
         before = _before(documents, output, display_name, intake.limits) if use else documents
@@ -301,7 +303,9 @@ def _in_files(faults: Sequence[Diagnostic], reached: Reach, limits: Limits) -> S
     return [*found, *(fault for fault in faults if fault.code != codes.NOT_AN_OBJECT.number)]
 
 
-def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits) -> bytes | None:
+def _substituted(
+    use: FolderUse, output: bytes, reached: Reach, into: Documents, limits: Limits
+) -> bytes | None:
     """*output* with the variables of *use*; None where Flux would refuse it, which *into* says then.
 
     Of what becomes larger than a file may be there is no more than shows it.
@@ -321,20 +325,30 @@ def _substituted(use: FolderUse, output: bytes, into: Documents, limits: Limits)
                     text, variables.values, is_complete=variables.is_complete, most=most
                 )
             except SubstitutionError as error:
-                place = Location(file=use.document.origin.file, line=use.document.origin.line)
-                message = f"{use.title} cannot be substituted in {use.folder}: {error}"
-                into.diagnostics.append(
-                    codes.LIMIT_EXCEEDED.at(place, message)
-                    if isinstance(error, SubstitutionLimitError)
-                    else codes.KUSTOMIZE_FAILED.at(place, message, severity=Severity.WARNING)
-                )
+                into.diagnostics.append(_refused(use, text, error, reached, limits))
                 what = "kustomization that cannot be filled in"
                 places = use.folder, use.document.origin.file
                 into.unseen.add(what, *places, which=use.title)
                 return None
+            if _OURS in text:
+                into.diagnostics += unset(text, use, reached, limits)
         pieces.append(piece)
         most -= len(piece)
     return _SEPARATOR.join(pieces).encode()
+
+
+def _refused(
+    use: FolderUse, text: str, error: SubstitutionError, reached: Reach, limits: Limits
+) -> Diagnostic:
+    """That for the *error* Flux substitutes nothing in *text*, at the file that has what is wrong, if that is known."""
+    wrong = None if error.start is None else text[error.start :]
+    place = place_of_line(wrong, reached, limits) if wrong else None
+    origin = use.document.origin
+    place = place or Location(file=origin.file, line=origin.line)
+    message = f"{use.title} cannot be substituted in {use.folder}: {error}"
+    if isinstance(error, SubstitutionLimitError):
+        return codes.LIMIT_EXCEEDED.at(place, message)
+    return codes.KUSTOMIZE_FAILED.at(place, message, help=_UNREAD_EXPRESSION if wrong else "")
 
 
 def _is_disabled(text: str, limits: Limits) -> bool:

@@ -17,6 +17,7 @@ from render.manifests.uses.use import (
     ElsewhereError,
     UnevaluatedError,
     UnmatchedError,
+    UnsaidError,
     mappings,
     texts,
 )
@@ -25,6 +26,7 @@ from render.model.fieldpath import FieldPath
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import nearest
 from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import Tree, get
@@ -449,15 +451,15 @@ def _fill_go(text: str, parameters: _Parameters) -> str:
         path = indexed[1] if indexed else match[1]
         if not _FIELD.fullmatch(path):
             raise _functions_in(match[0])
-        found = get(parameters, *path[1:].split("."))
+        keys = path[1:].split(".")
+        found = get(parameters, *keys)
+        if found is None:
+            raise _unsaid(match[0], keys, parameters)
         if indexed:
             key = indexed[2]
             found = get(found, key.strip('"') if key.startswith('"') else int(key))
         if found is None:
-            detail = f"no generator says what {match[0]} is"
-            raise UnevaluatedError(
-                "ApplicationSet whose template asks for what no generator says", detail
-            )
+            raise _unsaid(match[0], (), parameters)
         if isinstance(found, dict | list):
             detail = f"{match[0]} is no text, and no number"
             raise UnevaluatedError("ApplicationSet with lists or mappings in its texts", detail)
@@ -467,6 +469,17 @@ def _fill_go(text: str, parameters: _Parameters) -> str:
     if "{{" in filled and "{{" in _NAMED.sub("", text):
         raise _functions_in(text)
     return filled
+
+
+def _unsaid(expression: str, keys: Sequence[str], parameters: _Parameters) -> UnsaidError:
+    """That none of the *parameters* has the *keys* of *expression*; with the key that was probably meant."""
+    for index, key in enumerate(keys):
+        around = get(parameters, *keys[:index])
+        if isinstance(around, dict) and key not in around:
+            near = nearest(key, sorted(map(str, around)))
+            meant = ".".join(("", *keys[:index], near, *keys[index + 1 :]))
+            return UnsaidError(expression, f"did you mean {{{{{meant}}}}}?" if near else "")
+    return UnsaidError(expression)
 
 
 def _functions_in(text: str) -> UnevaluatedError:

@@ -5,11 +5,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from types import MappingProxyType
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Severity
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import kustomization, relevance
 from render.manifests.blame import missing, origins
 from render.manifests.discover import HelmRelease
@@ -24,13 +25,15 @@ from render.manifests.uses.use import (
     FolderUse,
     UnevaluatedError,
     UnmatchedError,
+    UnsaidError,
+    mappings,
     named,
     title_of_made,
 )
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean
+from render.model.nearest import did_you_mean, is_slip
 from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import get
@@ -108,12 +111,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         asking = [document for file in resources for document in read_files.asking(file)]
         apart.append(asking)
     every = [document for documents in apart for document in documents]
-    broken = [
-        diagnostic
-        for file, diagnostics in read_files.broken.items()
-        if _applies_machines(file, home, limits)
-        for diagnostic in diagnostics
-    ]
+    broken = [*_broken(read_files, home, limits)]
     slipped = [*_slips(read_files.slipped.values(), home, limits)]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
         return Uses([], Unseen(), slipped, broken=broken)
@@ -133,9 +131,20 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             config_maps += (document for document in traced if _is_config_map(document))
             around = _referents(apart, config_maps)
     uses = known.all(apart, around, [build.top for build in places.builds])
-    told = [*_slips({id(each): each for each in every}.values(), home, limits), *slipped]
-    return uses._replace(broken=broken, notes=[*uses.notes, *told])
+    slipped += _slips({id(each): each for each in every}.values(), home, limits)
+    known_maps = partial(read_files.every_config_map, places.files)
+    notes = [*uses.notes, *slipped, *_misnamed(uses.uses, around, known_maps, limits)]
+    return uses._replace(broken=broken, notes=notes)
 
+
+def _broken(read_files: "_AskingFiles", home: Home, limits: Limits) -> Iterator[Diagnostic]:
+    """Why files cannot be parsed that may apply objects of KubeVirt's."""
+    for file, diagnostics in read_files.broken.items():
+        if _applies_machines(file, home, limits):
+            yield from diagnostics
+
+
+_SUBSTITUTED_FROM = ("spec", "postBuild", "substituteFrom")
 
 #: The code of what is said of a slip.
 _CODES = {
@@ -163,6 +172,61 @@ def _slips(documents: Iterable[Document], home: Home, limits: Limits) -> Iterato
                 help=slip.help,
                 severity=Severity.WARNING,
             )
+
+
+def _misnamed(
+    uses: Iterable[FolderUse],
+    around: flux.Referents,
+    known: Callable[[], Iterable[Document]],
+    limits: Limits,
+) -> Iterator[Diagnostic]:
+    """The ConfigMaps of which *uses* take variables, and that are not there but for a slip or a namespace.
+
+    *known* are all that there are: they are asked for where one is not there.
+    """
+    lost = [
+        (use.document, path, text_at(reference, "name"))
+        for use in uses
+        if use.variables is not None
+        for path, reference in mappings(use.document.body, *_SUBSTITUTED_FROM)
+        if any(
+            key == f"{text_at(reference, 'name')} " and not demanded.is_known
+            for key, demanded in use.references.items()
+        )
+    ]
+    every = [*known()] if lost else []
+    for document, path, name in lost:
+        namespace = _namespace(document)
+        near = _near(name, namespace, every, around)
+        if near is not None:
+            place = _place(near, ("metadata", "name"), limits)
+            yield codes.KUSTOMIZE_FAILED.at(
+                _place(document, (*path, "name"), limits),
+                f"{named(document)}: no ConfigMap {name} is in its namespace, {namespace}",
+                Related(f"{named(near)} is here", place),
+                help=f"did you mean {_name(near)}?"
+                if _name(near) != name
+                else f"set metadata.namespace: {namespace} there",
+                severity=Severity.WARNING,
+            )
+
+
+def _near(
+    name: str, namespace: str, every: Sequence[Document], around: flux.Referents
+) -> Document | None:
+    """That of *every* ConfigMap which was meant with *name* in *namespace*: of another, or called otherwise.
+
+    None that another object names.
+    """
+    called = (each for each in every if _name(each) == name)
+    slips = (
+        each
+        for each in every
+        if is_slip(name, _name(each))
+        and _namespace(each) in {"", namespace}
+        and _name(each) not in around.config_maps
+    )
+    return next(called, None) or next(slips, None)
 
 
 def _may_concern(document: Document, home: Home) -> bool:
@@ -273,7 +337,7 @@ class _Evaluation:
                         unevaluated[
                             use.reason, document.origin.file, *filter(None, use.use[:1])
                         ] += 1
-                        notes += (*_of_file(use), _note(document, use))
+                        notes += (*_wrong(document, use, self._limits), _note(document, use))
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
@@ -331,8 +395,9 @@ class _Evaluation:
             return
         made = self._applications(document)
         if isinstance(made, UnevaluatedError):
+            is_edit = applicationset.edits_kustomizations(document.body)
             if self._home.has_charts_of_machines or (
-                applicationset.edits_kustomizations(document.body)
+                (is_edit or isinstance(made, UnsaidError))
                 and self._home.has_kustomizations_of_machines
             ):
                 made.use = ("", named(document))
@@ -419,6 +484,13 @@ class _AskingFiles:
                 if _is_config_map(document) and _name(document) in wanted:
                     yield document
 
+    def every_config_map(self, names: Iterable[str]) -> Iterator[Document]:
+        """The ConfigMaps in the files *names*."""
+        for file in names:
+            for document in self._documents(file, lambda data: b"ConfigMap" in data):
+                if _is_config_map(document):
+                    yield document
+
     def _documents(self, file: str, counts: Callable[[bytes], bool]) -> list[Document]:
         if file in self._parsed:
             return self._parsed[file]
@@ -458,6 +530,10 @@ def _name(document: Document) -> str:
     return text_at(document.body.get("metadata"), "name")
 
 
+def _namespace(document: Document) -> str:
+    return text_at(document.body.get("metadata"), "namespace")
+
+
 def _is_asking(document: Document) -> bool:
     group, kind = _kind(document)
     return kind in _GROUPS.get(group, ()) and bool(_name(document))
@@ -487,10 +563,12 @@ def _referents(
     return flux.Referents(flux.by_name(sources), flux.by_name(config_maps))
 
 
-def _of_file(error: UnevaluatedError) -> Iterator[Diagnostic]:
-    """What is wrong with the file for which *error* was raised, if that is why."""
+def _wrong(document: Document, error: UnevaluatedError, limits: Limits) -> Iterator[Diagnostic]:
+    """What is wrong with *document*, or with the file for which *error* was raised, if that is why."""
     if error.fault:
         yield error.fault._replace(severity=Severity.WARNING)
+    if isinstance(error, UnsaidError):
+        yield _unsaid(document, error, limits)
 
 
 def _note(document: Document, error: UnevaluatedError) -> Diagnostic:
@@ -523,6 +601,19 @@ def _unmatched(document: Document, error: UnmatchedError, limits: Limits) -> Dia
     message = f"{named(document)}: {error}: no Application is made of it"
     place = _place(document, error.place, limits)
     return codes.PATTERN_UNMATCHED.at(place, message, help="correct the pattern, or take it out")
+
+
+def _unsaid(document: Document, error: UnsaidError, limits: Limits) -> Diagnostic:
+    """That the set *document* asks for what no generator says, where it does so first."""
+    spec = document.body.get("spec")
+    every = objects.texts_below(spec, ("spec",))
+    path = next((path for path, text in every if error.expression in text), ("spec", "template"))
+    return codes.UNKNOWN_FIELD.at(
+        _place(document, path, limits),
+        f"{named(document)}: {fieldpath.text(path)}: {error}",
+        help=error.help or "have each generator say it, or take it out",
+        severity=Severity.WARNING,
+    )
 
 
 def _place(document: Document, path: FieldPath, limits: Limits) -> Location:

@@ -25,7 +25,12 @@ _NUMBER = pattern(r"[+-]?0{0,999}[0-9]{1,18}")  # Python reads no more than thou
 
 
 class SubstitutionError(Exception):
-    """The text is none that Flux substitutes in, in its words, or it would become too much."""
+    """The text is none that Flux substitutes in, in its words, or it would become too much.
+
+    *start*: where the expression begins that is wrong, if it is one.
+    """
+
+    start: int | None = None
 
 
 class SubstitutionLimitError(SubstitutionError):
@@ -73,7 +78,11 @@ class _SubstitutedText:
             size += len(pieces[-1]) if pieces else 0
             start = self._at
             if self._text.startswith("${", start):
-                value = self._expression()
+                try:
+                    value = self._expression()
+                except SubstitutionError as error:
+                    error.start = start
+                    raise
                 pieces.append(value.text if value.is_known else self._text[start : self._at])
                 continue
             if self._text.startswith("$$", start):

@@ -1,11 +1,14 @@
 """Where the value stands that Flux substituted in what kustomize has built."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 
-from render.diagnostics.diagnostic import Diagnostic
+from render.diagnostics import codes
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.manifests.blame.patches import Position
-from render.manifests.uses.use import Variables
+from render.manifests.kustomization import Reach
+from render.manifests.uses.use import FolderUse, Variables
 from render.model import tree
 from render.model.fieldpath import FieldPath
 from render.model.nearest import did_you_mean
@@ -17,6 +20,62 @@ from render.yaml.reader import Document, locate, read
 
 #: An escaped dollar, or the beginning of an expression with the name of its variable.
 _NAME = pattern(r"\$\$|\$\{#?([_A-Za-z][_A-Za-z0-9]*)")
+
+#: An escaped dollar, an expression that is nothing but the name of a variable, or any other with those in it.
+_WHOLE = pattern(r"\$\$|\$\{([_A-Za-z][_A-Za-z0-9]*+)\}|\$\{(?:[^{}]|\{[^{}]*+\})*+\}")
+_MOST = 20
+"""Variables of one text that are told."""
+
+
+def place_of_line(text: str, reached: Reach, limits: Limits) -> Location | None:
+    """Where a file that is *reached* has the first line of *text* as the end of one of its own lines."""
+    end = text.partition("\n")[0].rstrip("\"' ").encode()
+    for file in (*reached.resources, *reached.others, *reached.kustomizations):
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, Diagnostic) or end not in data:
+            continue
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if line.rstrip(b"\"' \r").endswith(end):
+                column = len(line[: line.rindex(end)].decode("utf-8", "replace")) + 1
+                return Location(file=file, line=number, column=column)
+    return None
+
+
+def unset(text: str, use: FolderUse, reached: Reach, limits: Limits) -> Iterator[Diagnostic]:
+    """The variables in the built *text* that *use* leaves empty, as it has all there are and none of that name.
+
+    Each where a file that is *reached* has it. Comments do not count, nor what has a default.
+    """
+    variables = use.variables
+    if variables is None or not variables.is_complete:
+        return
+    names: dict[str, None] = {}
+    for match in _WHOLE.finditer(text):
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if match[1] and match[1] not in variables.values and "#" not in before:
+            names.setdefault(match[1])
+    for name in islice(names, _MOST):
+        place = _place_of_variable(name, reached, limits)
+        if place is not None:
+            cure = f"set {name} there, or write $${{{name}}} where it is meant for the guest"
+            yield codes.CONTENT_DROPPED.at(
+                place,
+                f"{use.title} substitutes no variable {name}: ${{{name}}} becomes empty",
+                help=did_you_mean(name, sorted(variables.values), cure),
+                severity=Severity.WARNING,
+            )
+
+
+def _place_of_variable(name: str, reached: Reach, limits: Limits) -> Location | None:
+    """Where a file that is *reached* has the variable *name* first."""
+    expression = f"${{{name}}}".encode()
+    for file in (*reached.resources, *reached.others, *reached.kustomizations):
+        data = files.read(file, file, limits.file_bytes)
+        if isinstance(data, Diagnostic) or expression not in data:
+            continue
+        lines = data[: data.index(expression)].decode("utf-8", "replace").split("\n")
+        return Location(file=file, line=len(lines), column=len(lines[-1]) + 1)
+    return None
 
 
 class SubstitutedBuild:

@@ -171,6 +171,16 @@ class UnmatchedError(UnevaluatedError):
         self.assumed = assumed
 
 
+class UnsaidError(UnevaluatedError):
+    """A set asks with *expression* for what no generator says; *help* has what was probably meant, if that is known."""
+
+    def __init__(self, expression: str, help_: str = "") -> None:
+        reason = "ApplicationSet whose template asks for what no generator says"
+        super().__init__(reason, f"no generator says what {expression} is")
+        self.expression = expression
+        self.help = help_
+
+
 class ElsewhereError(Exception):
     """What is used stands in another repository, or nowhere in one."""
 

@@ -207,7 +207,10 @@ class _LoadedSide(NamedTuple):
     def nothing(self, settings: Settings) -> NamedState:
         """A state of this side without any object, rendered as *settings* say."""
         state = NamedState(self.name, [], settings, Sources())
-        return state._replace(top=self.top, working_folder=self.folder, path=self.path)
+        return state._replace(
+            configured=self.request.beside.configured,
+            top=self.top, working_folder=self.folder, path=self.path,
+        )  # fmt: skip
 
     def roots(self) -> set[str]:
         """The folders that are applied each by itself, as seen from the path."""

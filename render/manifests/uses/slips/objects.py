@@ -206,7 +206,7 @@ def _of_templates(body: Any) -> Iterator[Slip]:
     """What the template of a set has of the other kind of templates than the set is of; the first of that."""
     is_go = get(body, "spec", "goTemplate") is True
     path: FieldPath = ("spec", "template")
-    for at, text in _texts(get(body, *path), path):
+    for at, text in texts_below(get(body, *path), path):
         words = [word for word in _WORD.findall(text) if word not in _OF_GO]
         if is_go and words:
             cure = f"write {{{{.{words[0]}}}}}"
@@ -218,7 +218,7 @@ def _of_templates(body: Any) -> Iterator[Slip]:
             return
 
 
-def _texts(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
+def texts_below(value: Any, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
     """The texts in *value*, which stands at *path*, each with its place."""
     pending: list[tuple[FieldPath, Any]] = [(path, value)]
     while pending:
