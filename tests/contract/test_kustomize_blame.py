@@ -70,6 +70,11 @@ ROWS = [
     (PATCH.format(api_version="kubevirt.io/v1", name="wbe"), "kustomization.yaml:7:7", "did you mean web?"),
     (PATCH.format(api_version="kubevirt.io/v1", name="other"), "kustomization.yaml:7:7", "there is VirtualMachine web"),
     (PATCH.format(api_version="kubevirt.io/v1", name="web"), "kustomization.yaml:7:7", "in namespace prod"),
+    (
+        PATCH.format(api_version="kubevirt.io/v1", name="app").replace("vm.yaml", "slip.yaml"),
+        "kustomization.yaml:7:7",
+        "slip.yaml first: the patch has the VirtualMachine app",
+    ),
     (OPERATIONS, "kustomization.yaml:8:7", "did you mean replace?"),
     (OPERATIONS.replace("op: replace", "op: replcae"), "", ""),
     ("resources: [vm.yaml, base]\n", "kustomization.yaml:1:22", "there already"),
@@ -96,6 +101,7 @@ def folder(tmp_path: Path) -> Path:
     for name, text in {
         "vm.yaml": VM,
         "p.yaml": "spec: {}\n",
+        "slip.yaml": VM.replace("kubevirt.io", "kubvirt.io").replace("web", "app"),
         "broken.yaml": "a: 1\nb: 'x\n",
         "list.yaml": "- a\n",
         "base/kustomization.yaml": "resources: [vm.yaml]\n",
