@@ -981,21 +981,28 @@ def test_a_path_out_of_the_repository(helm: str, tmp_path: Path) -> None:
         assert "leads out of the repository" in notes(inputs)
 
 
-def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
+@pytest.mark.parametrize(
+    ("partial", "severity"),
+    [("", "error"), ("{{ if .Capabilities.APIVersions.Has `a/v1` }}{{ end }}", "warning")],
+)
+def test_values_that_fail_are_told_where_they_stand(helm: str, partial: str, severity: str) -> None:
+    """The sync fails alike, but for what a template may know of the cluster."""
     put("apps/web.yaml", application("values: 'cores: 1'"))
+    put("charts/vm/templates/_more.tpl", partial)
     done = virt_render(helm, "check", "--format", "json", ".")
-    assert done.returncode == 0
+    assert done.returncode == (3 if severity == "error" else 0)
     (finding,) = (
         diagnostic
         for diagnostic in json.loads(done.stdout)["diagnostics"]
         if diagnostic["code"] == "VR127"
     )
     assert (finding["severity"], finding["file"], finding["line"]) == (
-        "warning",
+        severity,
         "apps/web.yaml",
         1,
     )
     assert "no memory" in finding["message"]
+    assert "known, of charts/vm/values.yaml, apps/web.yaml: set what is" in finding["help"]
     (related,) = finding["related"]
     assert (related["file"], related["message"]) == (
         "charts/vm/templates/vm.yaml",
