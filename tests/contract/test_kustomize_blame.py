@@ -142,6 +142,20 @@ def test_the_line_of_a_base_is_blamed_for_the_overlays(
     assert at.line == (2 if kind else 1)
 
 
+def test_the_operation_of_a_component_that_finds_nothing_is_named(
+    folder: Path, kustomize: str
+) -> None:
+    """What is said of a component is quoted, and the path in it once more."""
+    component = OPERATIONS.replace("resources: [vm.yaml]", "kind: Component").replace(
+        "replcae\n      path: /spec/runStrategy", "add\n      path: /spec/none/x"
+    )
+    (folder / "part" / "kustomization.yaml").write_text(component)
+    (folder / "kustomization.yaml").write_text("resources: [vm.yaml]\ncomponents: [part]\n")
+    at = refused(folder, kustomize).position
+    assert at is not None
+    assert (at.file, at.line) == (str(folder / "part" / "kustomization.yaml"), 9)
+
+
 def test_a_field_that_go_quotes_as_json_does_not_has_no_place(folder: Path, kustomize: str) -> None:
     (folder / "kustomization.yaml").write_text('"\\aresources": [vm.yaml]\n')
     assert refused(folder, kustomize).position is None
