@@ -1010,6 +1010,24 @@ def test_values_that_fail_are_told_where_they_stand(helm: str, partial: str, sev
     )
 
 
+def test_each_who_fills_in_what_no_line_is_known_of_is_told(helm: str) -> None:
+    """Which value of which file brought it about is not known: each has one to mend, of a VM that is called alike."""
+    template = VM.replace("runStrategy: Always", "{{ .Values.more }}")
+    put(
+        "charts/vm/templates/vm.yaml",
+        template.replace("  namespace: {{ .Release.Namespace }}\n", ""),
+    )
+    values = "values: '{memory: 1Gi, more: \"preference: {name: none}\\n  runStrategy: Always\"}'"
+    for name in ("blue", "red"):
+        text = application(f"releaseName: web\n{values}").replace("name: web,", f"name: {name},")
+        put(f"apps/{name}.yaml", text.replace("namespace: prod", f"namespace: {name}"))
+    done = virt_render(helm, "check", ".")
+    assert done.stdout.count("charts/vm/templates/vm.yaml: error VR202 ") == 2, done.stdout
+    for name in ("blue", "red"):
+        assert f"\n  filled in by Application argocd/{name}\n" in done.stdout
+    assert "2 errors" in done.stderr
+
+
 def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:
     """Argo CD and Flux refuse it, unless they are told to ignore it; check and diff say the same."""
     put("apps/web.yaml", application("values: 'memory: 1Gi'"))
