@@ -28,7 +28,8 @@ class Finding(NamedTuple):
 
     *fingerprint* stays the same while the finding does, wherever its lines are, and *anywhere* where its file moves,
     too; ``""`` where nobody has asked for them.
-    *builds* are the folders of the kustomizations in which it is found.
+    *builds* are the folders of the kustomizations in which it is found, *user* is the object by whose values a chart
+    has it, ``""`` for none.
     *releases* are the KubeVirt releases that it holds for, where it was asked for several. *fixes* are those of the
     diagnostic whose edits have a place in a file, *option* is that of the command which makes one, ``""`` for none.
     """
@@ -42,6 +43,7 @@ class Finding(NamedTuple):
     releases: tuple[str, ...] = ()
     fixes: tuple[FileFix, ...] = ()
     option: str = ""
+    user: str = ""
 
     @property
     def title(self) -> str:
@@ -127,10 +129,14 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def identity(finding: Finding) -> object:
-    """What is equal of findings that are one."""
+    """What is equal of findings that are one.
+
+    Where a template has no line to mend, each who fills it in may have brought it about.
+    """
     diagnostic = finding.diagnostic
     about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-    return about, finding.place[:3], tuple(place[:3] for place in finding.related)
+    user = "" if finding.place.line or diagnostic.resource is None else finding.user
+    return about, user, finding.place[:3], tuple(place[:3] for place in finding.related)
 
 
 def _order(finding: Finding) -> tuple[str, int, int]:
