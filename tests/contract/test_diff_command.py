@@ -750,7 +750,7 @@ def test_every_format_is_written_where_it_was_asked_for(repository: Repository) 
     repository.instancetype("small", cpus=4)
     for name, begin in (
         ("json", "{"),
-        ("markdown", "### 2 of 2 VMs wait for a migration\n"),
+        ("markdown", "### 2 of 2 VMs cannot migrate and wait for a restart\n"),
         ("html", "<!doctype html>"),
     ):
         text = repository.fine("diff", "HEAD", "--emit", "vm", "--format", name)

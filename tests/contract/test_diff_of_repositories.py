@@ -1096,7 +1096,7 @@ def test_what_a_patch_switches_on_is_no_secret(
     repository.write("base/kustomization.yaml", "resources: [web.yaml]\n")
     entry = "patches: [{path: patch.yaml, target: {kind: VirtualMachine}}]\n"
     repository.write("prod/kustomization.yaml", f"resources: [../base]\n{entry}")
-    path = "/spec/template/spec/domain/nonsense"
+    path = "/spec/template/spec/domain/cpu"
     repository.write("prod/patch.yaml", f"- op: add\n  path: {path}\n  value: true\n")
     assert invoke(["check", "prod"]) == 1
     assert "value: true" in capfd.readouterr().out
