@@ -83,8 +83,11 @@ def fleet(
 
 
 def is_missed(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* is of what a VM misses, which may stand elsewhere in the repository."""
-    return codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    """Whether *diagnostic* is of what a VM misses, or a lock, which may stand elsewhere in the repository."""
+    is_gone = diagnostic.code == codes.OBJECT_GONE.number
+    return is_gone or (
+        codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    )
 
 
 def around(
@@ -368,7 +371,7 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
-    if loaded.filled or loaded.borrowed:
+    if loaded.filled or loaded.borrowed or loaded.substituted:
         diagnostics = _traced(loaded, diagnostics, request)
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
@@ -517,11 +520,18 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     """*diagnostic* with the value that a chart fills in there, or the files with its values where that is not known."""
     place = diagnostic.position or diagnostic.location
     values = [] if place.index is None else loaded.values(place.index, place.path)
+    unset = "" if place.index is None else loaded.unset(place.index, place.path)
+    if unset:
+        return diagnostic._replace(help="; ".join(filter(None, (unset, diagnostic.help))))
     if not values:
         return diagnostic
     file, line, column = values[-1]
     if line:
-        value = Location(file=file, line=line, column=column)
+        value = Location(diagnostic.resource, place.path, None, file, line, column)
+        if _is_of_value_alone(loaded, place):
+            template = Related("it is filled in here", place._replace(path=()))
+            related = (*diagnostic.related, template)
+            return diagnostic._replace(position=value, related=related)
         return diagnostic._replace(
             related=(*diagnostic.related, Related("the value comes from here", value))
         )
@@ -529,6 +539,15 @@ def _with_values(loaded: Documents, diagnostic: Diagnostic) -> Diagnostic:
     return diagnostic._replace(
         help="; ".join(filter(None, (diagnostic.help, f"its values come from {names}")))
     )
+
+
+def _is_of_value_alone(loaded: Documents, place: Location) -> bool:
+    """Whether of *place* nothing but its value has a line: a template prints it with others, and it is no secret."""
+    if place.index is None or not loaded.filled or loaded.blame(place.index, place.path):
+        return False
+    from render.diagnostics import secrets
+
+    return not secrets.is_secret(place.path, place.resource.kind if place.resource else "")
 
 
 def resources_of(documents: Sequence[Document], known: Sequence[Resource] = ()) -> list[Resource]:

@@ -12,6 +12,7 @@ from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import bits_of_hosts
+from render.model.apimachinery.images import why_invalid
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -32,6 +33,8 @@ _IS_MULTICAST = pattern(r"[0-9A-Fa-f][13579bdfBDF](?:[:-][0-9A-Fa-f]{2}){5}")
 #: The networks that masquerade has in the VM, and so many bits of one that its hosts need.
 _CIDRS = ("vmNetworkCIDR", "vmIPv6NetworkCIDR")
 _BITS_OF_HOSTS = 2
+_KERNEL_BOOT: FieldPath = ("domain", "firmware", "kernelBoot", "container", "image")
+_LIBVIRT = "libvirt refuses a domain"
 _UUID: FieldPath = ("domain", "firmware", "uuid")
 #: libvirt takes 32 hexadecimal digits with dashes and blanks between any two pairs of them, and white space around.
 _IS_UUID = pattern(r"[- ]*(?:[0-9A-Fa-f]{2}[- ]*){15}[0-9A-Fa-f]{2}")
@@ -46,7 +49,11 @@ def check_domain(machine: Machine) -> None:
     if isinstance(spec, dict):
         machine.diagnostics += (_refusal(machine, *found) for found in _refused(spec))
         machine.diagnostics += (
-            _refusal(machine, *found, at_host=True) for found in _unusable_networks(spec)
+            _refusal(machine, *found, who="virt-handler sets up no network")
+            for found in _unusable_networks(spec)
+        )
+        machine.diagnostics += (
+            _refusal(machine, *found, who="the kubelet pulls no image") for found in _images(spec)
         )
 
 
@@ -57,15 +64,14 @@ def _refusal(  # noqa: PLR0913 - a value, and what is said of it
     words: str,
     cure: str,
     *,
-    at_host: bool = False,
+    who: str = _LIBVIRT,
 ) -> Diagnostic:
-    """That libvirt refuses the *value* at *path* of the VMI of *machine*; *at_host*: virt-handler, if it is asked."""
-    who = "virt-handler sets up no network" if at_host else "libvirt refuses a domain"
+    """That libvirt refuses the *value* at *path* of the VMI of *machine*, or what *who* says, unless others edit it."""
     return NEVER_STARTS.at(
         at(machine.resource, (*machine.vmi_path, *path)),
         f"{who} with '{value}': {words.format(value)}",
         help=f"a VM with it is admitted, but never starts: {cure}",
-        severity=Severity.WARNING if at_host else Severity.ERROR,
+        severity=Severity.ERROR if who == _LIBVIRT else Severity.WARNING,
     )
 
 
@@ -95,6 +101,22 @@ def _unusable_networks(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
                     ("failed to parse VM CIDR: {}" if bits < 0 else words),
                     cure,
                 )
+
+
+def _images(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
+    """As `_refused`, of the images that a VMI *spec* names: a webhook for pods might give them other names."""
+    paths: list[FieldPath] = [
+        ("volumes", index, "containerDisk", "image")
+        for index, volume in enumerate(spec.get("volumes") or ())
+        if "containerDisk" in volume
+    ]
+    for path in (*paths, _KERNEL_BOOT):
+        image = tree.get(spec, *path)
+        if isinstance(image, str) and image and not _is_open(image):
+            why = why_invalid(image)
+            if why:
+                cure = "write it as in registry.example.com/disks/fedora:42"
+                yield path, image, f"invalid reference format: {why}", cure
 
 
 def _refused(spec: Tree) -> Iterator[tuple[FieldPath, str | int, str, str]]:

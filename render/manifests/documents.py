@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 
+from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import relevance
 from render.manifests.contents import Contents
@@ -14,7 +15,7 @@ from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
 from render.model.resource import Origin, ResourceRef
 from render.model.tree import Tree
-from render.yaml.reader import Document
+from render.yaml.reader import Document, locate
 
 if TYPE_CHECKING:
     from render.manifests.blame.patches import PatchedBuild, Position
@@ -212,12 +213,51 @@ class Documents:
         return removals.removal(every, document.before, way)
 
     def explained(self, diagnostic: Diagnostic) -> Diagnostic:
-        """*diagnostic*, at the patch that dropped what it misses, if one did."""
+        """*diagnostic*, at the patch that dropped what it misses, if one did, or that names a field which is none."""
+        if diagnostic.code == codes.UNKNOWN_FIELD.number and self.patched:
+            return self._named(diagnostic)
         if not self.patched or not diagnostic.check:
+            return diagnostic
+        index = (diagnostic.position or diagnostic.location).index
+        document = (
+            self.documents[index] if index is not None and index < len(self.documents) else None
+        )
+        if index is None or document is None or document.before is None:
             return diagnostic
         from render.manifests.blame import dropped
 
-        return dropped.explained(diagnostic, self.documents, self.data, self.removal)
+        def find(path: FieldPath, item: str) -> "tuple[Removal, Position] | None":
+            return self._dropped(index, document, path, item)
+
+        return dropped.explained(diagnostic, document.before, find)
+
+    def _dropped(
+        self, index: int, document: Document, path: FieldPath, item: str
+    ) -> "tuple[Removal, Position] | None":
+        """Which patch dropped what *document*, at *index*, had at *path*, or *item* from the list there; and where."""
+        from render.manifests.blame import removals
+
+        if item:  # another patch has added it
+            every = (patch for build in self.patched for patch in build.patches(index))
+            return removals.overwritten(every, document.body, path, item)
+        removal = self.removal(index, path, document.before)
+        origin = document.origin
+        return removal and (
+            removal,
+            (origin.file, *locate(self.data[origin.file], origin, path)),
+        )
+
+    def _named(self, diagnostic: Diagnostic) -> Diagnostic:
+        """*diagnostic*, at who names its field, where nobody writes that as a key."""
+        place = diagnostic.position or diagnostic.location
+        index = place.index
+        names = (build.name(index, place.path) for build in self.patched if index is not None)
+        named = next(filter(None, names), None)
+        if named is None:
+            return diagnostic
+        return diagnostic._replace(
+            position=place._replace(index=None, file=named[0], line=named[1], column=named[2])
+        )
 
     def is_blamed(self, index: int) -> bool:
         """Whether anything may be known of who else wrote fields of the object at *index*."""
@@ -230,6 +270,10 @@ class Documents:
             return other.values(other_index, path)
         sources: tuple[FilledChart | SubstitutedBuild, ...] = (*self.filled, *self.substituted)
         return [position for source in sources for position in source.values(index, path)]
+
+    def unset(self, index: int, path: FieldPath) -> str:
+        """What is to be said of the variable of Flux in that field, if that is empty since nobody sets it."""
+        return next(filter(None, (build.unset(index, path) for build in self.substituted)), "")
 
     @property
     def name(self) -> str:

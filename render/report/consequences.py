@@ -1,6 +1,6 @@
 """What goes with a finding once that is mended: the cause is told first, and what follows of it below."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic
@@ -10,6 +10,7 @@ from render.model.regex import pattern
 from render.model.resource import MACHINES, ResourceRef
 from render.report.findings import Finding, Group
 
+_Told = Callable[[Finding, object], Iterator[object]]
 _INSTANCETYPE = "spec.instancetype"
 #: Checks that miss something in the mapping that they name.
 _LACKING_CHECKS = (
@@ -75,12 +76,14 @@ def folded(listed: Sequence[Group]) -> list[Group]:
     causes: dict[object, int] = {}
     for index, group in enumerate(listed):
         for finding in (group.first, *group.others):
-            for caused in _causes(finding):
+            for caused in _of_object(_causes, finding):
                 causes.setdefault(caused, index)
     over: list[int] = []
     for index, group in enumerate(listed):
         found = {
-            next((causes[caused] for caused in _caused(each) if caused in causes), index)
+            next(
+                (causes[caused] for caused in _of_object(_caused, each) if caused in causes), index
+            )
             for each in (group.first, *group.others)
         }
         over.append(found.pop() if len(found) == 1 else index)
@@ -95,10 +98,17 @@ def folded(listed: Sequence[Group]) -> list[Group]:
     return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
 
 
-def _causes(finding: Finding) -> Iterator[object]:
+def _of_object(told: _Told, finding: Finding) -> Iterator[object]:
+    """What is *told* of the object that *finding* is about: in its file, and in the same kustomizations."""
+    resource = finding.diagnostic.resource
+    yield from told(finding, (resource, finding.place.file))
+    if finding.builds:  # a patch stands in a file of its own
+        yield from told(finding, (resource, finding.builds))
+
+
+def _causes(finding: Finding, subject: object) -> Iterator[object]:
     """What goes with *finding*: what a VM lacks without its instancetype, and what is there but for a slip."""
     diagnostic = finding.diagnostic
-    subject = diagnostic.resource, finding.place.file
     if codes.CODES[diagnostic.code].follows:
         if diagnostic.field.startswith(_INSTANCETYPE):
             yield codes.REQUIREMENT_UNMET.number, subject
@@ -208,10 +218,9 @@ def _gives(path: FieldPath, *fields: str) -> bool:
     return path[-1] in ("domain", "instancetype") or path[-2:] == ("template", "spec")
 
 
-def _caused(finding: Finding) -> Iterator[object]:
+def _caused(finding: Finding, subject: object) -> Iterator[object]:
     """*finding* as `_causes` names it, the closest first."""
     diagnostic = finding.diagnostic
-    subject = diagnostic.resource, finding.place.file
     path = (diagnostic.position or diagnostic.location).path
     if diagnostic.code in _AT_THEIR_FIELDS:
         yield diagnostic.code, subject, path

@@ -223,12 +223,14 @@ def is_impossible(name: str, field: NamingField) -> bool:
 
     Of service accounts and priority classes the API server says that itself.
     """
-    if field.target in (_ACCOUNT, _PRIORITY) or any(mark in name for mark in _OPEN):
-        return False
     space, slash, bare = name.partition("/")
     if field.target is _NETWORK and slash:
-        return bool(dns1123.label_faults(space) or dns1123.subdomain_faults(bare))
-    return bool(dns1123.subdomain_faults(name))
+        is_right = not (dns1123.label_faults(space) or dns1123.subdomain_faults(bare))
+    else:
+        is_right = not dns1123.subdomain_faults(name)
+    if is_right or field.target in (_ACCOUNT, _PRIORITY):  # right are nearly all
+        return False
+    return not any(mark in name for mark in _OPEN)
 
 
 def names_in(spec: Tree) -> set[str]:

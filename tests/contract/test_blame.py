@@ -103,6 +103,46 @@ def test_the_column_is_that_of_the_file(repository: Path, entry: str, patch: str
     assert line[found["column"] - 1 :].startswith(("guest", '"guest"', "value"))
 
 
+def test_what_follows_of_a_patch_stands_below_it(repository: Path) -> None:
+    """The requirement of the preference, which the base has, of the instancetype that a patch names."""
+    preference = instancetype("linux", kind="VirtualMachinePreference").partition("spec:")[0]
+    requirements = "spec: {requirements: {memory: {guest: 1Gi}}}\n"
+    manifests.put(repository / "base/linux.yaml", preference + requirements)
+    lists = "resources: [vm.yaml, small.yaml, linux.yaml]\n"
+    manifests.put(repository / "base/kustomization.yaml", lists)
+    matcher = "  preference: {name: linux, kind: VirtualMachinePreference}\n  template:"
+    text = vm("web", instancetype="small").replace("  template:", matcher)
+    manifests.put(repository / "base/vm.yaml", text)
+    patch = "- {op: replace, path: /spec/instancetype/name, value: smal}\n"
+    manifests.put(repository / "prod/p.yaml", patch)
+    entry = f"resources: [../base]\npatches: [{{path: p.yaml, {TARGET}}}]\n"
+    manifests.put(repository / "prod/kustomization.yaml", entry)
+    done = process.run("check", cwd=repository)
+    assert done.stdout.startswith("prod/p.yaml:1:48: error VR201 "), done.stdout
+    assert "\n  also, until that is mended: base/vm.yaml:" in done.stdout
+    assert "\nbase/vm.yaml" not in done.stdout
+
+
+def test_what_an_item_of_a_patch_lacks_is_told_at_the_item(repository: Path) -> None:
+    networks = "- op: add\n  path: /spec/template/spec/networks\n  value:\n    - name: a\n      multus: {}\n"
+    manifests.put(repository / "prod/p.yaml", networks)
+    entry = f"resources: [../base]\npatches: [{{path: p.yaml, {TARGET}}}]\n"
+    manifests.put(repository / "prod/kustomization.yaml", entry)
+    assert place(repository, "VR107") == ("prod/p.yaml", 5)
+
+
+def test_a_field_that_is_none_is_told_where_an_operation_names_it(repository: Path) -> None:
+    manifests.put(
+        repository / "prod/p.yaml", DEEP.replace("replace", "add").replace("guest", "gest")
+    )
+    entry = f"resources: [../base]\npatches: [{{path: p.yaml, {TARGET}}}]\n"
+    manifests.put(repository / "prod/kustomization.yaml", entry)
+    memory = vm("web", memory="1Gi")
+    manifests.put(repository / "base/vm.yaml", memory)
+    done = process.run("check", cwd=repository)
+    assert done.stdout.startswith("prod/p.yaml:1:13: error VR105 "), done.stdout
+
+
 def test_the_last_patch_that_wrote_it_is_blamed(repository: Path) -> None:
     first = STRATEGIC.replace("8Gi", "4Gi")
     manifests.put(repository / "prod/first.yaml", first)

@@ -87,6 +87,9 @@ ROWS = [
 ]  # fmt: skip
 
 
+MOVED = "- {op: move, from: /spec/template/spec/networks, path: /spec/template/spec/networkz}\n"
+
+
 @pytest.fixture
 def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VIRT_RENDER_KUSTOMIZE", kustomize)
@@ -114,6 +117,43 @@ def test_the_patch_that_drops_what_is_missed_is_told(
     assert f"\n  {former}" in done.stdout
     assert f"\n  {cure}" in done.stdout
     assert done.stdout.count(": error ") == 1
+
+
+def test_what_another_patch_has_added_is_dropped_too(repository: Path) -> None:
+    patch(repository, INTERFACES)
+    added = """\
+- {op: add, path: /spec/template/spec/domain/devices/interfaces/-, value: {name: more, bridge: {}}}
+- {op: add, path: /spec/template/spec/networks/-, value: {name: more, multus: {networkName: more}}}
+- {op: remove, path: /spec/template/spec/networks/1}
+"""
+    manifests.put(repository / "prod/first.yaml", added)
+    entries = f"patches: [{{path: first.yaml, {TARGET}}}, {{path: p.yaml}}]\n"
+    manifests.put(repository / "prod/kustomization.yaml", f"resources: [../base]\n{entries}")
+    done = process.run("check", cwd=repository)
+    place = "prod/p.yaml:10:11: error VR418 network/network-without-interface: "
+    assert done.stdout.startswith(place), done.stdout
+    assert "\n  prod/first.yaml:1:68: more of interfaces stands here" in done.stdout, done.stdout
+
+
+def test_a_template_whose_volume_a_patch_drops_is_told_at_the_patch(repository: Path) -> None:
+    template = "  dataVolumeTemplates:\n    - metadata: {name: root}\n      spec:\n"
+    spec = "        source: {blank: {}}\n        storage: {resources: {requests: {storage: 1Gi}}}\n"
+    disk = "containerDisk: {image: registry.example.com/root:1}"
+    text = VM.replace("spec:\n", f"spec:\n{template}{spec}", 1).replace(
+        disk, "dataVolume: {name: root}"
+    )
+    manifests.put(repository / "base/vm.yaml", text)
+    volumes = "      volumes:\n        - name: data\n          emptyDisk: {capacity: 1Gi}\n"
+    patch(repository, STRATEGIC + volumes)
+    done = process.run("check", cwd=repository)
+    assert "\nprod/p.yaml:8:7: error VR436 data-volume-templates/used: " in f"\n{done.stdout}"
+    assert "base/vm.yaml" in done.stdout
+
+
+def test_a_move_is_told_at_its_path(repository: Path) -> None:
+    patch(repository, MOVED)
+    done = process.run("check", cwd=repository)
+    assert done.stdout.startswith("prod/p.yaml:1:50: error VR105 "), done.stdout
 
 
 SERIAL = f"""\

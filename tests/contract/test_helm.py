@@ -563,6 +563,34 @@ def test_a_finding_names_the_lines_of_template_and_value(helm: str) -> None:
     assert "value" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("action", "values", "place"),
+    [
+        ("{{ .Values.own | default .Values.memory }}", "memory: 1Gi\nown: 2GB\n", "prod.yaml:2:1"),
+        ("{{ .Values.own | default .Values.memory }}", "memory: 2GB\n", "prod.yaml:1:1"),
+        (
+            "{{ (first .Values.all).guest }}",
+            "all:\n  - {guest: 2GB}\nother: 3Gi\n",
+            "prod.yaml:2:6",
+        ),
+        ('{{ get .Values "a" }}', "a: 2GB\nb: 2GB\n", ""),
+        ("{{ .Values.a }}B", "a: 2G\nb: 2GB\n", "prod.yaml:1:1"),
+    ],
+)
+def test_the_value_is_the_one_that_is_printed(
+    helm: str, action: str, values: str, place: str
+) -> None:
+    assert "{{ .Values.memory" in VM
+    line = next(each for each in VM.splitlines() if "{{ .Values.memory" in each)
+    head = line.partition(":")[0]
+    put("chart/templates/vm.yaml", VM.replace(line, f"{head}: {{guest: {action}}}"))
+    put("prod.yaml", values)
+    done = virt_render(helm, "build", "chart", "--values", "prod.yaml")
+    assert "chart/templates/vm.yaml:12:9: error VR108" in done.stderr, done.stderr
+    told = f"  {place}: the value comes from here\n"
+    assert (told if place else "its values come from") in done.stderr, done.stderr
+
+
 def test_the_value_of_an_item_is_told_apart_from_its_default(helm: str) -> None:
     text = VM.replace(".Values", "$.Values").replace(".Release", "$.Release")
     text = text.replace("Always", "{{ $vm.run | default $.Values.run }}")
@@ -588,9 +616,13 @@ def test_where_the_line_is_not_clear_the_files_are_named(helm: str) -> None:
     put("chart/templates/vm.yaml", above + "        {{- toYaml .Values.more | nindent 8 }}\n")
     put("chart/values.yaml", "more: {memory: {guest: much}}\n")
     done = virt_render(helm, "build", "chart")
+    assert done.stderr.startswith("chart/values.yaml:1:17: error VR108"), done.stderr
+    assert "\n  chart/templates/vm.yaml:1:1: it is filled in here\n" in done.stderr
+    put("chart/values.yaml", "more: {memory: {guest: much}}\nless: {guest: much}\n")
+    done = virt_render(helm, "build", "chart")
     assert "chart/templates/vm.yaml: error VR108" in done.stderr
     assert "its values come from chart/values.yaml" in done.stderr
-    put("more.yaml", "more: {memory: {guest: much}}\n")
+    put("more.yaml", "more: {memory: {guest: much}}\nless: {guest: much}\n")
     Path("chart/values.yaml").unlink()
     done = virt_render(helm, "build", "chart", "--values", "more.yaml")
     assert "its values come from more.yaml" in done.stderr, "there is no values.yaml in the chart"

@@ -372,3 +372,19 @@ def test_a_lock_that_a_commit_removed_is_not_said_to_be_uncommitted(tmp_path: Pa
     told = repository.run("show", "web", "--revision", "9").stderr
     assert "has no revision 9" in told
     assert "not committed" not in told
+
+
+def test_a_kustomization_alone_holds_its_lock_against_the_repository(tmp_path: Path) -> None:
+    """What the lock pins stands in another folder."""
+    made = Repository(tmp_path / "repository")
+    made.write("platform/small.yaml", type_of("small"))
+    made.write("prod/vm.yaml", vm("web", instancetype="small"))
+    made.write("prod/kustomization.yaml", "resources: [vm.yaml]\n")
+    made.fine("pin", ".")
+    assert "VR609" not in made.run("check", "prod").stdout
+    made.write("platform/small.yaml", type_of("small", cpus=4))
+    done = made.run("check", "prod")
+    assert "platform/small.yaml:" in done.stdout
+    assert "warning VR608 pinned-object-changed" in done.stdout
+    (made.folder / "platform/small.yaml").unlink()
+    assert "info VR609 pinned-object-gone" in made.run("check", "prod").stdout

@@ -25,6 +25,8 @@ TARGETS = {
     "kind: VirtualMachineInstance, name: app": "app is a VirtualMachine of kubevirt.io/v1",
     "version: v1alpha3, kind: VirtualMachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
     "group: kubevirt.io/v1, kind: VirtualMachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
+    "kind: Virtualmachine, name: app": "app is a VirtualMachine of kubevirt.io/v1",
+    "kind: VirtualMachines, name: x-web": "x-web is a VirtualMachine of kubevirt.io/v1",
     "kind: VirtualMachine, name: app": "",
     "kind: VirtualMachine, name: x-app": "",
     "group: kubevirt.*, version: v1|v2, kind: VirtualMachine, name: app": "",

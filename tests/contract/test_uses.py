@@ -773,6 +773,19 @@ def test_a_variable_of_flux_that_is_no_text_is_told_and_read_as_it_was_meant(
     assert "flux/cluster.yaml:4:8: warning VR106 wrong-type: ConfigMap cluster: data.MEMORY" in done
 
 
+@pytest.mark.usefixtures("kustomize")
+def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", SUBSTITUTED.replace("CORES", "CROES").replace("${BUS}ide", "sata"))
+    text = KUSTOMIZATION.replace("USER", "a").replace("SECRET", "")
+    put("flux/a.yaml", text)
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\n"
+    put("flux/cluster.yaml", f"{head}data: {{MEMORY: 4Gi}}\n")
+    done = virt_render(helm, "check", ".").stdout
+    assert "vms/vm.yaml:9:15: warning VR114 " in done, done
+    assert "\n  help: nobody sets the variable CROES, did you mean CORES?; remove the key" in done
+
+
 def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:
     """Each use is an input of its own, and the folder as it is written is none."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from render import Diagnostic, Settings, render
+from render import Diagnostic
 from render.admission.cdi import order, versions
-from render.model import fieldpath, tree
+from render.model import fieldpath
 from render.schemas import decode
-from tests.support import checks
+from tests.support import answers, checks
 from tests.support.goldens import cases
 
 CASES = cases("importer/cdi")
@@ -32,12 +32,17 @@ def matches(answer: Answer, findings: list[Diagnostic], above: str = "") -> bool
     )
 
 
+def judged_strictly(case: dict[str, Any]) -> tuple[Diagnostic, ...]:
+    """What is found of *case*, at which two tests look."""
+    return answers.rendered(case, admission="strict", preset_conflicts="fail").diagnostics
+
+
 def test_every_object_is_judged_as_recorded() -> None:
     wrong, missing, judged = [], [], 0
     for case in CASES:
         if case["family"] == "update":
             continue
-        found = render(tree.copy(case["objects"]), Settings(admission="strict")).diagnostics
+        found = judged_strictly(case)
         missing += checks.missing(checks.examples_of(checks.IMPORTER, case, checks.NEWEST, found))
         indexes = [
             index for index, body in enumerate(case["objects"]) if body["kind"] in order.KINDS
@@ -70,7 +75,7 @@ def is_refused_before(found: list[Diagnostic], place: str) -> bool:
 def test_the_disk_of_every_template_is_judged_as_recorded() -> None:
     wrong, judged = [], 0
     for case in CASES:
-        found = render(tree.copy(case["objects"]), Settings(admission="strict")).diagnostics
+        found = judged_strictly(case)
         for want in (want for want in case["want"] if "of" in want):
             place = f"spec.dataVolumeTemplates[{want['template']}]"
             of_vm = [item for item in found if item.resource and item.resource.name == want["of"]]

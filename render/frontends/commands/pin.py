@@ -128,10 +128,7 @@ def _decided(  # noqa: PLR0913 - what a run of the command has once
 
 def _misses(target: _PinTarget) -> bool:
     """Whether *target* misses what may stand elsewhere in the repository: what a VM names, or what a lock pins."""
-    return any(
-        fault.code == codes.OBJECT_GONE.number or is_missed(fault)
-        for fault in target.pinned.diagnostics
-    )
+    return any(map(is_missed, target.pinned.diagnostics))
 
 
 def _unreadable(parts: Iterable[FleetPart]) -> list[Finding]:

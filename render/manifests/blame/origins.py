@@ -27,12 +27,12 @@ def trace(
     The origin annotation of kustomize decides where there is one (``buildMetadata: [originAnnotations]``). Otherwise
     group, kind, name (with and without the prefixes and suffixes in use) and, among several, version and namespace.
     """
-    sources: dict[_Key, list[Resource]] = {}
-    for resource in _sources(reach, limits, {} if known is None else known):
-        sources.setdefault((resource.group, resource.kind, resource.name), []).append(resource)
+    by_key: dict[_Key, list[Resource]] = {}
+    for resource in sources(reach, limits, {} if known is None else known):
+        by_key.setdefault((resource.group, resource.kind, resource.name), []).append(resource)
     traced = []
     for document in built:
-        origin, source = _origin(folder, from_body(document.body, 0), sources, reach)
+        origin, source = _origin(folder, from_body(document.body, 0), by_key, reach)
         traced.append(
             document._replace(
                 origin=origin or document.origin,
@@ -54,7 +54,7 @@ def left_out(built: list[Document], reach: Reach, limits: Limits, known: Known) 
     )
     left = [
         resource.origin
-        for resource in _sources(reach, limits, known)
+        for resource in sources(reach, limits, known)
         if resource.origin
         and resource.origin not in printed
         and relevance.is_of_machine(resource.body)
@@ -62,7 +62,8 @@ def left_out(built: list[Document], reach: Reach, limits: Limits, known: Known) 
     return left[untraced:]
 
 
-def _sources(reach: Reach, limits: Limits, known: Known) -> Iterator[Resource]:
+def sources(reach: Reach, limits: Limits, known: Known) -> Iterator[Resource]:
+    """The objects in the resources of *reach*, those of files that are *known* as they were read."""
     for file in dict.fromkeys(reach.resources):
         if file not in known:
             data = files.read(file, file, limits.file_bytes)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.blame import origins
+from render.manifests.blame.selection import selects
 from render.manifests.kustomization import AddedPatch, Reach
-from render.model import patterns
 from render.model.fieldpath import FieldPath
-from render.model.hints import Any
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.model.resource import Resource, from_body, text_at
@@ -19,6 +19,9 @@ from render.system import files
 from render.system.files import real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document, locate, read
+
+if TYPE_CHECKING:
+    from render.manifests.blame.replacements import CopiedValues
 
 Position = tuple[str, int, int]
 """File, line and column."""
@@ -31,6 +34,7 @@ _RECENT = 8
 """Objects whose patches are remembered: a finding is about one, and the next often about the same."""
 _MOST_SELECTED = 200_000
 """How often it is asked whether the target of a patch selects an object, for all objects of a build."""
+_WRITING = ("add", "copy", "move", "replace")
 _TRIED = 100
 """Operations that write one place or those around it, the last ones, in which a value is looked for."""
 _NOTHING = object()
@@ -115,6 +119,7 @@ class PatchedBuild:
         self._display_name = display_name
         self._reach = reach
         self._limits = limits
+        self._replacements: CopiedValues | None = None
         self._known: list[Patch] | None = None
         self._recent: dict[int, list[tuple[Patch, _Operations]]] = {}
         #: The numbers of the patches by the object that they name, and of those with a target, which may select any.
@@ -123,6 +128,15 @@ class PatchedBuild:
         self._left = _MOST_SELECTED
         self._renamings: dict[str, frozenset[_Renaming]] = {}
         self._additions: dict[FieldPath, _AddedPairs] = {}
+
+    @property
+    def replacements(self) -> "CopiedValues":
+        """Those of the reach."""
+        if self._replacements is None:
+            from render.manifests.blame.replacements import CopiedValues
+
+            self._replacements = CopiedValues(self._reach, self._limits)
+        return self._replacements
 
     def position(
         self, index: int, path: FieldPath, within: tuple[int, int] = (0, 0)
@@ -134,19 +148,33 @@ class PatchedBuild:
         if not self._is_built(index):
             return None
         document = self._built[index]
-        value = _at(document.body, path) if path else _NOTHING
-        if value is not _NOTHING:
-            for patch, operations in self._of_object(index):
-                place = _written(patch, operations, document.body, path, value)
-                if place is not None:
-                    return patch.at(place, within)
-            if paired := self._paired(path, value):
-                return paired
+        body = document.body
+        is_missing = _at(body, path) is _NOTHING
+        while path and _at(body, path) is _NOTHING:  # what is missing is missed in what is around
+            path = path[:-1]
+        value = _at(body, path)
+        for patch, operations in self._of_object(index) if path else ():
+            place = _written(patch, operations, body, path, value)
+            if place is not None:
+                return patch.at(place, within)
+        if path and not is_missing and (paired := self._paired(path, value)):
+            return paired
+        if path and (copied := self.replacements.position(body, path)):
+            return copied
         if document.before is not None or document.origin != document.printed:
             return None
         from render.manifests.blame import generated
 
         return generated.position(document.body, path, self._reach, self._limits, within)
+
+    def name(self, index: int, path: FieldPath) -> Position | None:
+        """Where an operation of a patch, or a replacement, calls the field at *path* of the object at *index* so."""
+        if not self._is_built(index):
+            return None
+        for patch, operations in self._of_object(index):
+            for number in (operations or {}).get(path, ())[:1]:
+                return patch.at((OPERATIONS, number, "path"))
+        return self.replacements.target(self._built[index].body, path)
 
     def patches(self, index: int) -> Iterator[Patch]:
         """Those that are for the object at *index*, the one that comes last first."""
@@ -395,14 +423,6 @@ def _selects(patch: Patch, resource: Resource, names: Sequence[str]) -> bool:
     return selects(kind, (resource.kind,)) and selects(name, names)
 
 
-def selects(pattern: str, names: Sequence[str]) -> bool:
-    """Whether the *pattern* of a target of kustomize's selects one of *names*; an empty one does any."""
-    if not pattern:
-        return True
-    expression = patterns.regular(pattern)
-    return expression is not None and any(map(expression.matches, names))
-
-
 _Operations = dict[FieldPath, list[int]] | None
 """The numbers of a patch's operations, the last one first, by the place in the object that each writes."""
 
@@ -414,7 +434,7 @@ def _operations(patch: Patch, body: Tree) -> _Operations:
         return None
     writing: dict[FieldPath, list[int]] = {}
     for index, operation in reversed([*enumerate(operations)]):
-        if isinstance(operation, dict) and operation.get("op") in ("add", "replace"):
+        if isinstance(operation, dict) and operation.get("op") in _WRITING:
             writing.setdefault(steps_of(text_at(operation, "path"), body), []).append(index)
     return writing
 

@@ -3,7 +3,7 @@
 kustomize knows no names in the lists of a custom resource: a strategic merge patch replaces all of such a list.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from render.manifests.blame.patches import (
     OPERATIONS,
@@ -46,6 +46,46 @@ def _removal(patch: Patch, before: Tree, path: FieldPath) -> Removal | None:
         if found is not None:
             break
     return None if found is None else Removal(patch.at((*place, *found[0])), found[1])
+
+
+def overwritten(
+    patches: Iterable[Patch], built: Tree, place: FieldPath, name: str
+) -> tuple[Removal, Position] | None:
+    """Which of *patches* has a list at *place* without the item *name* that one before it adds, and where that does.
+
+    They are those of the object that is *built*, the last one first.
+    """
+    removal: Removal | None = None
+    for patch in patches:
+        for way, items, is_whole in _lists(patch, built, place):
+            names = [text_at(item, "name") for item in items]
+            if name in names and removal is not None:
+                return removal, patch.at((*way, names.index(name)) if is_whole else way)
+            if name in names:
+                return None
+            if is_whole and removal is None:
+                removal = Removal(patch.at(way), is_list=True)
+    return None
+
+
+def _lists(
+    patch: Patch, built: Tree, place: FieldPath
+) -> Iterator[tuple[FieldPath, list[Any], bool]]:
+    """What *patch* has for the list at *place* of *built*, the last first, where, and whether that is all of it."""
+    if OPERATIONS not in patch.document.body:
+        items = tree.get(patch.document.body, *place)
+        if isinstance(items, list):
+            yield place, items, True
+        return
+    for index, operation in reversed([*enumerate(operations(patch))]):
+        if text_at(operation, "op") not in ("add", "replace"):
+            continue
+        steps, way = steps_of(text_at(operation, "path"), built), (OPERATIONS, index, "value")
+        value = operation.get("value")
+        if steps[:-1] == place:
+            yield way, [value], False
+        elif steps == place and isinstance(value, list):
+            yield way, value, True
 
 
 def _operated(operation: Any, before: Tree, path: FieldPath) -> tuple[FieldPath, bool] | None:

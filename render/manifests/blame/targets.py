@@ -5,12 +5,14 @@ Upstream: kustomize's api/types/selector.go, api/internal/builtins/PatchTransfor
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
 from render.manifests import kustomization
-from render.manifests.blame import origins, patches
+from render.manifests.blame import origins
+from render.manifests.blame.selection import selects
 from render.manifests.kustomization import KnownKustomizations, Reach
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPES, PREFERENCES
@@ -123,7 +125,16 @@ def _targets(body: Tree) -> Iterator[tuple[FieldPath, Tree]]:
 def _names_one(target: Tree) -> bool:
     is_plain = not any(target.get(key) for key in _SELECTORS)
     kind, name = text_at(target, "kind"), text_at(target, "name")
-    return is_plain and any(kind in kinds for kinds in _ALIKE) and bool(re.fullmatch(_NAME, name))
+    return is_plain and bool(_alike(kind)) and bool(re.fullmatch(_NAME, name))
+
+
+@lru_cache(maxsize=64)
+def _alike(kind: str) -> frozenset[str]:
+    """The kinds of which one may be meant by *kind*, with a slip in it or without; none where it is no such kind."""
+    found = (
+        kinds for kinds in _ALIKE if kind in kinds or any(is_slip(kind, each) for each in kinds)
+    )
+    return frozenset(next(found, ()))
 
 
 def _objects(built: Iterable[Document], reach: Reach) -> Iterator[_Object]:
@@ -160,8 +171,8 @@ def _by_name(objects: Iterable[_Object]) -> Mapping[tuple[str, str], list[_Objec
 
 def _is_selected(target: Tree, known: Mapping[tuple[str, str], list[_Object]]) -> bool:
     return any(
-        patches.selects(text_at(target, "group"), (each.group,))
-        and patches.selects(text_at(target, "version"), (each.version,))
+        selects(text_at(target, "group"), (each.group,))
+        and selects(text_at(target, "version"), (each.version,))
         for each in known.get((text_at(target, "kind"), text_at(target, "name")), ())
     )
 
@@ -169,7 +180,7 @@ def _is_selected(target: Tree, known: Mapping[tuple[str, str], list[_Object]]) -
 def _meant(target: Tree, objects: Iterable[_Object]) -> str:
     """The object that *target* misses by a slip, as a cure; ``""`` for none."""
     kind, name = text_at(target, "kind"), text_at(target, "name")
-    alike = next(kinds for kinds in _ALIKE if kind in kinds)
+    alike = _alike(kind)
     for known in objects:
         if known.kind not in alike:
             continue
@@ -177,6 +188,6 @@ def _meant(target: Tree, objects: Iterable[_Object]) -> str:
             version = f"{known.group}/{known.version}" if known.group else known.version
             return f"{name} is a {known.kind} of {version}: say that in the target, or leave its version out"
         near = next((other for other in known.names if is_slip(name, other)), "")
-        if near and kind == known.kind:
+        if near and (kind == known.kind or kind not in alike):
             return f"did you mean {near}?"
     return ""

@@ -36,6 +36,9 @@ _REMARK = (b"{{", b"{{-")
 _PARTING, _OUTERMOST = pattern(rb"(?m)^---"), pattern(rb"""(?m)^["']?kind["']?\s*:[^\n]*""")
 _LONGEST = 1000
 """Characters of a line that is looked for."""
+_BLOCK = pattern(r":\s+[|>][-+0-9]*\s*\Z")
+_COMMON = pattern(r"[\d.]*|None|True|False|.{1,2}")
+"""What many values may say, one of which need not be meant."""
 _SEVERAL = 2
 """Of values that may be meant, so many say that nobody knows which is."""
 _MOST_SHAPES = 64
@@ -94,9 +97,12 @@ class FilledChart:
         if document is None:
             return []
         line = self._line(index, path)
-        if line and "{{" not in line[2]:
+        if line and "{{" not in line[2] and not _BLOCK.search(line[2]):
             return []
-        known = self._filling(line[2], tree.get(document.body, *path)) if line else None
+        printed = tree.get(document.body, *path)
+        known = self._filling(line[2], printed) if line else None
+        if known is None and not isinstance(printed, dict | list):
+            known = self._only(str(printed).strip(), path)
         files_ = dict.fromkeys((*self._values, *(stated.origin.file for stated in self._stated)))
         return [known] if known else [(file, 0, 0) for file in files_]
 
@@ -105,6 +111,17 @@ class FilledChart:
         document = self._built[index] if index < len(self._built) else None
         printed = document.printed if document else None
         return document if printed and printed.file == self._display_name else None
+
+    def _only(self, printed: str, path: FieldPath) -> Position | None:
+        """Where the only value stands that says what is *printed* at *path*; of a number, the only one of that name."""
+        name = next((step for step in reversed(path) if isinstance(step, str)), "")
+        same = {
+            each.keys: each
+            for (key, text), found in self._called().items()
+            if text.strip() == printed and (key == name or not _COMMON.fullmatch(printed))
+            for each in found
+        }
+        return next(iter(same.values())).place() if len(same) == 1 else None
 
     def _filling(self, text: str, printed: Any) -> Position | None:
         """Where the one value stands that the line *text* of a template asks for, and that is *printed* there.
@@ -121,7 +138,11 @@ class FilledChart:
                 of_items.add(steps[-1])
         stated = [self._value(keys) for keys in wanted]
         if len(wanted) == 1 and not of_items:
-            return next((each.place() for each in stated if each), None)
+            is_tree = isinstance(printed, dict | list)
+            alike = (
+                each for each in stated if each and isinstance(each.value, dict | list) == is_tree
+            )
+            return next((each.place() for each in alike), None)
         same = {each.keys: each for each in stated if each and str(each.value) == str(printed)}
         for name in of_items:
             same |= {each.keys: each for each in self._called().get((name, str(printed)), ())}

@@ -100,12 +100,7 @@ class SubstitutedBuild:
 
     def values(self, index: int, path: FieldPath) -> list[Position]:
         """Where the only variable in the field at *path* of the object at *index* has its value; else nothing."""
-        printed = self._built[index].printed if index < len(self._built) else None
-        if printed is None or printed.file != self._display_name:
-            return []
-        text = tree.get(self._before().get((printed.document, printed.item)), *path)
-        names = set(filter(None, _NAME.findall(text))) if isinstance(text, str) else set()
-        place = self._variables.places.get(names.pop()) if len(names) == 1 else None
+        place = self._variables.places.get(self._name(index, path))
         data = (
             files.read(place.origin.file, place.origin.file, self._limits.file_bytes)
             if place
@@ -114,6 +109,24 @@ class SubstitutedBuild:
         if place is None or isinstance(data, Diagnostic):
             return []
         return [(place.origin.file, *locate(data, place.origin, place.path))]
+
+    def unset(self, index: int, path: FieldPath) -> str:
+        """What is to be said of the only variable in that field, which is empty since nobody sets it; else nothing."""
+        name = self._name(index, path)
+        is_set = not self._variables.is_complete or name in self._variables.values
+        if not name or is_set or tree.get(self._built[index].body, *path):
+            return ""
+        cure = did_you_mean(name, self._variables.values)
+        return f"nobody sets the variable {name}" + (f", {cure}" if cure else "")
+
+    def _name(self, index: int, path: FieldPath) -> str:
+        """The only variable in the field at *path* of the object at *index*, `""` without one."""
+        printed = self._built[index].printed if index < len(self._built) else None
+        if printed is None or printed.file != self._display_name:
+            return ""
+        text = tree.get(self._before().get((printed.document, printed.item)), *path)
+        names = set(filter(None, _NAME.findall(text))) if isinstance(text, str) else set()
+        return names.pop() if len(names) == 1 else ""
 
     def _unsubstituted(self) -> Mapping[tuple[int, tuple[int, ...]], Tree]:
         """What each document was before, by its place in what kustomize printed."""

@@ -119,6 +119,8 @@ class Transition:
         """The same VM as it was given, where a rendering came before."""
         old, new = self.sides
         before, after = self.origin(old) or self.before, self.origin(new) or self.after
+        if before is self.before and after is self.after:
+            return self
         return Transition(before, after, self.sides, self.key)
 
     def provenance(self, machine: Machine, side: SideIndex) -> list[Provenance]:
@@ -445,7 +447,7 @@ def _switched(source: ResourceRef, change: Transition) -> ChangeSource | None:
         word = kind_class.word
         if not any(_uses(machine, word, source) for machine in (before, after)):
             continue
-        was, now = (tree.get(machine.decoded, "spec", word) or {} for machine in (before, after))
+        was, now = (tree.get(manifest, "spec", word) or {} for manifest in rendered.manifests)
         if was != now:
             key = next(key for key in (*now, *was) if now.get(key) != was.get(key))
             return _written(("spec", word, key), rendered)

@@ -174,3 +174,52 @@ def test_networks_that_virt_handler_does_not_set_up(ask: Ask, cidr: str, words: 
 )
 def test_networks_that_it_does(ask: Ask, cidr: str) -> None:
     assert "VR449" not in ask("check", "-", stdin=RIGHT.replace("pod: {}", f"pod: {{{cidr}}}")).out
+
+
+def of_image(image: str) -> str:
+    volume = (
+        f"volumes:\n      - {{name: root, containerDisk: {{image: '{image}'}}}}\n      networks:"
+    )
+    disks = "devices:\n          disks: [{name: root, disk: {bus: virtio}}]\n"
+    return RIGHT.replace("networks:", volume).replace("devices:\n", disks)
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        ("https://registry.example.com/a:1", "an image has no scheme"),
+        ("golden/Fedora:43", "a repository is written in lower case"),
+        ("example.com/a b:1", "a b is no repository"),
+        ("example.com/a:", "nothing is no tag"),
+        ("example.com/a:v1/b", "v1/b is no tag"),
+        ("example_.com:x/a", "example_.com:x is no host"),
+        ("example.com/", "nothing is no repository"),
+        ("a@sha256:12", "sha256:12 is no digest"),
+        ("example.com/" + "a" * 255, "it is longer than 255 characters"),
+    ],
+)
+def test_the_kubelet_reads_no_such_name(ask: Ask, image: str, words: str) -> None:
+    told = ask("check", "-", stdin=of_image(image)).out
+    assert "warning VR449 never-starts: VirtualMachine prod/web" in told
+    assert f"the kubelet pulls no image with '{image}'" in told
+    assert f"invalid reference format: {words}" in told
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "fedora",
+        "fedora:42",
+        "quay.io/containerdisks/fedora:latest",
+        "localhost:5000/a/b-c__d.e:V1",
+        "Registry/a",
+        "[fd00::1]:5000/a",
+        "a@sha256:" + "0" * 64,
+        "example.com/a:1@sha256:" + "0" * 64,
+        "${IMAGE}",
+        "{{ .Values.image }}",
+        "example.com/" + "a" * 243,
+    ],
+)
+def test_the_kubelet_reads_others(ask: Ask, image: str) -> None:
+    assert "VR449" not in ask("check", "-", stdin=of_image(image)).out

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from render import Settings, render
+from render.pipeline.comparison.fleet import compare
+from render.report.impact.review import leaves
 from tests.support.pools import Json
 
 _VOLUMES: list[Json] = [{"name": "data", "emptyDisk": {"capacity": "1Gi"}}]
@@ -79,3 +81,25 @@ def test_a_vm_is_called_admitted_as_it_is_printed(
     assert errors
     admitted = "the VM is admitted, but KubeVirt refuses its VMI at every start"
     assert {error.help.startswith(admitted) for error in errors} == {is_vm_admitted}
+
+
+def test_what_a_preference_says_of_a_new_interface_is_its_own() -> None:
+    """KubeVirt 1.6 stores the kind of a matcher, which its author left out: that is no edit of it."""
+    linux = preference({"devices": {"preferredInterfaceModel": "virtio"}})
+    linux |= {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "odd"}}
+    before, after = vm([]), vm([])
+    for each, names in ((before, ["one"]), (after, ["two", "one"])):
+        each["spec"]["preference"] = {"name": "odd"}
+        spec = each["spec"]["template"]["spec"]
+        spec["networks"] = [{"name": name, "multus": {"networkName": name}} for name in names]
+        interfaces = [{"name": name, "bridge": {}} for name in names]
+        spec["domain"]["devices"]["interfaces"] = interfaces
+    settings = Settings(emit="source", kubevirt="1.6")
+    (machine,) = compare([linux, before], [linux, after], settings).machines
+    fields = {change.field: change.cause for change in leaves(machine.changes)}
+    cause = fields["spec.domain.devices.interfaces[two].model"]
+    assert cause is not None
+    assert (cause.resource.kind, cause.path) == (
+        "VirtualMachineClusterPreference",
+        ("spec", "devices", "preferredInterfaceModel"),
+    )
