@@ -16,6 +16,8 @@ from render.model import tree
 from render.model.hints import TYPE_CHECKING
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import nearest
+from render.model.regex import pattern
 from render.model.resource import INSTANCETYPE_GROUP, Resource, from_body
 from render.resolve.find import near_name
 from render.system import files
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
 #: How the help begins of what has no near name in its own input.
 _UNKNOWN = "add the "
+#: How that of another begins, which names what was probably meant.
+_SUGGESTED = pattern(r"did you mean (\S+)\? else name the file")
 _Wanted = tuple[str, str, str]
 """The kind of a definition, its name, and its namespace if it has one."""
 
@@ -159,10 +163,15 @@ def _with_near_name(
 ) -> Diagnostic:
     """*found* with a name of those *known* that is near, where its own input has none to suggest.
 
+    One of the repository is meant before one that is bundled and no nearer.
+
     What has that very name, and no namespace, gets the one of the VM from the kustomization that lists it.
     """
     kind, name, namespace = next(_missed(found, resources), ("", "", ""))
-    if not found.help.startswith(f"{_UNKNOWN}{kind} to "):
+    suggested = _SUGGESTED.match(found.help)
+    if not suggested and not found.help.startswith(f"{_UNKNOWN}{kind} to "):
+        return found
+    if suggested and any((each.kind, each.name) == (kind, suggested[1]) for each in resources):
         return found
     places = {
         other: file
@@ -170,14 +179,14 @@ def _with_near_name(
         if other_kind == kind and scope in ("", namespace)
     }
     near = near_name(name, places)
-    if not near:
+    if not near or (suggested and nearest(name, (near, suggested[1])) != near):
         return found
     if near == name:
         return found._replace(help=_listing(f"{kind} {name}", places[name], namespace, part))
     cure = (
         f"did you mean {near}, which stands in {places[near]}? else name the file or folder where"
     )
-    return found._replace(help=f"{cure} the cluster's own is: --catalog PATH")
+    return found._replace(help=f"{cure} the cluster's own is: --catalog PATH", fixes=())
 
 
 def _listing(definition: str, file: str, namespace: str, part: FleetPart) -> str:

@@ -46,6 +46,8 @@ def findings_of(
             else finding
             for finding in findings
         ]
+    elif loaded.filled and loaded.user:
+        findings = [finding._replace(user=loaded.user) for finding in findings]
     foreign = [real_path(path) for path in request.beside.files if not config.is_ours(path)]
     return [_without_lines(finding, foreign) for finding in findings] if foreign else findings
 

@@ -31,6 +31,7 @@ _NEVER_MADE = "the VM is admitted, but its disk is never made"
 _GATE = "the feature gate DataVolumeClaimAdoption of CDI decides, and nothing in the input says what it is"
 _CRON = "cdi.kubevirt.io/dataImportCron"
 _HYPERCONVERGED = "HyperConverged"
+_NAMESPACE: FieldPath = ("metadata", "namespace")
 _SCHEMA, _UNKNOWN = "cdi/schema", "cdi/unknown-field"
 
 
@@ -92,7 +93,7 @@ def _check_template(machine: Machine, template: Tree, place: FieldPath) -> None:
         return known.spec
 
     made = templates.datavolume(template, machine.namespace, priority, find)
-
+    machine.diagnostics += _left_out(machine, template, made, place)
     candidates = _candidates(context)
     if isinstance(made, dict) and _is_accepted(made, candidates):
         return
@@ -111,8 +112,23 @@ def _check_template(machine: Machine, template: Tree, place: FieldPath) -> None:
             help="; ".join(filter(None, (_NEVER_MADE, cause.help))),
         )
         for cause in refused.causes
+        if cause.path != _NAMESPACE  # it has that of its VM, which is told itself
     )
     machine.diagnostics += _findings(machine.resource, refused._replace(causes=causes))
+
+
+def _left_out(
+    machine: Machine, template: Tree, made: Tree | Cause, place: FieldPath
+) -> Iterator[Diagnostic]:
+    """That of a source and a sourceRef in one *template* KubeVirt keeps what it clones, and drops the other."""
+    spec = template.get("spec") or {}
+    if isinstance(made, Cause) or any(spec.get(key) is None for key in ("source", "sourceRef")):
+        return
+    is_named = tree.get(spec, "sourceRef", "kind") == "DataSource"
+    kept, lost = ("sourceRef", "source") if is_named else ("source", "sourceRef")
+    text = f"{lost} counts for nothing: KubeVirt makes the disk of what {kept} names"
+    cause = Cause("cdi/one-source", (*place, "spec", lost), text, "keep source or sourceRef")
+    yield _finding(machine.resource, cause, Severity.WARNING)
 
 
 def _is_filled_by_cron(source: Resource) -> bool:

@@ -12,7 +12,6 @@ from render.machine import Machine
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.apimachinery.addresses import bits_of_hosts
-from render.model.apimachinery.images import why_invalid
 from render.model.apimachinery.quantity import QuantityError
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -113,6 +112,8 @@ def _images(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
     for path in (*paths, _KERNEL_BOOT):
         image = tree.get(spec, *path)
         if isinstance(image, str) and image and not _is_open(image):
+            from render.model.apimachinery.images import why_invalid
+
             why = why_invalid(image)
             if why:
                 cure = "write it as in registry.example.com/disks/fedora:42"

@@ -130,8 +130,14 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def file_names(reach: Reach) -> set[str]:
-    """What the files of *reach* are called, without their folders."""
-    return set(map(os.path.basename, (*reach.kustomizations, *reach.resources, *reach.others)))
+    """What the files of *reach* are called, without their folders, and these with the folder around each.
+
+    A folder alone may be called as what is secret: then nobody knows which of both is meant.
+    """
+    every = (*reach.kustomizations, *reach.resources, *reach.others)
+    folders = {os.path.dirname(file) for file in every}
+    nested = ("/".join(folder.split("/")[-2:]) for folder in folders if "/" in folder.strip("/"))
+    return {*map(os.path.basename, every), *(folder for folder in nested if ".." not in folder)}
 
 
 def shortened(message: str, parts: Collection[str], most: int, names: Collection[str] = ()) -> str:

@@ -123,6 +123,7 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
         yield from _causes_of_field(diagnostic, subject)
     elif diagnostic.code == codes.UNKNOWN_KIND.number:
         yield _REFUSED, str(diagnostic.resource)
+        yield _REFUSED, finding.place.file  # of which nobody knows another object by its name
     elif diagnostic.code == codes.METADATA_REFUSED.number:
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
         yield codes.POD.number, subject, diagnostic.location.path

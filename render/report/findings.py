@@ -1,7 +1,7 @@
 """Findings: diagnostics with their places, in the order in which every format shows them."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import (
@@ -28,7 +28,8 @@ class Finding(NamedTuple):
 
     *fingerprint* stays the same while the finding does, wherever its lines are, and *anywhere* where its file moves,
     too; ``""`` where nobody has asked for them.
-    *builds* are the folders of the kustomizations in which it is found.
+    *builds* are the folders of the kustomizations in which it is found, *user* is the object by whose values a chart
+    has it, ``""`` for none.
     *releases* are the KubeVirt releases that it holds for, where it was asked for several. *fixes* are those of the
     diagnostic whose edits have a place in a file, *option* is that of the command which makes one, ``""`` for none.
     """
@@ -42,6 +43,7 @@ class Finding(NamedTuple):
     releases: tuple[str, ...] = ()
     fixes: tuple[FileFix, ...] = ()
     option: str = ""
+    user: str = ""
 
     @property
     def title(self) -> str:
@@ -127,16 +129,22 @@ def merge(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def identity(finding: Finding) -> object:
-    """What is equal of findings that are one."""
+    """What is equal of findings that are one.
+
+    Where a template has no line to mend, each who fills it in may have brought it about.
+    """
     diagnostic = finding.diagnostic
     about = (diagnostic.code, diagnostic.message, diagnostic.location.path, diagnostic.resource)
-    return about, finding.place[:3], tuple(place[:3] for place in finding.related)
+    user = "" if finding.place.line or diagnostic.resource is None else finding.user
+    return about, user, finding.place[:3], tuple(place[:3] for place in finding.related)
 
 
 def _order(finding: Finding) -> tuple[str, int, int]:
     return finding.place.file, finding.place.line, finding.place.column
 
 
+#: Of ``running``: that ``runStrategy`` is there too, and the help where it is not.
+_RUN_TWICE, _IN_ITS_PLACE = "run-strategy/one", "write runStrategy: "
 _SINGLE = 3
 """As many equal findings stand each by itself."""
 
@@ -195,7 +203,25 @@ def of_all_inputs(findings: Iterable[Finding]) -> list[Finding]:
     same: dict[object, list[Finding]] = {}
     for finding in findings:
         same.setdefault(keeping(finding) or id(finding), []).append(finding)
-    return [_of_all(members) if len(members) > 1 else members[0] for members in same.values()]
+    found = [_of_all(members) if len(members) > 1 else members[0] for members in same.values()]
+    return list(_with_one_cure(found))
+
+
+def _with_one_cure(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """*findings*; where a line is one too many in one build, and the only one in another, with the cure for both."""
+    only = {
+        finding.place[:3]: finding.diagnostic
+        for finding in findings
+        if finding.diagnostic.code == codes.DEPRECATED_FIELD.number
+        and finding.diagnostic.help.startswith(_IN_ITS_PLACE)
+    }
+    for finding in findings:
+        other = only.get(finding.place[:3]) if finding.diagnostic.check == _RUN_TWICE else None
+        if other is None:
+            yield finding
+        else:
+            changed = finding.diagnostic._replace(help=other.help, fixes=other.fixes)
+            yield finding._replace(diagnostic=changed)
 
 
 def _of_all(same: Sequence[Finding]) -> Finding:

@@ -4,10 +4,15 @@ import os
 from urllib.parse import quote
 
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import did_you_mean
+from render.model.regex import pattern
 from render.report.places import Place
 
 #: What a link may begin with: nothing that runs.
 SCHEMES = ("https://", "http://")
+#: What is filled in.
+PLACEHOLDERS = ("{commit}", "{file}", "{line}")
+_IN_BRACES = pattern(r"\{[^{}]*\}")
 
 
 class PageOrigin(NamedTuple):
@@ -39,4 +44,8 @@ def fault(link: str) -> str:
     """What is wrong with *link* as a template of addresses, ``""`` if nothing."""
     if not link.startswith(SCHEMES):
         return f"{link!r} does not begin with {' or '.join(SCHEMES)}"
+    for name in _IN_BRACES.findall(link):
+        if name not in PLACEHOLDERS:
+            otherwise = f"known are {', '.join(PLACEHOLDERS)}"
+            return f"{link!r} has {name}: {did_you_mean(name, PLACEHOLDERS, otherwise)}"
     return "" if "{file}" in link else f"{link!r} has no {{file}}"

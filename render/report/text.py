@@ -78,6 +78,8 @@ def _lines(finding: Finding, style: Style) -> list[str]:
         more = f" and {len(builds) - _NAMED:,} more" if len(builds) > _NAMED else ""
         by = "needed by" if is_failed else "built by"
         lines.append(printable(f"  {by} {', '.join(builds[:_NAMED])}{more}"))
+    if finding.user and diagnostic.resource and not finding.place.line:
+        lines.append(printable(f"  filled in by {finding.user}"))
     told = _told(finding)
     if told:
         help_lines = [printable(line) for line in told.splitlines()]

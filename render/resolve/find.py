@@ -19,7 +19,7 @@ from render.model.catalogue import Catalogue, Definition, Key, Unfit
 from render.model.fieldpath import FieldPath
 from render.model.kinds import INSTANCETYPE, PREFERENCE, KindClass
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import is_near, nearest
+from render.model.nearest import is_near, is_slip, nearest
 from render.model.release import Version, holds, since
 from render.model.resource import INSTANCETYPE_GROUP
 from render.model.tree import Tree
@@ -217,10 +217,11 @@ def _suggest(kind_class: KindClass, wanted: Key, namespace: str, catalogue: Cata
     others = catalogue.named(wanted.name, (kind_class.namespaced, kind_class.cluster))
     if others and all(key.kind == wanted.kind for key in others):
         spaces = ", ".join(f"namespace {key.namespace}" for key in others)
-        return (
-            f"it is in {spaces}, and a VM finds those of its own: set metadata.namespace: {namespace} there, or make "
-            f"it a {kind_class.cluster}"
-        )
+        cure = f"set metadata.namespace: {namespace} there, or make it a {kind_class.cluster}"
+        near = [key.namespace for key in others if is_slip(namespace, key.namespace)]
+        if near:  # what others name is right, rather than what this one does
+            cure = f"write metadata.namespace: {near[0]}, if that is meant; else {cure}"
+        return f"it is in {spaces}, and a VM finds those of its own: {cure}"
     elsewhere = [
         f"{key.kind} {key.namespace}/{key.name}" if key.namespace else f"{key.kind} {key.name}"
         for key in others
@@ -259,6 +260,8 @@ def near_name(name: str, known: Collection[str]) -> str:
 
 def _may_be_meant(name: str, other: str) -> bool:
     series, dot, size = name.partition(".")
+    if is_slip(name, other):  # also win-std for win.std
+        return True
     if "." not in other:
         return not dot or other == size or is_near(other, name)
     is_as_long = other.find(".") == name.find(".")

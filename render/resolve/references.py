@@ -133,6 +133,22 @@ class References:
                 word = f"{field.target.word} {name}"
                 yield Dangling(check, path, name, word, other, field.keys)
 
+    def unreadable(self, spec: Tree, namespace: str) -> Iterator[tuple[Resource, str]]:
+        """The Secrets that a VMI *spec* in *namespace* names, with the keys of their ``data`` that are no base64."""
+        names = {name for _, name, field in named_in(spec) if field.target is _SECRET}
+        if not names or not self._by_scope.get(_SECRET.kinds):
+            return
+        from render.resolve import encoding
+
+        for name in sorted(names):
+            for resource in self._by_name.get(name, ()):
+                if _is(resource, _SECRET) and _may_share(resource.namespace, namespace):
+                    keys = self._refused.get(id(resource))
+                    if keys is None:
+                        keys = tuple(encoding.refused_keys(resource.body))
+                        self._refused[id(resource)] = keys
+                    yield from ((resource, key) for key in keys)
+
     def _look_up(
         self, field: NamingField, name: str, namespace: str, own: set[str]
     ) -> tuple[str, Resource] | None:
@@ -185,6 +201,11 @@ class References:
                     left.setdefault(part, []).append(name)
             self._left[key] = left
         return self._left[key]
+
+    @cached_property
+    def _refused(self) -> dict[int, tuple[str, ...]]:
+        """What `unreadable` found of a Secret, which many machines may share."""
+        return {}
 
     @cached_property
     def _left(self) -> dict[tuple[frozenset[tuple[str, str]], str], dict[str, list[str]]]:

@@ -126,6 +126,7 @@ def test_a_change_without_a_state_before_stands_where_it_is_expected(
         (expecting("{vms: web, vmii: {}}"), "did you mean vmi?"),
         (expecting("{vms: 3, findings: []}"), "should name VMs"),
         (expecting("{vmi: []}"), "should be fields of the vmi"),
+        (expecting("{vms: web, vmis: {}}"), "did you mean vmi?"),
         (expecting("{findings: [VR31]}"), "did you mean VR301?"),
         (expecting("{change: restrat}", "{before: HEAD}"), "did you mean restart?"),
         (expecting("{change: same}"), "given.before does not say of what"),
@@ -211,6 +212,16 @@ def test_what_cannot_be_read_is_said_and_fails(messages: "pytest.CaptureFixture[
     assert "vms/broken.yaml:3" in messages.readouterr().out
 
 
+def test_a_path_that_is_not_there_is_told_at_its_line(
+    messages: "pytest.CaptureFixture[str]",
+) -> None:
+    put("tests/prod.virt-test.yaml", expecting("{findings: []}", "{paths: [.., ../vmz]}"))
+    assert invoke(["test"]) == Exit.UNREADABLE
+    printed = messages.readouterr().out
+    assert printed.startswith("tests/prod.virt-test.yaml:4:23: error VR110")
+    assert "did you mean ../vms?" in printed
+
+
 def test_a_secret_is_not_shown(messages: "pytest.CaptureFixture[str]") -> None:
     text = vm("web", memory="1Gi").replace(
         "      domain:",
@@ -250,7 +261,9 @@ def test_a_change_is_compared_with_a_commit_and_with_a_folder(
     assert invoke(["test", "stop.virt-test.yaml"]) == Exit.OK
     put("stop.virt-test.yaml", expecting("{vms: web, change: stop}", "{before: no-such}"))
     assert invoke(["test", "stop.virt-test.yaml"]) != Exit.OK
-    assert "stop.virt-test.yaml:4" in messages.readouterr().out
+    printed = messages.readouterr().out
+    assert "stop.virt-test.yaml:4" in printed
+    assert "help: name a commit" in printed
 
 
 @pytest.mark.parametrize(

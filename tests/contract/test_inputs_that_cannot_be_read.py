@@ -1389,6 +1389,28 @@ def test_a_folder_outside_of_the_repository_is_not_asked_for_near_names(tmp_path
     assert "1 kustomization with missing resources" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("kubevirt.io/v1", "kubvirt.io/v1"), ("kind: VirtualM", "kind: VirtulM")]
+)
+def test_a_patch_finds_its_vm_once_the_kind_of_that_is_mended(
+    tmp_path: Path, right: str, wrong: str
+) -> None:
+    """The patch is right: what cannot be built stands below the slip, and no help spreads that."""
+    put(tmp_path / "base/vm.yaml", vm("web", memory="1Gi").replace(right, wrong, 1))
+    put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
+    put(tmp_path / "dev/kustomization.yaml", "resources: [../base]\n")
+    patch = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: web}\n"
+    put(tmp_path / "prod/patch.yaml", f"{patch}spec: {{runStrategy: Halted}}\n")
+    put(
+        tmp_path / "prod/kustomization.yaml",
+        "resources: [../base]\npatches: [{path: patch.yaml}]\n",
+    )
+    printed = run(tmp_path, "check", ".").stdout
+    assert printed.startswith("base/vm.yaml:")
+    assert "\n  also, until that is mended: prod/patch.yaml:" in printed
+    assert printed.count("\n  help: ") == 1
+
+
 def test_a_definition_that_is_refused_has_no_other_name(tmp_path: Path) -> None:
     """It is there, under an apiVersion that no release serves: no near name is offered for it."""
     put(tmp_path / "size.yaml", instancetype("u1.smal").replace("v1beta1", "v1"))

@@ -70,6 +70,11 @@ ROWS = [
     (PATCH.format(api_version="kubevirt.io/v1", name="wbe"), "kustomization.yaml:7:7", "did you mean web?"),
     (PATCH.format(api_version="kubevirt.io/v1", name="other"), "kustomization.yaml:7:7", "there is VirtualMachine web"),
     (PATCH.format(api_version="kubevirt.io/v1", name="web"), "kustomization.yaml:7:7", "in namespace prod"),
+    (
+        PATCH.format(api_version="kubevirt.io/v1", name="app").replace("vm.yaml", "slip.yaml"),
+        "kustomization.yaml:7:7",
+        "slip.yaml first: the patch has the VirtualMachine app",
+    ),
     (OPERATIONS, "kustomization.yaml:8:7", "did you mean replace?"),
     (OPERATIONS.replace("op: replace", "op: replcae"), "", ""),
     ("resources: [vm.yaml, base]\n", "kustomization.yaml:1:22", "there already"),
@@ -96,6 +101,7 @@ def folder(tmp_path: Path) -> Path:
     for name, text in {
         "vm.yaml": VM,
         "p.yaml": "spec: {}\n",
+        "slip.yaml": VM.replace("kubevirt.io", "kubvirt.io").replace("web", "app"),
         "broken.yaml": "a: 1\nb: 'x\n",
         "list.yaml": "- a\n",
         "base/kustomization.yaml": "resources: [vm.yaml]\n",
@@ -134,6 +140,20 @@ def test_the_line_of_a_base_is_blamed_for_the_overlays(
     assert at is not None
     assert at.file == str(folder / "base" / "kustomization.yaml")
     assert at.line == (2 if kind else 1)
+
+
+def test_the_operation_of_a_component_that_finds_nothing_is_named(
+    folder: Path, kustomize: str
+) -> None:
+    """What is said of a component is quoted, and the path in it once more."""
+    component = OPERATIONS.replace("resources: [vm.yaml]", "kind: Component").replace(
+        "replcae\n      path: /spec/runStrategy", "add\n      path: /spec/none/x"
+    )
+    (folder / "part" / "kustomization.yaml").write_text(component)
+    (folder / "kustomization.yaml").write_text("resources: [vm.yaml]\ncomponents: [part]\n")
+    at = refused(folder, kustomize).position
+    assert at is not None
+    assert (at.file, at.line) == (str(folder / "part" / "kustomization.yaml"), 9)
 
 
 def test_a_field_that_go_quotes_as_json_does_not_has_no_place(folder: Path, kustomize: str) -> None:

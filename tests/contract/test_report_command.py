@@ -250,6 +250,11 @@ def test_places_link_to_the_repository(repository: Repository) -> None:
         done = repository.run("report", "--link-template", odd)
         assert (done.returncode, done.stdout) == (2, "")
         assert "--link-template: " in done.stderr
+    done = repository.run("report", "--link-template", "https://git.example.com/{comit}/{file}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has {comit}: did you mean {commit}?" in done.stderr
+    done = repository.run("report", "--link-template", "https://git.example.com/{file}/{a}")
+    assert "has {a}: known are {commit}, {file}, {line}" in done.stderr
 
 
 def test_each_vm_has_its_definitions_findings_and_fields(repository: Repository) -> None:

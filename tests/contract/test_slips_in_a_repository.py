@@ -127,3 +127,23 @@ def test_a_slip_is_one_finding_at_its_line(
     assert found[0].startswith(place), done.stdout
     assert f"\n  help: {cure}" in done.stdout
     assert done.returncode
+
+
+def test_what_runs_twice_in_one_build_and_once_in_another_has_one_cure(tmp_path: Path) -> None:
+    """To drop the line would leave the other overlay without a word on when the VM runs."""
+    patch = (
+        "resources: [../web]\npatches:\n- target: {kind: VirtualMachine}\n"
+        '  patch: \'[{"op": "add", "path": "/spec/runStrategy", "value": "Manual"}]\'\n'
+    )
+    files = {
+        "web/kustomization.yaml": "resources: [vm.yaml]\n",
+        "web/vm.yaml": vm("web", memory="1Gi").replace("runStrategy: Always", "running: true"),
+        "dev/kustomization.yaml": f"namespace: dev\n{patch}",
+        "prod/kustomization.yaml": "namespace: prod\nresources: [../web]\n",
+    }
+    for name, text in files.items():
+        put(tmp_path / name, text)
+    out = run("check", ".", cwd=tmp_path).stdout
+    assert "error VR706 run-strategy/one: VirtualMachine dev/web" in out
+    assert out.count("help: write runStrategy: Always\n") == 2
+    assert "drop spec.running" not in out

@@ -994,26 +994,51 @@ def test_a_path_out_of_the_repository(helm: str, tmp_path: Path) -> None:
         assert "leads out of the repository" in notes(inputs)
 
 
-def test_values_that_fail_are_a_warning_where_they_stand(helm: str) -> None:
+@pytest.mark.parametrize(
+    ("partial", "severity"),
+    [("", "error"), ("{{ if .Capabilities.APIVersions.Has `a/v1` }}{{ end }}", "warning")],
+)
+def test_values_that_fail_are_told_where_they_stand(helm: str, partial: str, severity: str) -> None:
+    """The sync fails alike, but for what a template may know of the cluster."""
     put("apps/web.yaml", application("values: 'cores: 1'"))
+    put("charts/vm/templates/_more.tpl", partial)
     done = virt_render(helm, "check", "--format", "json", ".")
-    assert done.returncode == 0
+    assert done.returncode == (3 if severity == "error" else 0)
     (finding,) = (
         diagnostic
         for diagnostic in json.loads(done.stdout)["diagnostics"]
         if diagnostic["code"] == "VR127"
     )
     assert (finding["severity"], finding["file"], finding["line"]) == (
-        "warning",
+        severity,
         "apps/web.yaml",
         1,
     )
     assert "no memory" in finding["message"]
+    assert "known, of charts/vm/values.yaml, apps/web.yaml: set what is" in finding["help"]
     (related,) = finding["related"]
     assert (related["file"], related["message"]) == (
         "charts/vm/templates/vm.yaml",
         "the template that fails",
     )
+
+
+def test_each_who_fills_in_what_no_line_is_known_of_is_told(helm: str) -> None:
+    """Which value of which file brought it about is not known: each has one to mend, of a VM that is called alike."""
+    template = VM.replace("runStrategy: Always", "{{ .Values.more }}")
+    put(
+        "charts/vm/templates/vm.yaml",
+        template.replace("  namespace: {{ .Release.Namespace }}\n", ""),
+    )
+    values = "values: '{memory: 1Gi, more: \"preference: {name: none}\\n  runStrategy: Always\"}'"
+    for name in ("blue", "red"):
+        text = application(f"releaseName: web\n{values}").replace("name: web,", f"name: {name},")
+        put(f"apps/{name}.yaml", text.replace("namespace: prod", f"namespace: {name}"))
+    done = virt_render(helm, "check", ".")
+    assert done.stdout.count("charts/vm/templates/vm.yaml: error VR202 ") == 2, done.stdout
+    for name in ("blue", "red"):
+        assert f"\n  filled in by Application argocd/{name}\n" in done.stdout
+    assert "2 errors" in done.stderr
 
 
 def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:

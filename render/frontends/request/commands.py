@@ -432,7 +432,7 @@ _ROWS: tuple[Command, ...] = (
         "commands.report:used_by",
         """List the VMs in PATH that use the instancetype or preference NAME, and which of them are pinned.
 
-        Each with its place and its size: whom an edit of NAME reaches, at once, or once a pin is upgraded.
+        Each with its place, in JSON also its size: whom an edit of NAME reaches, at once, or once a pin is upgraded.
         """,
         (Argument("name", "NAME", required=True), _PATHS),
         (USERS_FORMAT, QUIET, *_REPORTED, *HOST_OPTIONS, *_COMMON),

@@ -15,10 +15,11 @@ from render.manifests import kustomization
 from render.manifests.blame import missing, patches
 from render.manifests.kustomization import Reach, Reference
 from render.model import patterns
+from render.model.api_version import group_meant, version_to_write
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean, nearest
+from render.model.nearest import did_you_mean, is_near, nearest
 from render.model.resource import text_at
 from render.model.tree import get
 from render.system import files
@@ -269,11 +270,18 @@ def _target(broken: _Broken, match: re.Match[str]) -> BuildFault:
     )
     if patch is None:
         return BuildFault()
-    kinds = {each.kind for each in _objects(broken.reach, broken.limits)}
+    every = [*_objects(broken.reach, broken.limits)]
+    misspelt = next(
+        (each for each in every if each.name == name and _is_misspelt(each, kind)), None
+    )
+    if misspelt is not None:
+        cure = f"mend {misspelt.file} first: the patch has the {kind} {name} as it should be called"
+        return BuildFault(patch.at(("metadata", "name")), cure)
+    kinds = {each.kind for each in every}
     if kind not in kinds and (meant := nearest(kind, sorted(kinds))):
         return BuildFault(patch.at(("kind",)), f"did you mean {meant}?")
     place = patch.at(("metadata", "name"))
-    known = {each.name: each for each in _objects(broken.reach, broken.limits, kind)}
+    known = {each.name: each for each in every if each.kind == kind}
     same = known.get(name)
     if same is not None:
         space = f" in namespace {same.namespace}" if same.namespace else ""
@@ -287,9 +295,20 @@ def _target(broken: _Broken, match: re.Match[str]) -> BuildFault:
     return BuildFault(place, did_you_mean(name, names, listed))
 
 
-class _KnownObject(NamedTuple):
-    """What a patch names of an object."""
+def _is_misspelt(known: "_KnownObject", kind: str) -> bool:
+    """Whether *known* is KubeVirt's *kind* but for a slip in its own kind or API group, of which VR123 tells."""
+    if not version_to_write(kind):
+        return False
+    group = known.api_version.rpartition("/")[0]
+    if known.kind == kind:
+        return bool(group_meant(group))
+    return not version_to_write(known.kind) and is_near(known.kind, kind)
 
+
+class _KnownObject(NamedTuple):
+    """What a patch names of an object in a *file*."""
+
+    file: str
     kind: str
     api_version: str
     name: str
@@ -305,7 +324,7 @@ def _objects(reach: Reach, limits: Limits, kind: str = "") -> Iterator[_KnownObj
             if kind in ("", text_at(body, "kind")):
                 name, space = text_at(metadata, "name"), text_at(metadata, "namespace")
                 known = text_at(body, "kind"), text_at(body, "apiVersion"), name, space
-                yield _KnownObject(*known)
+                yield _KnownObject(file, *known)
 
 
 def _operation(broken: _Broken, match: re.Match[str]) -> BuildFault:

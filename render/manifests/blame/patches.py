@@ -83,7 +83,7 @@ def _pairs(body: Tree, of: FieldPath) -> Iterator[tuple[FieldPath, Tree]]:
 
 def of_operation(words: str, reach: Reach, limits: Limits) -> Position | None:
     """Where the one operation stands of which *words* of kustomize name the path; None where several would be meant."""
-    named = {word.rstrip(":,;").strip("\"'") for word in words.split()}
+    named = {word.rstrip(":,;").strip("\\\"'") for word in words.split()}  # Go quotes what quotes
     found = [
         (text_at(operation, "op"), patch, (OPERATIONS, index, key))
         for patch in _patches(reach, limits)

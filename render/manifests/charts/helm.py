@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, Related
+from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import boxed, discover, relevance
 from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import layout, templating
@@ -71,6 +71,8 @@ _FELLED = ("cannot start ", "ended by signal ", "fatal error: ")
 _KEYS = pattern(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _NO_DEPENDENCY = "missing in charts/"
 _VALUES = "name the values files with --values, or as values in .virt-render.yaml"
+#: What templates know of a cluster alone.
+_ASKS_CLUSTER = pattern(rb"\b(?:Capabilities|lookup|getHostByName)\b")
 _UNREADABLE = "Error: YAML parse error on "
 _NAMED = r"[^/\s:]+/([^\s:]+)(?::(\d{1,9}))?(?::(\d{1,9}))?"
 #: The template that helm names, by the name of its chart; the column is of an expression, from 0.
@@ -400,12 +402,39 @@ def _names_nothing(value: Any) -> bool:
 def _failure(folder: str, message: str, cure: str = "") -> Diagnostic:
     if _NO_DEPENDENCY in message:
         cure = "commit what it depends on: helm dependency build puts it into charts/"
-    elif any(words in message for words in ("nil pointer", "execution error", "values don't meet")):
+    elif _is_of_values(message):
         cure = _VALUES
     elif _UNREADABLE in message:
         cure = f"mend what the template prints (helm template --debug shows it, and counts its lines), or {_VALUES}"
     return codes.HELM_FAILED.at(
         Location(file=folder), f"helm template {folder}: {message}", help=cure
+    )
+
+
+def _is_of_values(words: str) -> bool:
+    """Whether helm's *words* say that the values are none with which its chart can be rendered."""
+    return any(cause in words for cause in ("nil pointer", "execution error", "values don't meet"))
+
+
+def with_known_values(
+    fault: Diagnostic, chart: Chart, release: HelmRelease, limits: Limits
+) -> Diagnostic:
+    """*fault* of the *chart*, where all values of the *release* are known: who installs it fails alike.
+
+    A warning where a cluster may answer otherwise: templates ask for what it has, or nobody knows why helm fails.
+    """
+    is_certain = _is_of_values(fault.message) and not any(
+        file.endswith(".tgz") or _ASKS_CLUSTER.search(_text(file, limits))
+        for file in chart.every_file
+        if file.endswith(".tgz") or "templates" in file.split(os.sep)
+    )
+    usual = (discover.join(chart.folder, discover.VALUES_FILE),) if release.has_defaults else ()
+    every = (*usual, *release.values, *(text.origin.file for text in release.texts))
+    named = dict.fromkeys(discover.tidy(file) for file in every if os.path.isfile(file))
+    cure = f"all values are known, of {', '.join(named)}: set what is missing, or mend it, there"
+    return fault._replace(
+        severity=fault.severity if is_certain else Severity.WARNING,
+        help=fault.help.replace(_VALUES, cure) if named else fault.help,
     )
 
 

@@ -13,6 +13,7 @@ from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.kinds import KIND_CLASSES
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import is_slip
 from render.model.resource import (
     CDI,
     FLAVOR_GROUP,
@@ -40,6 +41,7 @@ _HOLDERS = frozenset(
         "infrastructure.cluster.x-k8s.io",
     }
 )  # fmt: skip
+_SOURCE = "DataSource"
 _APPS = "apps"  # the group of what runs KubeVirt's operator
 #: Objects of a whole cluster that every pod may be of.
 _CLASSES = frozenset({"PriorityClass", "RuntimeClass"})
@@ -89,6 +91,7 @@ class Neighbours:
         "_limiting",
         "_remotes",
         "_settings",
+        "_sources",
         "_texts",
         "_unread",
     )
@@ -106,6 +109,7 @@ class Neighbours:
         self._texts: dict[str, dict[str, bytes]] = {}
         self._left_out = LeftOut()
         self._by_name: dict[str, _Called] = {}
+        self._sources: dict[str, None] = {}
         self._settings = _ByIdentity()
         #: What limits pods does so in one cluster: which folders are one, only the settings can say.
         self._limiting = _ByIdentity()
@@ -123,6 +127,8 @@ class Neighbours:
                     called = self._by_name.setdefault(resource.name, _Called(_ByIdentity(), set()))
                     called.objects.add(shared, shared.identity)
                     called.names.update(_named_by(resource))
+                    if resource.kind == _SOURCE:
+                        self._sources[resource.name] = None
 
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
         """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""
@@ -178,6 +184,7 @@ class Neighbours:
         for same in self._limits_of(own, present, namespace):
             first, other = nearest(loaded.folder, [same])
             found += [] if other else [first]
+        found += self._nearly_meant(own, loaded.folder, {shared.identity for shared in found})
         for shared in found:
             shared.loaded.data.lend(shared.document.origin.file, loaded.data)
         return found, diagnostics if any(map(_may_hold_vm, own)) else []
@@ -196,6 +203,18 @@ class Neighbours:
             is_present = _in_namespace(identity, namespace) in present
             if not is_present and (where in namespaces or ref.kind in _CLASSES):
                 yield same
+
+    def _nearly_meant(
+        self, own: Iterable[Resource], folder: str, known: Container[_Identity]
+    ) -> Iterator[Shared]:
+        """The DataSources, the nearest to *folder* of each, that VMs in *own* name but for a slip, without *known*."""
+        named = {name for resource in own if self._sources for name in _sources_of(resource)}
+        missed = named.difference(self._by_name)
+        for source in self._sources if missed else ():
+            if any(is_slip(name, source) for name in missed):
+                for identity, same in self._by_name[source].objects.by_identity.items():
+                    if identity[1].kind == _SOURCE and identity not in known:
+                        yield nearest(folder, [same])[0]
 
     def _meant(self, own: Iterable[Resource]) -> Iterator[_Called]:
         """The objects of all inputs that something in *own* names, and those that these name."""
@@ -259,6 +278,15 @@ def _named_by(resource: Resource) -> set[str]:
         )
         names.update(label for label in labels if isinstance(label, str))
     return names
+
+
+def _sources_of(resource: Resource) -> Iterator[str]:
+    """The names of the DataSources that templates of a VM are made of."""
+    templates = resource.spec.get("dataVolumeTemplates") if resource.group == KUBEVIRT else None
+    for template in templates if isinstance(templates, list) else ():
+        reference = get(template, "spec", "sourceRef")
+        if text_at(reference, "kind") == _SOURCE:
+            yield text_at(reference, "name")
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -42,8 +42,8 @@ def filling(intake: SourceIntake, folder: str, into: Documents) -> "Steps[ReadOu
 def using(intake: SourceIntake, use: FolderUse, into: Documents) -> "Steps[ReadOutput]":
     """Run helm on the chart of *use*; the answer reads what it printed into *into*.
 
-    Where helm fails, that is an error if it would with any values or values that are asked for are no YAML, and a
-    warning if all are known.
+    Where helm fails, that is an error if it would with any values, values that are asked for are no YAML, or all are
+    known, and a warning if a cluster may know more.
     """
     if intake.reading.helm == "never" or use.release is None:
         return read_nothing
@@ -102,15 +102,18 @@ def _read_used(intake: SourceIntake, use: FolderUse, filled: ReadOutput, into: D
         into.diagnostics, into.unbuilt = unread, [*unread]
         return
     is_known = use.is_complete and not any(map(helm.wants_dependency, into.unbuilt))
+    chart = layout.chart_in(use.folder, intake.known_charts.dependencies(use.folder))
     into.diagnostics = [
-        fault._replace(
-            location=place, position=None, severity=Severity.WARNING, related=_where(fault)
+        helm.with_known_values(fault, chart, use.release, intake.limits)._replace(
+            location=place, position=None, related=_where(fault)
         )
-        if is_known
+        if is_known and use.release is not None
         else codes.FILE_SKIPPED.at(place, f"{use.title}: {fault.message}")
         for fault in into.unbuilt
     ]
-    into.unbuilt = []
+    into.unbuilt = [fault for fault in into.diagnostics if fault.is_error]
+    if into.unbuilt:
+        return
     places = use.folder, use.document.origin.file
     into.unseen.add(_UNFILLED, *places, which=use.title)
 

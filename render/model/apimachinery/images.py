@@ -26,7 +26,9 @@ def why_invalid(image: str) -> str:
     if "://" in image:
         return "an image has no scheme: leave out what stands before the host"
     if at and not _DIGEST.fullmatch(digest):
-        return f"{digest or 'nothing'} is no digest: sha256: and 64 hexadecimal digits"
+        # Of a user with a password, which no image has, the password may stand there.
+        named = "what stands behind @" if {"@", "/"} & {*digest} else digest or "nothing"
+        return f"{named} is no digest: sha256: and 64 hexadecimal digits"
     if colon and not _TAG.fullmatch(tag):
         return f"{tag or 'nothing'} is no tag"
     if host and not _HOST.fullmatch(host):

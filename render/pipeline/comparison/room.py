@@ -15,6 +15,8 @@ _MOST_CAUSES = 5
 _NOTHING = ClusterCapacity()
 #: Words in the fields that make a pod ask for more of a resource.
 _WORDS = {"memory": ("memory", "hugepages"), "cpu": ("cpu",)}
+#: What leaves a VM as it is in the cluster, and what of it is not known.
+_STAYING = frozenset({"refused", "unrenderable"})
 #: What of a VM itself, and of a pool, decides how many pods there are.
 _RUNNING = ("runStrategy", "running", "replicas")
 
@@ -22,10 +24,32 @@ _RUNNING = ("runStrategy", "running", "replicas")
 def described(impact: Impact, old: Side, new: Side) -> Impact:
     """*impact* with the requests of namespaces, and the quotas that begin to fail."""
     before, after = old.capacity or _NOTHING, new.capacity or _NOTHING
+    uncounted = {namespace or new.settings.namespace for namespace in _uncounted(impact)}
     return impact._replace(
-        requests=tuple(_requests(before.namespaces, after.namespaces)),
+        requests=tuple(
+            requested
+            for requested in _requests(before.namespaces, after.namespaces)
+            if requested.namespace not in uncounted
+        ),
         quotas=tuple(_beginning(impact, before, after, new)),
     )
+
+
+def _uncounted(impact: Impact) -> Iterator[str]:
+    """The namespaces of VMs and pools that stay as they are, since the second state cannot be had of them.
+
+    What their pods request goes on, and the second state has not counted it.
+    """
+    failed = {error.resource for error in impact.new_errors}
+    for machine in impact.machines:
+        has_failed = machine.resource in failed
+        if "new" not in machine.effects and (
+            has_failed or not _STAYING.isdisjoint(machine.effects)
+        ):
+            yield machine.resource.namespace
+    for holder in impact.holders:
+        if holder.outcome == "refused":
+            yield holder.resource.namespace
 
 
 def _requests(

@@ -1,11 +1,15 @@
 """Names in a machine that lead nowhere: what `render.resolve.references` finds, with what to do."""
 
+from collections.abc import Iterator
+
 from render.diagnostics.codes import REFERENCE
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.diagnostics.fix import Fix, choice, set_to
 from render.machine import Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.nearest import is_slip
+from render.model.resource import CDI, Resource, text_at
 from render.resolve.references import Dangling, is_impossible, named_in
 
 
@@ -14,14 +18,57 @@ def check_references(machine: Machine) -> None:
     spec = tree.get(machine.decoded, *machine.vmi_path)
     if not isinstance(spec, dict):
         return
-    found = [*machine.context.references.dangling(spec, machine.resource.namespace)]
-    machine.diagnostics += (_finding(machine, missing) for missing in found)
+    references, namespace = machine.context.references, machine.resource.namespace
+    machine.diagnostics += (
+        _undecodable(secret, key) for secret, key in references.unreadable(spec, namespace)
+    )
+    found = [*references.dangling(spec, namespace)]
+    machine.diagnostics += (
+        _finding(machine, missing, (*machine.vmi_path, *missing.path)) for missing in found
+    )
+    machine.diagnostics += _misspelt_sources(machine)
     told = {missing.path for missing in found}
     machine.diagnostics += (
         _impossible(machine, path, f"{field.target.word} {name}")
         for path, name, field in named_in(spec)
         if path not in told and is_impossible(name, field)
     )
+
+
+def _misspelt_sources(machine: Machine) -> Iterator[Diagnostic]:
+    """The DataSources that templates of *machine* name with a slip; those of the whole repository are known."""
+    templates = machine.spec.get("dataVolumeTemplates")
+    catalogue = machine.context.catalogue
+    for index, template in enumerate(templates if isinstance(templates, list) else ()):
+        reference = tree.get(template, "spec", "sourceRef")
+        name = text_at(reference, "name")
+        if not name or text_at(reference, "kind") != "DataSource":
+            continue
+        namespace = text_at(reference, "namespace") or machine.namespace
+        known = [other for space, other in catalogue.names(CDI, "DataSource") if space == namespace]
+        made = {
+            text_at(each.spec, "managedDataSource")
+            for each in catalogue.resources
+            if (each.group, each.kind) == (CDI, "DataImportCron")
+        }
+        near = [] if name in (*known, *made) else [each for each in known if is_slip(name, each)]
+        other = catalogue.find(CDI, "DataSource", namespace, near[0]) if len(near) == 1 else None
+        if other is None or catalogue.find(CDI, "DataSource", namespace, name) is not None:
+            continue
+        path: FieldPath = ("spec", "dataVolumeTemplates", index, "spec", "sourceRef", "name")
+        yield _finding(
+            machine, Dangling("reference/slip", path, name, f"DataSource {name}", other), path
+        )
+
+
+def _undecodable(secret: Resource, key: str) -> Diagnostic:
+    """That the API server refuses *secret*; of what stands at *key* nothing is told."""
+    return REFERENCE.at(
+        at(secret, ("data", key)),
+        f"{secret.ref}: data.{key} is not base64: the API server refuses the Secret, and the VM has none",
+        help="write it below stringData, or encode it with `base64`",
+        severity=Severity.ERROR,
+    )._replace(check="reference/base64")
 
 
 def _impossible(machine: Machine, path: FieldPath, wanted: str) -> Diagnostic:
@@ -33,9 +80,8 @@ def _impossible(machine: Machine, path: FieldPath, wanted: str) -> Diagnostic:
     )._replace(check="reference/name")
 
 
-def _finding(machine: Machine, missing: Dangling) -> Diagnostic:
+def _finding(machine: Machine, missing: Dangling, path: FieldPath) -> Diagnostic:
     other = missing.other
-    path = (*machine.vmi_path, *missing.path)
     fixes: tuple[Fix, ...] = ()
     match missing.check:
         case "reference/key":

@@ -150,6 +150,28 @@ def test_a_clone_of_what_is_known_needs_no_size() -> None:
     assert not found(vm(template), elsewhere)
 
 
+@pytest.mark.parametrize(
+    ("kind", "source", "lost"),
+    [("DataSource", {"blank": {}}, "source"), ("Other", {"pvc": {"name": "a"}}, "sourceRef")],
+)
+def test_of_a_source_and_a_reference_kubevirt_drops_one(kind: str, source: Json, lost: str) -> None:
+    reference = {"kind": kind, "name": "fedora", "namespace": "images"}
+    storage = {"resources": {"requests": {"storage": "1Gi"}}}
+    template = {"sourceRef": reference, "source": source, "storage": storage}
+    (diagnostic,) = found(vm(template))
+    assert diagnostic.check == "cdi/one-source"
+    assert not diagnostic.is_error
+    assert diagnostic.field == f"spec.dataVolumeTemplates[0].spec.{lost}"
+    assert diagnostic.message.startswith(f"{lost} counts for nothing: KubeVirt makes the disk of")
+
+
+def test_a_namespace_that_none_can_have_is_told_of_the_vm_alone() -> None:
+    body = vm({"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}})
+    body["metadata"]["namespace"] = "Prod"
+    assert not found(body)
+    assert "VR129" in [each.code for each in render([body], Settings()).diagnostics]
+
+
 def test_a_data_source_of_a_cron_is_filled_in_by_it() -> None:
     template = {"sourceRef": {"kind": "DataSource", "name": "fedora"}, "storage": {}}
     managed = obj("DataSource", {"source": {}}, name="fedora")

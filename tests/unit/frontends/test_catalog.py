@@ -204,6 +204,56 @@ def test_a_near_name_elsewhere_in_the_repository_is_suggested(
     assert "did you mean" not in answer.out + answer.err
 
 
+@pytest.mark.parametrize(
+    ("name", "own", "cure"),
+    [
+        ("db.larg", "db.large", "did you mean db.large, which stands in platform/types.yaml?"),
+        ("app.small", "app.sml", "did you mean app.sml, which stands in platform/types.yaml?"),
+        ("win-std", "win.std", "did you mean win.std, which stands in platform/types.yaml?"),
+        ("u1.medum", "db.medium", "did you mean u1.medium?"),
+    ],
+)
+def test_a_name_of_the_repository_is_meant_before_a_bundled_one_that_is_no_nearer(
+    ask: Ask, name: str, own: str, cure: str
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/kustomization.yaml": "resources: [types.yaml]\n",
+        "platform/types.yaml": instancetype(own),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", instancetype=name),
+    }
+    answer = ask("check", ".", files=files)
+    assert f"\n  help: {cure} else name the file or folder" in answer.out
+
+
+_CLONE = """\
+  dataVolumeTemplates:
+  - metadata: {name: root}
+    spec:
+      sourceRef: {kind: DataSource, name: fedroa, namespace: images}
+      storage: {resources: {requests: {storage: 9Gi}}}
+"""
+
+
+def test_a_slip_in_the_name_of_a_data_source_of_another_folder(ask: Ask) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "images/fedora.yaml": (
+            "apiVersion: cdi.kubevirt.io/v1beta1\nkind: DataSource\n"
+            "metadata: {name: fedora, namespace: images}\nspec: {source: {pvc: {name: a}}}\n"
+        ),
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": vm("web", memory="1Gi").replace(
+            "  runStrategy", f"{_CLONE}  runStrategy", 1
+        ),
+    }
+    answer = ask("check", ".", files=files)
+    assert "warning VR455 reference/slip: " in answer.out
+    assert "DataSource fedroa is not in the input, but fedora is\n" in answer.out
+    assert "\n  images/fedora.yaml:1:1: DataSource images/fedora is here\n" in answer.out
+
+
 @pytest.mark.parametrize("command", ["check", "build"])
 def test_a_definition_that_its_kustomization_does_not_list_is_to_be_listed(
     ask: Ask, command: str

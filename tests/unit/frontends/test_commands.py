@@ -870,6 +870,14 @@ def test_a_definition_of_another_namespace_is_told_to_be_in_that(ask: Ask) -> No
     ) in answer.out
 
 
+def test_a_vm_whose_namespace_has_a_slip_is_to_get_that_of_its_definition(ask: Ask) -> None:
+    """To move the definition would take it from the VMs that are right."""
+    slip = _PINNED.replace("namespace: prod", "namespace: prdo")
+    answer = ask("check", "-", stdin=f"{_SIZED}---\n{slip}")
+    cure = "write metadata.namespace: prod, if that is meant; else set metadata.namespace: prdo there, or make"
+    assert f"and a VM finds those of its own: {cure} it a" in answer.out
+
+
 _CONNECTED = "devices: {interfaces: [{name: default, masquerade: {}}]}"
 
 

@@ -56,6 +56,20 @@ def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
     )
 
 
+def test_the_path_of_a_folder_stays_where_that_is_meant(tmp_path: Path) -> None:
+    """Words of it are hidden beside it, and where it stands alone."""
+    patch = "- op: add\n  path: /spec/x\n  value: {name: backup, type: disk}\n"
+    file = "components/backup-disk/patch.yaml"
+    put(tmp_path / file, patch)
+    reach = Reach()
+    reach.others += [str(tmp_path / file)]
+    parts, names = secret_parts(reach, Limits()), file_names(reach)
+    text = "from 'components/backup-disk': backup of disk, in backup-disk"
+    assert shortened(text, parts, 1000, names) == (
+        "from 'components/backup-disk': [redacted] of [redacted], in [redacted]-[redacted]"
+    )
+
+
 OPERATIONS = """\
 - op: replace
   path: /spec/template/spec/domain/cpu/cores

@@ -43,6 +43,15 @@ def test_a_larger_guest() -> None:
     assert blamed(row) == [("a", "spec.template.spec.domain.memory.guest")]
 
 
+def test_a_refused_update_takes_no_pod_away() -> None:
+    """The pod of a runs on, and the second state has not counted it; a new VM that is refused has none."""
+    limit = quota(requests_memory=9 * POD)
+    for refused in (vm("a", "always"), sized("a", "1GB of it")):
+        assert not impact([vm("a"), vm("b"), limit], [refused, vm("b"), limit]).requests
+    (prod,) = impact([vm("b"), limit], [vm("a", "always"), sized("b", "2Gi"), limit]).requests
+    assert (prod.before.pods, prod.after.pods) == (1, 1)
+
+
 def test_a_new_vm_and_a_started_one() -> None:
     limit = quota(pods=1)
     (row,) = impact([vm("a"), limit], [vm("a"), vm("b"), limit]).quotas

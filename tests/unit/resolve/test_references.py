@@ -288,3 +288,93 @@ def test_of_a_slip_it_is_told_what_was_meant() -> None:
 
 def test_a_name_that_no_object_can_have_is_not_suggested() -> None:
     assert not found(with_volume("secret", {"secretName": "web-init"}), thing("Secret", "Web-init"))
+
+
+WITH_USER_DATA = with_volume("cloudInitNoCloud", {"secretRef": {"name": "web-init"}})
+
+
+def undecodable(text: str, **more: Any) -> list[Diagnostic]:
+    secret = thing("Secret", "web-init", data={"userdata": text}, **more)
+    return [item for item in found(WITH_USER_DATA, secret) if item.check == "reference/base64"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#cloud-config\npackages: [nginx]\n",
+        "#cloud-config\nhostname: ${NAME}\n",
+        "#cloud-config\nusers: [{name: {{ .user }}}]\n",
+        "I2Nsb3VkLWNvbmZpZwo",
+        "I2Nsb3Vk LWNvbmZpZwo=",
+    ],
+    ids=["text", "with a variable", "with a template", "without its end", "with a blank"],
+)
+def test_plain_text_below_data_of_a_secret_is_refused(text: str) -> None:
+    [finding] = undecodable(text)
+    assert finding.is_error
+    assert finding.field == "data.userdata"
+    assert "Secret prod/web-init: data.userdata is not base64" in finding.message
+    assert text.partition("\n")[0] not in f"{finding.message} {finding.help}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I2Nsb3VkLWNvbmZpZwo=",
+        "I2Nsb3Vk\nLWNvbmZpZwo=\n",
+        "",
+        "ENC[AES256_GCM,data:w8E=,iv:a,tag:b,type:str]",
+        "${USER_DATA}",
+        "${USER_DATA_A}${USER_DATA_B}",
+        "$USER_DATA",
+        "{{ .Values.userData | b64enc }}",
+        "{% if a %}YQ=={% endif %}",
+        "<path:secret/data/web#userdata | base64encode>",
+        "<userdata>",
+        "@userdata@",
+        "__USER_DATA__",
+        "ref+vault://web/userdata",
+        "CHANGE_ME",
+        "change-me",
+        "[redacted]",
+        "***",
+    ],
+)
+def test_what_others_fill_in_below_data_of_a_secret_is_left_alone(text: str) -> None:
+    assert not undecodable(text)
+
+
+def test_an_encrypted_secret_and_one_that_no_machine_names_are_left_alone() -> None:
+    assert not undecodable("#cloud-config\n", sops={"mac": "x"})
+    other = thing("Secret", "other-thing", data={"userdata": "#cloud-config\n"})
+    assert not found(WITH_USER_DATA, other)
+
+
+def test_a_secret_of_two_machines_is_refused_once() -> None:
+    second = {**WITH_USER_DATA, "metadata": {"name": "web2", "namespace": "prod"}}
+    secret = thing("Secret", "web-init", data={"userdata": "#cloud-config\n"})
+    assert checks(WITH_USER_DATA, second, secret) == ["base64"]
+
+
+def clone_of(name: str, namespace: str = "images") -> Json:
+    reference = {"kind": "DataSource", "name": name, "namespace": namespace}
+    spec = {"sourceRef": reference, "storage": {"resources": {"requests": {"storage": "9Gi"}}}}
+    return vm(
+        volumes=[{"name": "v", "dataVolume": {"name": "root"}}],
+        dataVolumeTemplates=[{"metadata": {"name": "root"}, "spec": spec}],
+    )
+
+
+def test_a_slip_in_the_name_of_a_data_source() -> None:
+    version = "cdi.kubevirt.io/v1beta1"
+    fedora = thing("DataSource", "fedora", "images", version)
+    [finding] = found(clone_of("fedroa"), fedora)
+    assert finding.check == "reference/slip"
+    assert finding.field == "spec.dataVolumeTemplates[0].spec.sourceRef.name"
+    assert finding.message == "DataSource fedroa is not in the input, but fedora is"
+    cron = thing("DataImportCron", "it", "images", version, spec={"managedDataSource": "fedroa"})
+    for others in ([cron], [thing("DataSource", "fedroa", "images", version)]):
+        assert not found(clone_of("fedroa"), fedora, *others)
+    assert not found(clone_of("fedora"), fedora)
+    assert not found(clone_of("fedroa", "golden"), fedora)
+    assert not found(clone_of("rhel8"), thing("DataSource", "rhel9", "images", version))

@@ -243,7 +243,8 @@ def _words(file: ExpectationsFile) -> tuple[str, ...]:
         top = git.root(_folder(file))
         return (git.merge_base(top, file.before), "--", path)
     except GitError as error:
-        fault = codes.INVALID_SETTING.at(file.at("spec", "given", "before"), str(error))
+        place = file.at("spec", "given", "before")
+        fault = codes.INVALID_SETTING.at(place, str(error), help=error.cure)
         sources = Sources([file.origin], {file.path: file.data})
         raise RefusedError(find([fault], sources)) from error
 

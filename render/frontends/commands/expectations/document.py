@@ -8,6 +8,7 @@ from render.diagnostics.diagnostic import Diagnostic, Location
 from render.frontends.request import config
 from render.frontends.request.layers import locked_options_set
 from render.manifests import discover
+from render.manifests.blame import missing
 from render.manifests.discover import tidy
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
@@ -180,13 +181,23 @@ def _strays(
     layer = Layer(Source.FILE, settings, file.at("spec", "given", "settings"))
     yield from config.strays(layer, (), file.path)
     bounds = config.bounds(file.path)
-    named = [("paths", path) for path in file.paths]
+    is_list = isinstance(conditions.get("paths"), list)
+    named: list[tuple[str, FieldPath, str]] = [
+        ("paths", ("paths", index) if is_list else ("paths",), path)
+        for index, path in enumerate(file.paths)
+    ]
     if os.path.isdir(file.before):
-        named.append(("before", file.before))
-    for key, path in named:
+        named.append(("before", ("before",), file.before))
+    for key, at, path in named:
         if path == "-" or not inside(real_path(path), (bounds,)):
             message = f"{conditions.get(key)} leads out of the repository of {file.path}"
-            yield codes.INVALID_SETTING.at(file.at("spec", "given", key), message)
+            yield codes.INVALID_SETTING.at(file.at("spec", "given", *at), message)
+        elif not os.path.lexists(path):
+            near = missing.near_path(path)
+            meant = near and os.path.relpath(near, os.path.dirname(file.path) or ".")
+            cure = f"did you mean {meant}?" if meant else ""
+            message = f"cannot read {path}: no such file or folder"
+            yield codes.UNREADABLE.at(file.at("spec", "given", *at), message, help=cure)
 
 
 def _misshapen(file: ExpectationsFile, body: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -269,7 +280,8 @@ def _mapping(
         yield _invalid(file, at, f"should be a mapping of {', '.join(known)}")
         return
     for key in value.keys() - set(known):
-        yield _invalid(file, (*at, key), f"unknown key {key}", _nearest(key, known))
+        left = [name for name in known if name not in value]  # what is there is not meant again
+        yield _invalid(file, (*at, key), f"unknown key {key}", _nearest(key, left or known))
 
 
 def _nearest(word: object, known: Iterable[str]) -> str:
