@@ -1579,6 +1579,10 @@ def test_a_config_map_of_variables_that_is_nearly_there(
     assert (f"{place}: {words}" in done) == bool(help_)
     assert (f"flux/cluster.yaml:3:12: ConfigMap {namespace}/{name} is here" in done) == bool(help_)
     assert help_ in done
+    body = body.replace(name, "cluster").replace(f": {namespace}}}", ": flux-system}")
+    for cluster in ("a", "b"):  # which of two is meant nobody knows
+        put(f"c/{cluster}.yaml", f"apiVersion: v1\nkind: ConfigMap\n{body}")
+    assert words not in virt_render(helm, "check", ".").stdout
 
 
 @pytest.mark.usefixtures("kustomize")

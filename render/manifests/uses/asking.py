@@ -144,6 +144,8 @@ def _broken(read_files: "_AskingFiles", home: Home, limits: Limits) -> Iterator[
             yield from diagnostics
 
 
+_MOST_LOST = 5
+"""ConfigMaps of variables that are sought where they are not: each is compared with all that there are."""
 _SUBSTITUTED_FROM = ("spec", "postBuild", "substituteFrom")
 
 #: The code of what is said of a slip.
@@ -184,18 +186,19 @@ def _misnamed(
 
     *known* are all that there are: they are asked for where one is not there.
     """
-    lost = [
-        (use.document, path, text_at(reference, "name"))
+    named_ = (
+        (use, path, text_at(reference, "name"))
         for use in uses
         if use.variables is not None
         for path, reference in mappings(use.document.body, *_SUBSTITUTED_FROM)
-        if any(
-            key == f"{text_at(reference, 'name')} " and not demanded.is_known
-            for key, demanded in use.references.items()
-        )
-    ]
+    )
+    lost: dict[tuple[str, str], tuple[Document, FieldPath, str]] = {}
+    for use, path, name in named_:
+        demanded = use.references.get(f"{name} ")
+        if demanded is not None and not demanded.is_known:
+            lost.setdefault((use.title, name), (use.document, path, name))
     every = [*known()] if lost else []
-    for document, path, name in lost:
+    for document, path, name in islice(lost.values(), _MOST_LOST):
         namespace = _namespace(document)
         near = _near(name, namespace, every, around)
         if near is not None:
@@ -216,9 +219,11 @@ def _near(
 ) -> Document | None:
     """That of *every* ConfigMap which was meant with *name* in *namespace*: of another, or called otherwise.
 
-    None that another object names.
+    None that another object names, and none where it is not certain that it is not there.
     """
-    called = (each for each in every if _name(each) == name)
+    called = [each for each in every if _name(each) == name]
+    if not namespace or any(_namespace(each) in {"", namespace} for each in called):
+        return None
     slips = (
         each
         for each in every
@@ -226,7 +231,7 @@ def _near(
         and _namespace(each) in {"", namespace}
         and _name(each) not in around.config_maps
     )
-    return next(called, None) or next(slips, None)
+    return next(iter(called), None) or next(slips, None)
 
 
 def _may_concern(document: Document, home: Home) -> bool:
