@@ -1088,3 +1088,27 @@ def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repos
     repository.write("apps/web/app/vm.yaml", manifests.vm("web", memory="2Gi"))
     repository.commit("Third")
     assert "Restore" not in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+@pytest.mark.parametrize("kustomized", [True, False])
+def test_what_a_set_applied_of_which_nobody_knows_the_applications_is_not_gone(
+    repository: Repository, *, kustomized: bool
+) -> None:
+    """Though others go on to apply theirs: a generator of clusters may make the same Applications."""
+    repository.write("vms/one/vm.yaml", manifests.vm("one", namespace="prod", memory="1Gi"))
+    if kustomized:
+        repository.write("vms/one/kustomization.yaml", "resources: [vm.yaml]\n")
+    text = of_folder("ApplicationSet")
+    repository.write("deploy/set.yaml", text)
+    repository.commit("First")
+    of_clusters = text.replace("{list: {elements: [{name: one}]}}", "{clusters: {}}")
+    repository.write("deploy/set.yaml", of_clusters)
+    repository.commit("Second")
+    done = repository.run("diff", "HEAD~1..HEAD")
+    assert "gone" not in done.stdout.splitlines()[0]
+    assert "1 Application with nothing to apply here any more" in done.stdout
+    repository.write("vms/one/vm.yaml", manifests.vm("one", namespace="prod", memory="2Gi"))
+    repository.git("rm", "--quiet", "--cached", "apps/db/ks.yaml")
+    (repository.folder / "apps/db/ks.yaml").unlink()
+    listing(repository, "web")
+    assert "gone" in repository.run("diff", "HEAD").stdout.splitlines()[0]

@@ -75,7 +75,7 @@ class Uses(NamedTuple):
 
     *unfilled*: the notes of those whose folder and object are known, by both, and of sets of which no Application is
     known, by ``""`` and the set. *broken*: why files cannot be read in
-    which such objects may stand.
+    which such objects may stand. *unknown*: the sets of which nobody knows the Applications.
     """
 
     uses: list[FolderUse]
@@ -83,6 +83,7 @@ class Uses(NamedTuple):
     notes: list[Diagnostic]
     unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
     broken: Sequence[Diagnostic] = ()
+    unknown: Sequence[str] = ()
 
 
 #: So many folders are looked at of those that a file names which cannot be parsed.
@@ -350,7 +351,13 @@ class _Evaluation:
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         # What is wrong with a ConfigMap that many name stands there once.
         notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
-        return Uses(different, _counted(unevaluated), [*notes, *self._namesakes()], unfilled)
+        notes += self._namesakes()
+        unknown = [
+            named(document)
+            for document, made in self._made.values()
+            if isinstance(made, UnevaluatedError)
+        ]
+        return Uses(different, _counted(unevaluated), notes, unfilled, unknown=unknown)
 
     def _namesakes(self) -> Iterator[Diagnostic]:
         """The names that several Applications of one set have: of these Argo CD makes one."""

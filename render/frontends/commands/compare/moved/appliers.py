@@ -9,7 +9,7 @@ from itertools import chain
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.destinations import in_namespace
-from render.manifests.uses.use import SUSPENDED
+from render.manifests.uses.use import SUSPENDED, UNEVALUATED
 from render.model.hints import Any
 from render.model.resource import MACHINES, ResourceRef, from_body, text_at
 from render.model.tree import Tree, get
@@ -215,7 +215,14 @@ def _parts_alone(side: Side, other: Side) -> frozenset[str]:
 
 def _goes_on(was: Side, now: Side) -> bool:
     """Whether objects apply folders *now*, and none that is not evaluated may apply what was applied before."""
-    return bool(_revisions(now)) and not _may_apply_more(unseen(was), unseen(now))
+    is_unclear = bool(_unknown(now) - _unknown(was)) or _may_apply_more(unseen(was), unseen(now))
+    return bool(_revisions(now)) and not is_unclear
+
+
+def _unknown(side: Side) -> frozenset[str]:
+    """The sets of *side* of which nobody knows what they apply."""
+    stated = chain.from_iterable(state.revisions.items() for state in side.values())
+    return frozenset(title for title, revision in stated if revision == UNEVALUATED)
 
 
 def changed_appliers(before: Side, after: Side) -> Counter[str]:
@@ -308,7 +315,10 @@ def _orders(side: Side) -> dict[tuple[str, ResourceRef], Mapping[str, Any]]:
 def _revisions(side: Side) -> dict[str, str]:
     """From where each object of *side* that applies something takes it, as it says that."""
     return {
-        title: revision for state in side.values() for title, revision in state.revisions.items()
+        title: revision
+        for state in side.values()
+        for title, revision in state.revisions.items()
+        if revision != UNEVALUATED
     }
 
 
