@@ -26,6 +26,8 @@ _LARGEST_ORDER = 1 << 17
 _LINK, _RULES = 3, 4
 """Which files are open in the new processes, beside streams that lead nowhere."""
 _NUMBER, _READY, _ENDED, _FAILED = "number", "ready", "ended", "failed"
+#: The program has ended, and so does its supervisor now.
+_LAST = "last"
 _END = b"end"
 _PATIENCE = 10.0
 """Seconds in which a system that lets us do what we ask for has done it."""
@@ -132,6 +134,7 @@ class Supervisor:
             return -signal.SIGKILL, self.close() - before
         word, (status, seconds) = answer
         self._spent += seconds
+        self.is_alive = self.is_alive and word != _LAST
         if word == _FAILED:
             raise OSError(status, os.strerror(status))
         return os.waitstatus_to_exitcode(status), seconds
@@ -327,13 +330,13 @@ def _ended_in_group(link: socket.socket, number: int) -> _Answer:
     if _is_asked(link, number):
         os.kill(0, signal.SIGKILL)
     _, status, usage = os.wait4(number, 0)
-    answer = _ENDED, (status, usage.ru_utime + usage.ru_stime)
+    answer = status, usage.ru_utime + usage.ru_stime
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-        link.send(marshal.dumps(answer))
+        link.send(marshal.dumps((_LAST, answer)))
         os.kill(0, signal.SIGKILL)
-    return answer
+    return _ENDED, answer
 
 
 def _ended(link: socket.socket, number: int) -> _Answer:
