@@ -16,6 +16,7 @@ from render.yaml.budget import MISTAKES, TOO_MANY, Limits
 from render.yaml.reader import Document, Read, locate, read
 
 _LOOKS_KUBERNETES = rb"""(?m)^[ \t\r"'{\[,-]*+(apiVersion\b|kind["']?\s*+:)"""
+_READ_AGAIN = 1 << 18
 _NAMELESS_GROUPS = ("kustomize.config.k8s.io", OWN)
 _NOT_AN_OBJECT = codes.NOT_AN_OBJECT.number
 _KEYS = ("apiVersion", "kind", "metadata")
@@ -130,8 +131,11 @@ def _lacking(body: Tree) -> tuple[FieldPath, str] | None:
 def may_define(file: str, data: bytes, limits: Limits) -> bool:
     """Whether *data*, which *file* says and which cannot all be read, may define what VMs name.
 
-    A VM without its name defines nothing, though it is no object: what it names is missing all the same.
+    A VM without its name defines nothing, though it is no object: what it names is missing all the same. Of a large
+    text nobody finds out: it is read again for that.
     """
+    if len(data) > _READ_AGAIN:
+        return True
     contents = read(data, file, limits)
     lacking = [document.body for document in contents.documents if _lacking(document.body)]
     machines = [body for body in lacking if text_at(body, "kind") in MACHINES]
