@@ -135,7 +135,7 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
     slipped += _slips({id(each): each for each in every}.values(), home, limits)
     known_maps = partial(read_files.every_config_map, places.files)
     notes = [*uses.notes, *slipped, *_misnamed(uses.uses, around, known_maps, limits)]
-    return uses._replace(broken=broken, notes=notes)
+    return uses._replace(broken=broken, notes=notes, unknown=known.unknown())
 
 
 def _broken(read_files: "_AskingFiles", home: Home, limits: Limits) -> Iterator[Diagnostic]:
@@ -351,13 +351,15 @@ class _Evaluation:
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         # What is wrong with a ConfigMap that many name stands there once.
         notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
-        notes += self._namesakes()
-        unknown = [
+        return Uses(different, _counted(unevaluated), [*notes, *self._namesakes()], unfilled)
+
+    def unknown(self) -> list[str]:
+        """The sets of which nobody knows the Applications, once all are evaluated."""
+        return [
             named(document)
             for document, made in self._made.values()
             if isinstance(made, UnevaluatedError)
         ]
-        return Uses(different, _counted(unevaluated), notes, unfilled, unknown=unknown)
 
     def _namesakes(self) -> Iterator[Diagnostic]:
         """The names that several Applications of one set have: of these Argo CD makes one."""
