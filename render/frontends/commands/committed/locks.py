@@ -5,7 +5,7 @@ take a VM of that name, as git itself follows the file.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
@@ -18,6 +18,9 @@ from render.revisions.lockfile import Lock, Pin
 from render.system import git
 from render.system.git import Commit
 from render.yaml.reader import read
+
+_AT_ONCE = 64
+"""Of so many commits the trees are read together."""
 
 
 class RepositoryPath(NamedTuple):
@@ -278,18 +281,30 @@ def states_beside(place: RepositoryPath, commits: Iterable[Commit]) -> dict[str,
 
     Raises GitError.
     """
-    by_id = {commit.id: commit.tree for commit in commits}
+    if "\n" in place.lock:  # git reads a name a line
+        return {commit.id: commit.tree for commit in commits}
     *folders, _ = steps = place.lock.split("/")
     above = ["/".join(folders[:depth]) for depth in range(len(steps))]
-    names = [os.fsencode(f"{tree}:{folder}") for tree in by_id.values() for folder in above]
-    trees = git.objects(place.top, names) if "\n" not in place.lock else iter(names)
-    found = {}
-    for commit_id in by_id:
-        seen = sha256()
-        for step, tree in zip(steps, islice(trees, len(above)), strict=True):
-            seen.update(_without(tree or b"", os.fsencode(step), len(commit_id) // 2))
-        found[commit_id] = seen.hexdigest()
-    return found
+    found = {
+        commit.id: [os.fsencode(f"{commit.tree}:{folder}") for folder in above]
+        for commit in commits
+    }
+    return dict(_states(place, found, steps))
+
+
+def _states(
+    place: RepositoryPath, trees: Mapping[str, Sequence[bytes]], steps: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """As `states_beside`: for each commit the *trees* around the lock, which *steps* lead to, as git calls them."""
+    names = list(trees.items())
+    for start in range(0, len(names), _AT_ONCE):
+        batch = names[start : start + _AT_ONCE]
+        stored = git.objects(place.top, [name for _, each in batch for name in each])
+        for commit_id, each in batch:
+            seen = sha256()
+            for step, tree in zip(steps, islice(stored, len(each)), strict=True):
+                seen.update(_without(tree or b"", os.fsencode(step), len(commit_id) // 2))
+            yield commit_id, seen.hexdigest()
 
 
 def _without(tree: bytes, name: bytes, id_bytes: int) -> bytes:
