@@ -19,7 +19,7 @@ from render.system import git
 from render.system.git import Commit
 from render.yaml.reader import read
 
-_AT_ONCE = 64
+_AT_ONCE = 512
 """Of so many commits the trees are read together."""
 
 
