@@ -109,7 +109,10 @@ def _measured(
         commands |= {VMI: [*ours, "--emit", "vmi"], POD: [*ours, "--emit", "pod"]}
     if tree.vms >= _REVIEWED and not tree.several:
         fleet.commit_edit(path)
-        commands[DIFF] = [program, "diff", "HEAD~1..HEAD", "--kustomize", "never", path]
+        # A revision is one of the repository around the current folder.
+        commands[DIFF] = [
+            "/usr/bin/env", "-C", path, program, "diff", "HEAD~1..HEAD", "--kustomize", "never",
+        ]  # fmt: skip
     commands |= {name: [*words, path] for name, words in peers.items()}
     print(f"measuring {tree.name} ...", file=sys.stderr, flush=True)
     if tree.vms < LARGE:

@@ -7,10 +7,13 @@ from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.diagnostics.fix import Fix, choice, set_to
 from render.machine import Machine
 from render.model import tree
+from render.model.catalogue import Catalogue
 from render.model.fieldpath import FieldPath
 from render.model.nearest import is_slip
 from render.model.resource import CDI, Resource, text_at
 from render.resolve.references import Dangling, is_impossible, named_in
+
+_CRON = "DataImportCron"
 
 
 def check_references(machine: Machine) -> None:
@@ -46,12 +49,9 @@ def _misspelt_sources(machine: Machine) -> Iterator[Diagnostic]:
             continue
         namespace = text_at(reference, "namespace") or machine.namespace
         known = [other for space, other in catalogue.names(CDI, "DataSource") if space == namespace]
-        made = {
-            text_at(each.spec, "managedDataSource")
-            for each in catalogue.resources
-            if (each.group, each.kind) == (CDI, "DataImportCron")
-        }
-        near = [] if name in (*known, *made) else [each for each in known if is_slip(name, each)]
+        near = [] if name in known else [each for each in known if is_slip(name, each)]
+        if not near or name in _made(catalogue):
+            continue
         other = catalogue.find(CDI, "DataSource", namespace, near[0]) if len(near) == 1 else None
         if other is None or catalogue.find(CDI, "DataSource", namespace, name) is not None:
             continue
@@ -59,6 +59,12 @@ def _misspelt_sources(machine: Machine) -> Iterator[Diagnostic]:
         yield _finding(
             machine, Dangling("reference/slip", path, name, f"DataSource {name}", other), path
         )
+
+
+def _made(catalogue: Catalogue) -> set[str]:
+    """The names of the DataSources that objects of *catalogue* keep up to date."""
+    crons = (catalogue.find(CDI, _CRON, space, name) for space, name in catalogue.names(CDI, _CRON))
+    return {text_at(each.spec, "managedDataSource") for each in crons if each is not None}
 
 
 def _undecodable(secret: Resource, key: str) -> Diagnostic:
