@@ -136,7 +136,7 @@ class ReviewPart(NamedTuple):
     """What becomes of the VMs of one input, *name*; *locate* says where a cause stands.
 
     *sources* are where the objects of both states were read. *moved_from*: the input that had them before, where that
-    is another one.
+    is another one. *folders*: by their old and new folder, how many VMs in loose files stand elsewhere, as they were.
     """
 
     name: str
@@ -144,6 +144,7 @@ class ReviewPart(NamedTuple):
     locate: Locate = nowhere
     sources: tuple[Sources, Sources] = (Sources(), Sources())
     moved_from: str | None = None
+    folders: Mapping[tuple[str, str], int] = MappingProxyType({})
 
     @property
     def title(self) -> str:
@@ -639,12 +640,15 @@ def repeated(parts: Iterable[ReviewPart]) -> str:
 
 
 def relocated(parts: Iterable[ReviewPart]) -> str:
-    """Between which inputs VMs moved to which nothing else happens, in words; nothing where none did."""
-    ways = [
-        f"{part.title} ({subjects(part.impact.machines)})"
-        for part in parts
-        if part.moved_from is not None and not any(map(is_shown, part.impact.machines))
-    ]
+    """Between which inputs or folders VMs moved to which nothing else happens, in words; nothing where none did."""
+    ways = []
+    for part in parts:
+        if part.moved_from is not None and not any(map(is_shown, part.impact.machines)):
+            ways.append(f"{part.title} ({subjects(part.impact.machines)})")
+        ways += (
+            f"{old or '.'} -> {new or '.'} ({counted(number, 'VM')})"
+            for (old, new), number in sorted(part.folders.items())
+        )
     return f"moved, and as they were: {_first(ways)}" if ways else ""
 
 

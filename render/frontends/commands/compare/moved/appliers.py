@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
+from render.frontends.commands.compare.moved.strays import without_strays
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.destinations import in_namespace
@@ -69,7 +70,7 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
         and name not in parts_after
         and not (goes_on and _is_let_go(state, before.get(name)))
     }
-    return first, second
+    return first, without_strays(first, second) if goes_on else second
 
 
 def left_out(before: Side, after: Side) -> Iterator[str]:
