@@ -13,6 +13,7 @@ from functools import cached_property
 from render.diagnostics.diagnostic import Location
 from render.diff.impact import Departure, Impact, MachineImpact, ordered
 from render.diff.source import ChangeSource
+from render.diff.sync_annotations import is_kept
 from render.frontends.commands.compare.moved.appliers import unseen
 from render.frontends.commands.compare.namespaces import (
     NAMESPACE,
@@ -37,13 +38,6 @@ from render.yaml.reader import read
 _CLAIM = "PersistentVolumeClaim"
 #: What is told, by the kind under which it is known: a DataVolume makes the claim of its name.
 _KINDS = {_CLAIM: _CLAIM, "DataVolume": _CLAIM, "Secret": "Secret", "ConfigMap": "ConfigMap"}
-#: By which annotations a sync leaves an object that is no longer there, and what they have among their words.
-_KEPT = {
-    "argocd.argoproj.io/sync-options": "Prune=false",
-    "kustomize.toolkit.fluxcd.io/prune": "disabled",
-    "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
-    "helm.sh/resource-policy": "keep",
-}
 #: Without one the pod starts all the same, or nobody knows which: see `named_in`.
 _OPTIONAL = "imagePullSecret"
 #: Effects beside which it is told: the VM goes on, or comes, and starts again.
@@ -151,13 +145,13 @@ class Departures:
         """What stood there and does not now, by kind and name, then by namespace."""
         stood: dict[_Name, dict[str, _Standing]] = {}
         for name, placed in _namespaces_beside(self._before).items():
-            if not _is_kept(placed.body):
+            if not is_kept(placed.body):
                 ref = ResourceRef(NAMESPACE, "", name)
                 stood[NAMESPACE, name] = {"": _Standing(ref, place=placed.place)}
         for state in self._before.values():
             for index, body in enumerate(state.objects):
                 kind = _kind_of(body)
-                if kind and not _is_kept(body):
+                if kind and not is_kept(body):
                     ref = from_body(body, 0).ref
                     namespace = ref.namespace or state.settings.namespace
                     if kind == NAMESPACE:
@@ -277,15 +271,6 @@ def _namespaces_beside(side: Side) -> Mapping[str, PlacedNamespace]:
 def _is_in(namespace: str, spaces: Collection[str] | None) -> bool:
     """Whether one of *spaces* may be the *namespace*."""
     return spaces is not None and (namespace in spaces or "" in spaces)
-
-
-def _is_kept(body: Tree) -> bool:
-    """Whether a sync leaves the object *body* in the cluster when it is no longer in the repository."""
-    annotations = tree.get(body, "metadata", "annotations")
-    return isinstance(annotations, dict) and any(
-        word in map(str.strip, str(annotations.get(key, "")).split(","))
-        for key, word in _KEPT.items()
-    )
 
 
 def _names_below(top: str) -> Iterator[str]:
