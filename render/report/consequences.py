@@ -92,14 +92,14 @@ def folded(listed: Sequence[Group]) -> list[Group]:
             for each in (group.first, *group.others)
         }
         over.append(found.pop() if len(found) == 1 else index)
-    below: dict[int, list[Finding]] = {}
+    below: dict[int, list[Group]] = {}
     kept: list[tuple[int, Group]] = []
     for index, group in enumerate(listed):
         cause = over[over[index]]  # what follows of what follows stands with that
         if cause == index or over[cause] != cause:
             kept.append((index, group))
         else:
-            below.setdefault(cause, []).append(group.first)
+            below.setdefault(cause, []).append(group)
     return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
 
 

@@ -792,6 +792,22 @@ def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
     assert cure in [each["help"] for each in found]
 
 
+@pytest.mark.usefixtures("kustomize")
+def test_all_fields_that_a_variable_of_flux_leaves_empty_stand_below_it(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    vm = SUBSTITUTED.replace("CORES", "CROES").replace("${BUS}ide", "sata")
+    put("vms/vm.yaml", "---\n".join(vm.replace('"${NAME}"', f"v{n}") for n in range(5)))
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    put(
+        "flux/cluster.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4Gi}\n",
+    )
+    *_, below, others = virt_render(helm, "check", ".").stdout.splitlines()
+    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: warning VR114 ")
+    assert others.startswith("    and in 4 more VMs: vms/vm.yaml:22:15 (v1), ")
+    assert others.endswith(" and 1 other")
+
+
 def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:
     """Each use is an input of its own, and the folder as it is written is none."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
