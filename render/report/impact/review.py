@@ -97,7 +97,11 @@ _DELETED = (
     "another VM to the cluster: this one is deleted where the sync prunes, and the other made anew"
 )
 _MADE_ANEW = "another VM to the cluster: made anew, with nothing of the one that it was but claims that it names"
-_DEPARTED = "no longer in the repository, and missing at its next start where the sync prunes:"
+#: What is said of an object that leaves the repository, by what becomes of the VM that names it.
+_DEPARTED = {
+    "next": "no longer in the repository, and missing at its next start where the sync prunes:",
+    "gone": "no longer in the repository, and deleted with all VMs in it where the sync prunes:",
+}
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
@@ -799,7 +803,8 @@ def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     for departure in machine.departed:
-        yield ImpactText(_DEPARTED, str(departure.source.resource), part.locate(departure.source))
+        words = _DEPARTED[departure.effect]
+        yield ImpactText(words, str(departure.source.resource), part.locate(departure.source))
         yield ImpactText("it is named by", departure.use.field, part.locate(departure.use))
     for source in machine.redefined:
         edited = f"{source.resource} {source.field}".rstrip()
@@ -1122,7 +1127,7 @@ def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]
     for source in (*machine.lacking, *machine.redefined):
         yield source, worst(machine), False
     for departure in machine.departed:
-        yield departure.source, "next", False
+        yield departure.source, departure.effect, False
 
 
 def _effect_on(machine: MachineImpact, change: FieldChange) -> str:
