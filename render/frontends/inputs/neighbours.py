@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
+from render.frontends.inputs.unlisted import unlisted_claims
 from render.frontends.request.request import Request, with_objects
 from render.manifests.documents import Documents
 from render.model.hints import TYPE_CHECKING
@@ -31,6 +32,8 @@ def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours
     shared, unclear = _elsewhere(loaded, request, beside, neighbours)
     loaded.diagnostics.extend(unclear)
     limits = request.reading.limits
+    around = (*(each.document for each in shared), *request.beside.catalog)
+    loaded.diagnostics.extend(unlisted_claims(loaded, around, request.reading))
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
     if not shared:
         return request
