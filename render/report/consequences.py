@@ -24,6 +24,7 @@ _AT_THEIR_FIELDS = frozenset(
     code.number
     for code in (
         codes.MISSING_FIELD,
+        codes.INVALID_MATCHER,
         codes.AMBIGUOUS_SCALAR,
         codes.CONTENT_DROPPED,
         codes.DEPRECATED_FIELD,
@@ -182,6 +183,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         if meant.action in ("rename", "move"):
             yield from _lacking_without(subject, meant.target)
             yield codes.CONTENT_DROPPED.number, subject, meant.target[:-1]
+            yield codes.INVALID_MATCHER.number, subject, meant.target[:-1]
 
 
 def _without_name(subject: object, path: FieldPath) -> Iterator[object]:

@@ -321,6 +321,93 @@ def test_a_definition_that_our_plugin_misses_is_told(
         repository.write("argocd/own.yaml", before)
 
 
+def test_a_catalogue_of_our_plugin_decides_which_of_two_is_meant(repository: Repository) -> None:
+    """Both stand as near; a definition that its catalogue has not is told, and so is a path that leads nowhere."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("east/small.yaml", manifests.instancetype("small", cpus=2))
+    repository.write("west/small.yaml", manifests.instancetype("small", cpus=4))
+    repository.write("east/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.write("west/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.write("argocd/own.yaml", by_plugin())
+    assert "VR212" in repository.run("check", ".").stdout
+    told = ", parameters: [{name: catalog, array: [../../west]}]"
+    for name in ("east", "west"):
+        repository.write("argocd/own.yaml", by_plugin(told.replace("west", name)))
+        assert repository.run("check", ".").stdout == ""
+        repository.commit(f"In the {name}")
+    assert effects(repository, "HEAD~1..HEAD")["prod/own"][0][0] == "migrate"
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../wset")))
+    text = repository.run("check", ".").stdout
+    assert "catalog: ../../wset is not there: our plugin makes nothing of vms/own" in text
+    assert "did you mean ../../west?" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../argocd")))
+    text = repository.run("check", ".").stdout
+    assert "warning VR211" in text
+    assert "give the plugin the parameter catalog: ../../" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../../out")))
+    assert "catalog: ../../../out leads out of the repo" in repository.run("check", ".").stdout
+
+
+def test_what_our_plugin_is_told_of_the_bundled_catalogue_and_of_admission_counts(
+    repository: Repository,
+) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="u1.medium"))
+    repository.write("argocd/own.yaml", by_plugin())
+    assert repository.run("check", ".").returncode == 0
+    none = ", parameters: [{name: catalog, string: none}]"
+    repository.write("argocd/own.yaml", by_plugin(none))
+    assert "error VR201" in repository.run("check", ".").stdout
+
+
+def test_a_lock_that_our_plugin_is_told_counts(repository: Repository) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("vms/own/small.yaml", manifests.instancetype("small"))
+    told = ", parameters: [{name: lock, string: ../../pins/own.yaml}, {name: emit, string: vm}]"
+    repository.write("argocd/own.yaml", by_plugin(told))
+    (repository.folder / "pins").mkdir()
+    folder = repository.folder / "vms/own"
+    pinned = process.run("pin", "--lock", "../../pins/own.yaml", "--namespace", "prod", cwd=folder)
+    assert pinned.returncode == 0, pinned.stderr
+    repository.commit("Pinned")
+    repository.write("vms/own/small.yaml", manifests.instancetype("small", cpus=4))
+    assert "VR608" in repository.run("check", ".").stdout
+    text = repository.run("diff").stdout
+    assert text.startswith("3 VMs: 3 same\n")
+    assert "pinned by the lock" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("lock", "catalog")))
+    assert "VR608" not in repository.run("check", ".").stdout
+
+
+def test_a_release_that_our_plugin_misses_is_told(repository: Repository) -> None:
+    """It stands in another folder, and so the plugin renders for the newest one; or which file tells it is said."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    settings = (
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n"
+        "spec: {imageTag: vRELEASE}\n"
+    )
+    repository.write("east/kubevirt.yaml", settings.replace("RELEASE", "1.6.0"))
+    repository.write("argocd/own.yaml", by_plugin())
+    told = "Application argocd/own has our plugin render vms/own alone, and so for 1."
+    text = repository.run("check", ".").stdout
+    assert "warning VR711" in text
+    assert told in text
+    assert 'give the plugin the parameter kubevirt: "1.6", or say kubevirt in .virt' in text
+    for parameters in (
+        ", parameters: [{name: kubevirt, string: '1.6'}]",
+        ", parameters: [{name: cluster-config, string: ../../east/kubevirt.yaml}]",
+        ", parameters: [{name: catalog, array: [../../east]}]",
+        emit_of("source"),
+    ):
+        repository.write("argocd/own.yaml", by_plugin(parameters))
+        assert repository.run("check", ".").stdout == "", parameters
+    repository.write("west/kubevirt.yaml", settings.replace("RELEASE", "1.7.0"))
+    for name, release in (("east", "1.6"), ("west", "1.7")):
+        parameters = f", parameters: [{{name: cluster-config, string: ../../{name}/kubevirt.yaml}}]"
+        repository.write("argocd/own.yaml", by_plugin(parameters))
+        report = json.loads(repository.run("report", "--format", "json").stdout)
+        assert [vm["kubevirt"] for vm in report["machines"] if vm["name"] == "own"] == [release]
+
+
 def test_what_applications_tell_our_plugin_counts(repository: Repository) -> None:
     repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
     release = ", parameters: [{name: kubevirt, string: '1.6'}]"

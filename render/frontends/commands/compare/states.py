@@ -1209,7 +1209,7 @@ def _loose(path: str, inputs: list[Documents]) -> Documents:
 
 
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
-    request = side.request
+    request, _ = plugins.planned(loaded, side.request)
     locks.choose(loaded, request)
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
@@ -1226,7 +1226,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        plugins.settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
+        request.settings._replace(emit=by_plugin or chosen or "source"),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
