@@ -56,8 +56,7 @@ def check_domain(machine: Machine) -> None:
             _refusal(machine, *found, who="the kubelet pulls no image") for found in _images(spec)
         )
         machine.diagnostics += (
-            _refusal(machine, *found, who="QEMU starts no domain")
-            for found in _unserved(spec)
+            _refusal(machine, *found, who="QEMU starts no domain") for found in _unserved(spec)
         )
 
 
