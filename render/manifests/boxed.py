@@ -147,13 +147,15 @@ def words(output: str) -> str:
     return secrets.without_values(told.replace(real_path(".") + "/", "")).strip()
 
 
-def concealed(text: str, reach: Reach, limits: Limits, names: Collection[str] = ()) -> str:
-    """The *text* of a program as it is passed on: not too long, and without what is secret in *reach*.
+def concealed(
+    text: str, reach: Reach, limits: Limits, names: Collection[str] = (), values: Iterable[str] = ()
+) -> str:
+    """The *text* of a program as it is passed on: not too long, and without what is secret in *reach*, and *values*.
 
     *names* are those of more files, which may have a part of that in them.
     """
     from render.manifests import concealment
 
-    parts = concealment.secret_parts(reach, limits)
+    parts = concealment.secret_parts(reach, limits, values)
     names = {*names, *concealment.file_names(reach)}
     return concealment.shortened(text, parts, _LONGEST_MESSAGE, names)

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from render.diagnostics import secrets
 from render.diagnostics.diagnostic import Diagnostic
@@ -36,9 +36,9 @@ _OPERATION = frozenset({"op", "path", "from", "value"})
 _PART = pattern(r"^\s*(?:- +|\? +|: +)*([\w./-]+ *[:=])?")
 
 
-def secret_parts(reach: Reach, limits: Limits) -> set[str]:
-    """The lines, and what is assigned in them, of all that is secret in the files of *reach*."""
-    secrets: set[str] = set()
+def secret_parts(reach: Reach, limits: Limits, values: Iterable[str] = ()) -> set[str]:
+    """The lines, and what is assigned in them, of all that is secret in the files of *reach*, and of *values*."""
+    secrets: set[str] = {part for value in values for part in _parts(value)}
     objects = {*reach.kustomizations, *reach.resources}
     for file in dict.fromkeys((*reach.kustomizations, *reach.resources, *reach.others)):
         data = files.read(file, file, limits.file_bytes)

@@ -6,6 +6,7 @@ command tells which of them all it shows.
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ import pytest
 
 from render.report.formats import FLEET_FORMATS, FORMATS, IMPACT_FORMATS
 from tests.property.test_canary import told
+from tests.support import process
 from tests.support.editor import driven, opened
 from tests.support.manifests import put, vm
 from tests.support.repository import Repository
@@ -346,3 +348,32 @@ def test_no_editor_shows_a_secret(tmp_path: Path) -> None:
             assert editor.logged == []
 
     driven(work)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "parameters: [{name: password, value: SECRET}]",
+        "valuesObject: {password: SECRET}",
+        "values: 'password: SECRET'",
+        "parameters: [{name: password, value: '48151623', forceString: true}]",
+    ],
+)
+@pytest.mark.parametrize("command", [["check"], ["check", "--format", "json"], ["report"]])
+def test_no_value_that_an_application_states_is_in_what_helm_says(
+    command: list[str], stated: str, tmp_path: Path
+) -> None:
+    put(tmp_path / "ch/Chart.yaml", CHART)
+    put(tmp_path / "ch/templates/vm.yaml", f"{vm(name='web', memory='1Gi')}{TEMPLATES['fails']}\n")
+    source = f"{{repoURL: https://example.com/x/y, path: ch, helm: {{{stated}}}}}"
+    put(
+        tmp_path / "app.yaml",
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\n"
+        f"spec: {{destination: {{namespace: prod}}, source: {source}}}\n".replace(
+            "SECRET", "CANARY7731"
+        ),
+    )
+    answer = process.run(*command, ".", cwd=tmp_path)
+    output = answer.stdout + answer.stderr
+    assert "execution error" in output
+    assert not re.search("CANARY|48151623", output)

@@ -23,7 +23,7 @@ from render.system import files
 from render.system.files import boundary, bounds_of, inside, real_path
 from render.system.signals import signal
 from render.yaml.budget import Limits
-from render.yaml.reader import Document
+from render.yaml.reader import Document, read
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -266,10 +266,19 @@ def _ended(
         words = words.replace(copy, file)
     reach = Reach()
     reach.others += [discover.join(folder, discover.VALUES_FILE), *release.values]
+    reach.others += release.text_files(folder).values()
     names = layout.names_of_templates(chart, limits)
-    words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names)
+    stated = _stated(release, limits)
+    words = boxed.concealed(_CHATTER.sub("", words).strip(), reach, limits, names, stated)
     failure = _failure(folder, words or boxed.ending(done.returncode))
     return failure._replace(position=_named_place(chart, failure.message))
+
+
+def _stated(release: HelmRelease, limits: Limits) -> Iterator[str]:
+    """The values that objects state for *release*: each may be a secret, as those of files may."""
+    for each in release.texts:
+        for document in read(each.text, "", limits).documents:
+            yield from (str(value) for _, value in templating.scalars(document.body))
 
 
 def _named_place(chart: Chart, words: str) -> Location | None:

@@ -160,7 +160,7 @@ class FilledChart:
         known: set[FieldPath] = set()
         found: dict[tuple[str, str], list[_PlacedValue]] = {}
         for body, place in self._sources():
-            for path, value in _leaves(body):
+            for path, value in scalars(body):
                 if path in known:
                     continue
                 known.add(path)
@@ -237,7 +237,7 @@ def _in_file(file: str, data: bytes, origin: Origin, keys: FieldPath) -> Positio
     return file, *locate(data, origin, keys)
 
 
-def _leaves(body: Tree) -> Iterator[tuple[FieldPath, Any]]:
+def scalars(body: Tree) -> Iterator[tuple[FieldPath, Any]]:
     """What *body* holds that is no mapping and no list, with its place."""
     pending: list[tuple[FieldPath, Any]] = [((), body)]
     while pending:
