@@ -7,7 +7,8 @@ are shared (two volumes with one claim have another shape than two with two).
 """
 
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from operator import is_
 
 from render.model.hints import Any
 from render.model.regex import pattern
@@ -23,6 +24,7 @@ _IS_LABEL = pattern(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 _IS_ADDRESS = pattern(r"[0-9A-Fa-f][02468ACEace](?::[0-9A-Fa-f]{2}){5}")
 _IS_UUID = pattern(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _IS_SERIAL = pattern(r"[A-Za-z0-9_.+-]{1,256}")
+_IS_LABEL_VALUE = pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _IS_NETWORK = pattern(r"(?:[a-z0-9][-a-z0-9]{0,61}/)?[a-z0-9][-a-z0-9]{0,61}")
 _IS_BASE64 = pattern(
     r"(?:[A-Za-z0-9+/]{4})++(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?+|"
@@ -67,6 +69,13 @@ def _base64(value: Any, _names: _Names) -> Any:
     return value
 
 
+def _labels(value: Any, names: _Names) -> Any:
+    if type(value) is not dict:
+        return value
+    return {label: _label(text, names) for label, text in value.items()}
+
+
+_label = _matching(_IS_LABEL_VALUE)
 _name = _matching(_IS_LABEL)
 _serial = _matching(_IS_SERIAL)
 _CLOUD_INIT = {
@@ -113,6 +122,57 @@ def _masked(value: Any, rules: dict[str, Any], names: _Names) -> Any:
                     masked = value.copy()
                 masked[key] = put
     return masked
+
+
+#: The same, below the spec of a VM.
+_VM_SPEC: dict[str, Any] = {
+    "dataVolumeTemplates": {"metadata": {"name": _claim}},
+    "template": {"metadata": {"labels": _labels}, "spec": _SPEC},
+}
+
+
+def of_vm(name: str, namespace: str, spec: Tree, but: frozenset[str]) -> bytes | None:
+    """The shape of the VM of a *name* in a *namespace* with this *spec*, *but* for some fields; None if it has none.
+
+    Annotations count as they are.
+    """
+    names: _Names = {}
+    kept = {field: value for field, value in spec.items() if field not in but}
+    whole = _masked(kept, _VM_SPEC, names)
+    return key([_name(name, names), _name(namespace, names), whole])
+
+
+class Verdicts:
+    """What was found to be without fault, each by all that this hangs on, as far as it is not the same in a whole run.
+
+    *basis*: what is.
+    """
+
+    __slots__ = ("_basis", "_passed")
+    _ROOM = 4096
+    _LONGEST = 16_384
+    """Bytes of a shape that is remembered."""
+
+    def __init__(self, *basis: object) -> None:
+        self._basis = basis
+        self._passed: dict[Hashable, object] = {}
+
+    def hold(self, *basis: object) -> bool:
+        """Whether they are those of a run with this *basis*."""
+        return all(map(is_, basis, self._basis))
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._passed
+
+    def add(self, key: Hashable, shape: bytes, alive: object) -> None:
+        """Remember that what hangs on *key*, which holds *shape*, is without fault.
+
+        *alive*: the objects whose ids are in *key*, which are kept.
+        """
+        if len(shape) <= self._LONGEST:
+            if len(self._passed) >= self._ROOM:
+                self._passed.clear()
+            self._passed[key] = alive
 
 
 def masked(spec: Tree) -> Tree:
