@@ -40,7 +40,7 @@ def shared(
     shipped = _shipped(objects, settings, loaded.release)
     loaded.diagnostics += _differing(loaded, shipped)
     pins, contents, settings = _pinned(resources, loaded, settings)
-    context = Context(
+    return Context(
         settings=settings,
         release=loaded.release,
         release_is_assumed=loaded.release_is_assumed,
@@ -66,10 +66,9 @@ def shared(
         clusters=[],
         preset_work=PresetWork(),
     )
-    return context._replace(verdicts=_verdicts(context, resources))
 
 
-def _verdicts(context: Context, resources: Sequence[Resource]) -> "Verdicts | None":
+def verdicts(context: Context, resources: Sequence[Resource]) -> "Verdicts | None":
     """Where verdicts on shapes are remembered; None where they are not alike for machines of one shape, or few."""
     # What a preset merges, or an expansion writes, hangs on more than definitions.
     is_open = context.presets or context.config.reference_policy != "reference"
