@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from render.guest.texts import TextVerdict
     from render.launcher.cluster import LauncherCluster
     from render.model.provenance import Provenance
+    from render.model.shape import Verdicts
     from render.presets import Index, Preset
     from render.revisions.lockfile import Pin
 
@@ -109,7 +110,8 @@ class Context(NamedTuple):
     same ones, the *selections* by the namespace and the kind of presets, and what there is to say of the texts that a
     *guest* boots with; *references* are the objects by name; *traced*: whether it is to be known which object decided
     which field; *clusters*: the cluster as virt-controller sees it, once a pod is asked for; *preset_work*: what
-    presets have cost so far. What the cluster has beside the input counts from *start* on. *emitter*: what makes of a
+    presets have cost so far; *verdicts*: which stages find nothing in machines of which shape, where there are several
+    machines. What the cluster has beside the input counts from *start* on. *emitter*: what makes of a
     machine what it becomes, where its mode does not.
     """
 
@@ -131,6 +133,7 @@ class Context(NamedTuple):
     start: int
     clusters: list["LauncherCluster"]
     preset_work: PresetWork
+    verdicts: "Verdicts | None" = None
     emitter: Callable[["Machine"], Tree] | None = None
 
 
@@ -202,13 +205,13 @@ class Machine:
     *checked*: once known, the VMI as the VM's webhook checks it, empty if it gets no further; *missing*: the fields
     that the schema requires and that are not there; *has_decode_findings*: whether anything was found when its manifest
     was decoded; *pods_pass*: whether its pods were looked at, and nothing is wrong with any by itself; *uses*: what it
-    uses that no two machines may.
+    uses that no two machines may; *shape*: what it has in common with others, None if nothing, empty until it is asked.
     """
 
     __slots__ = (
         "additions", "checked", "companions", "context", "decided", "decoded", "diagnostics", "failed", "flavor",
         "has_decode_findings", "instancetype", "merged", "missing", "pinned", "pods_pass", "preference", "provenance",
-        "resource", "template", "uses", "vm", "vmi", "vmi_path",
+        "resource", "shape", "template", "uses", "vm", "vmi", "vmi_path",
     )  # fmt: skip
 
     def __init__(self, context: Context, resource: Resource, decoded: Tree) -> None:
@@ -234,6 +237,7 @@ class Machine:
         self.has_decode_findings = False
         self.pods_pass = False
         self.uses: tuple[ExclusiveUse, ...] | None = None
+        self.shape: bytes | None = b""
 
     def under(self, settings: Settings) -> "Machine":
         """The same machine, in the same state, with other *settings*."""

@@ -79,7 +79,7 @@ def check_schema(machine: Machine) -> None:
 
 def admit_vmi(machine: Machine) -> None:
     """What the webhook of the VMI refuses: of a bare one with its presets, or of the one that a VM would start."""
-    checked = None if machine.merged or not machine.template else machine.checked
+    checked = None if machine.merged or not machine.template else applied_template(machine)
     scope: CheckScope = "all" if not checked else _started(machine)
     if checked and scope == "started" and _is_plain(checked.vmi["spec"]):
         subject = _subject(machine, VMI, checked.vmi, ("spec",))

@@ -6,8 +6,10 @@ from functools import cache
 from render.kubevirt import instancetype, vm_controller, vm_mutator
 from render.machine import Machine
 from render.model import packaged, tree
+from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.resource import Resource
+from render.model.kinds import KIND_CLASSES
+from render.model.resource import TEMPLATE, VM, Resource
 from render.model.tree import Tree
 from render.pipeline import outcomes
 from render.pipeline.outcomes import Outcome
@@ -38,6 +40,88 @@ def _rare(stage: str, is_wanted: Callable[[Machine], object]) -> Stage:
             imported(stage)(machine)
 
     return perform
+
+
+#: What a shape leaves out of a VM: the definitions that these lead to count instead.
+_MATCHERS = frozenset(kind_class.word for kind_class in KIND_CLASSES)
+_ARCHITECTURE: FieldPath = (*TEMPLATE, "spec", "architecture")
+_EVICTION: FieldPath = (*TEMPLATE, "spec", "evictionStrategy")
+#: What the outcome of a stage hangs on beside the shape of the machine; None where it is not told by these.
+HangsOn = Callable[[Machine], tuple[object, ...] | None]
+
+
+def _shape_of(machine: Machine) -> bytes | None:
+    """What *machine* has in common with others; None for one that is not as nearly all are."""
+    if machine.shape == b"":
+        resource, spec = machine.resource, machine.decoded.get("spec") or {}
+        is_usual = resource.kind == VM and not (resource.holders or resource.older)
+        machine.shape = None
+        if is_usual and not machine.has_decode_findings and "flavor" not in spec:
+            from render.model import shape
+
+            machine.shape = shape.of_vm(resource.name, machine.namespace, spec, _MATCHERS)
+    return machine.shape
+
+
+def _once_a_shape(stage: Stage, hangs_on: HangsOn) -> Stage:
+    """*stage*, which only finds things, left out for a machine of a shape of which it has found nothing.
+
+    What a stage finds must hang on the shape, on the run, and on what *hangs_on* says. No stage may read what a shape
+    leaves out otherwise than by telling a plain value from another: see `render.model.shape`.
+    """
+
+    def perform(machine: Machine) -> None:
+        context = machine.context
+        verdicts = context.verdicts
+        basis = (context.settings, context.config, context.catalogue, context.release_is_assumed)
+        is_known = verdicts is not None and not machine.failed and verdicts.hold(*basis)
+        shape = _shape_of(machine) if is_known else None
+        more = hangs_on(machine) if shape else None
+        if verdicts is None or shape is None or more is None:
+            stage(machine)
+            return
+        key = stage, shape, *more
+        if key not in verdicts:
+            known = len(machine.diagnostics)
+            stage(machine)
+            if len(machine.diagnostics) == known and not machine.failed:
+                verdicts.add(key, shape, _specs(machine))
+
+    return perform
+
+
+def _specs(machine: Machine) -> tuple[Tree | None, ...]:
+    """The specs of the definitions of *machine*."""
+    return tuple(each and each.spec for each in (machine.instancetype, machine.preference))
+
+
+def _by_itself(_machine: Machine) -> tuple[object, ...]:
+    return ()
+
+
+def _by_no_finding(machine: Machine) -> tuple[object, ...] | None:
+    """For a stage that takes account of what was found before."""
+    return None if machine.diagnostics else ()
+
+
+def _by_definitions(machine: Machine) -> tuple[object, ...]:
+    """The architecture may be that of a DataSource."""
+    if tree.get(machine.decoded, *_EVICTION) == "LiveMigrate" and _is_admitted(machine):
+        instancetype.applied_template(machine)  # asked for again once all machines are known
+    flavor = machine.instancetype.kind if machine.instancetype else ""
+    return (flavor, tree.get(machine.vm, *_ARCHITECTURE), *map(id, _specs(machine)))
+
+
+def _by_templates(machine: Machine) -> tuple[object, ...] | None:
+    """A preference fills in storage classes; sources without a namespace are those of the namespace of the VM."""
+    if _by_no_finding(machine) is None:
+        return None
+    references = [
+        tree.get(template, "spec", "sourceRef")
+        for template in machine.spec.get("dataVolumeTemplates") or ()
+    ]
+    is_apart = all(each is None or each.get("namespace") is not None for each in references)
+    return ("" if is_apart else machine.namespace, *map(id, _specs(machine)))
 
 
 def asks_admission(settings: Settings) -> bool:
@@ -99,12 +183,19 @@ _refuse_flavor = _rare("pipeline.stages.flavors:refuse_flavor", _has_flavor)
 _merge_presets = _rare("kubevirt.preset_mutator:merge_presets", _has_presets)
 _write_out = _rare("pipeline.stages.expansion:write_out", _writes_out)
 _check_guest = _rare("pipeline.stages.guest:check_guest", _is_booted)
-_check_domain = _rare("kubevirt.virt_launcher:check_domain", _asks_admission)
+_check_domain = _once_a_shape(
+    _rare("kubevirt.virt_launcher:check_domain", _asks_admission), _by_itself
+)
 _check_references = _rare("pipeline.stages.references:check_references", _asks_admission)
+_check_names = _once_a_shape(
+    _rare("pipeline.stages.references:check_names", _asks_admission), _by_no_finding
+)
 _check_notation = _rare("pipeline.stages.notation:check_notation", _always)
-_check_disks = _rare("kubevirt.importer:check_templates", _makes_disks)
-_admit_vm = _rare("kubevirt.admitters:admit_vm", _is_admitted)
-_admit_vmi = _rare("kubevirt.admitters:admit_vmi", _is_admitted)
+_check_disks = _once_a_shape(
+    _rare("kubevirt.importer:check_templates", _makes_disks), _by_templates
+)
+_admit_vm = _once_a_shape(_rare("kubevirt.admitters:admit_vm", _is_admitted), _by_definitions)
+_admit_vmi = _once_a_shape(_rare("kubevirt.admitters:admit_vmi", _is_admitted), _by_definitions)
 
 
 def _refused(outcome: Outcome) -> Stage:
@@ -142,7 +233,7 @@ def _pod(machine: Machine) -> Tree:
 
 
 #: What is wrong with a manifest, whatever it becomes: with what a guest boots, its domain, and names that lead nowhere.
-MANIFEST: tuple[Stage, ...] = (_check_guest, _check_domain, _check_references)
+MANIFEST: tuple[Stage, ...] = (_check_guest, _check_domain, _check_references, _check_names)
 #: The first stage that is about the VMI of a start alone: what the ones before it refuse, no VM is stored with.
 FIRST_OF_VMI: Stage = _write_out
 #: What the VM webhooks do, and demand before they apply anything.

@@ -14,7 +14,7 @@ from render.model.resource import CDI, Resource, ResourceRef
 from render.model.tree import Tree
 from render.pipeline import order, outcomes
 from render.pipeline.input import definitions, placeholders
-from render.pipeline.input.context import bundled_names, shared
+from render.pipeline.input.context import bundled_names, shared, verdicts
 from render.pipeline.input.releases import Target
 from render.pipeline.obsolete import ObsoleteDefinitions
 from render.pipeline.output import Output
@@ -214,7 +214,7 @@ class _Journey:
     ) -> None:
         self._resources = resources
         self._loaded = loaded
-        self._context = context
+        self._context = context = context._replace(verdicts=verdicts(context, resources))
         self._output = output
         self._observe = observe
         self._obsolete = ObsoleteDefinitions(context)

@@ -6,7 +6,7 @@ reads, an object in another namespace. Upstream: pkg/cloud-init/cloud-init.go (r
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from render.model import tree
@@ -119,11 +119,12 @@ class References:
         objects = (resource for resource in self._resources if resource.kind == kind)
         return next((found for found in objects if tree.get(found.body, *path) is not None), None)
 
-    def dangling(self, spec: Tree, namespace: str) -> Iterator[Dangling]:
-        """The names in a VMI *spec* in *namespace* (``""``: where nobody says) that lead nowhere."""
-        if not self._by_scope:
-            return
-        named = list(named_in(spec))
+    def named(self, spec: Tree) -> Sequence["Named"]:
+        """The names in a VMI *spec*, with their places; none where there is no object that one may lead to."""
+        return [*named_in(spec)] if self._by_scope else ()
+
+    def dangling(self, named: Sequence["Named"], namespace: str) -> Iterator[Dangling]:
+        """Those of the names in a VMI spec in *namespace* (``""``: where nobody says) that lead nowhere."""
         own = {name for _, name, _ in named}
         for path, name, field in named:
             space, _, bare = name.rpartition("/") if field.target is _NETWORK else ("", "", name)
@@ -133,9 +134,11 @@ class References:
                 word = f"{field.target.word} {name}"
                 yield Dangling(check, path, name, word, other, field.keys)
 
-    def unreadable(self, spec: Tree, namespace: str) -> Iterator[tuple[Resource, str]]:
-        """The Secrets that a VMI *spec* in *namespace* names, with the keys of their ``data`` that are no base64."""
-        names = {name for _, name, field in named_in(spec) if field.target is _SECRET}
+    def unreadable(
+        self, named: Sequence["Named"], namespace: str
+    ) -> Iterator[tuple[Resource, str]]:
+        """The Secrets *named* by a VMI in *namespace*, with the keys of their ``data`` that are no base64."""
+        names = {name for _, name, field in named if field.target is _SECRET}
         if not names or not self._by_scope.get(_SECRET.kinds):
             return
         from render.resolve import encoding
@@ -259,7 +262,11 @@ def names_in(spec: Tree) -> set[str]:
     return {name for _, name, _ in named_in(spec)}
 
 
-def named_in(spec: Tree) -> Iterator[tuple[FieldPath, str, NamingField]]:
+#: A name, and where it stands.
+Named = tuple[FieldPath, str, NamingField]
+
+
+def named_in(spec: Tree) -> Iterator[Named]:
     """The names in *spec*, with their places."""
     for index, volume in enumerate(spec.get("volumes") or ()):
         for source, value in volume.items():

@@ -1,6 +1,7 @@
 """What all VMs of an input share: definitions, revisions, presets and cluster settings."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 
 from render.diagnostics.codes import BUNDLED_DIFFERS
 from render.diagnostics.diagnostic import Diagnostic, at
@@ -12,14 +13,17 @@ from render.model.release import Version, tag
 from render.model.resource import LOCK_KIND, OWN, Resource, is_revision
 from render.model.tree import Tree
 from render.pipeline.input import releases
-from render.pipeline.input.definitions import Definitions
+from render.pipeline.input.definitions import Definitions, is_machine
 from render.resolve import bundled
 from render.resolve.references import References
 from render.settings import Settings
 
 if TYPE_CHECKING:
+    from render.model.shape import Verdicts
     from render.presets import Preset
     from render.revisions.lockfile import Pin
+
+_SEVERAL = 2
 
 
 def shared(
@@ -62,6 +66,22 @@ def shared(
         clusters=[],
         preset_work=PresetWork(),
     )
+
+
+def verdicts(context: Context, resources: Sequence[Resource]) -> "Verdicts | None":
+    """Where verdicts on shapes are remembered; None where they are not alike for machines of one shape, or few."""
+    # What a preset merges, or an expansion writes, hangs on more than definitions.
+    is_open = context.presets or context.config.reference_policy != "reference"
+    if is_open or context.settings.admission == "off" or not _are_several(resources):
+        return None
+    from render.model.shape import Verdicts
+
+    return Verdicts(context.settings, context.config, context.catalogue, context.release_is_assumed)
+
+
+def _are_several(resources: Sequence[Resource]) -> bool:
+    """Whether there are machines of which one may be of the shape of another."""
+    return len(list(islice(filter(is_machine, resources), _SEVERAL))) == _SEVERAL
 
 
 def _around(

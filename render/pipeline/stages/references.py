@@ -22,20 +22,28 @@ def check_references(machine: Machine) -> None:
     if not isinstance(spec, dict):
         return
     references, namespace = machine.context.references, machine.resource.namespace
+    named = references.named(spec)
     machine.diagnostics += (
-        _undecodable(secret, key) for secret, key in references.unreadable(spec, namespace)
+        _undecodable(secret, key) for secret, key in references.unreadable(named, namespace)
     )
-    found = [*references.dangling(spec, namespace)]
     machine.diagnostics += (
-        _finding(machine, missing, (*machine.vmi_path, *missing.path)) for missing in found
+        _finding(machine, missing, (*machine.vmi_path, *missing.path))
+        for missing in references.dangling(named, namespace)
     )
     machine.diagnostics += _misspelt_sources(machine)
-    told = {missing.path for missing in found}
-    machine.diagnostics += (
+
+
+def check_names(machine: Machine) -> None:
+    """Report the names in the VMI spec of *machine* that no object can have, but for those told as a slip already."""
+    spec = tree.get(machine.decoded, *machine.vmi_path)
+    if not isinstance(spec, dict):
+        return
+    told = {found.location.path for found in machine.diagnostics if found.code == REFERENCE.number}
+    machine.diagnostics += [
         _impossible(machine, path, f"{field.target.word} {name}")
         for path, name, field in named_in(spec)
-        if path not in told and is_impossible(name, field)
-    )
+        if is_impossible(name, field) and (*machine.vmi_path, *path) not in told
+    ]
 
 
 def _misspelt_sources(machine: Machine) -> Iterator[Diagnostic]:
