@@ -1070,6 +1070,49 @@ def test_an_application_lets_go_of_files_that_its_directory_leaves_out(
         assert effects(repository, f"{new}..{old}") == {**others, "prod/sub": (["new"], [])}
 
 
+@pytest.mark.parametrize("directory", ["", ", directory: {recurse: false}"])
+@pytest.mark.parametrize("place", ["vms/one/sub/vm.yaml", "elsewhere/vm.yaml"])
+def test_an_application_lets_go_of_a_file_that_moves_where_it_looks_not(
+    place: str, directory: str, repository: Repository
+) -> None:
+    repository.write("deploy/one.yaml", of_folder("Application", directory))
+    for name in ("one", "other"):
+        repository.write(f"vms/one/{name}.yaml", manifests.vm(name, memory="1Gi"))
+    repository.commit("With both")
+    (repository.folder / place).parent.mkdir(exist_ok=True)
+    repository.git("mv", "vms/one/one.yaml", place)
+    repository.commit("Moved")
+    reason = f"it stands in {place} now, where Application argocd/one does not apply it"
+    others: dict[str, Any] = {name: (["same"], []) for name in (*NAMES, "prod/other")}
+    moved = effects(repository, "HEAD~1..HEAD")
+    assert moved == {**others, "prod/one": (["gone"], [reason])}
+    repository.git("mv", place, "vms/one/again.yaml")
+    repository.commit("Back under another name")
+    same = {**others, "prod/one": (["same"], [])}
+    assert effects(repository, "HEAD~2..HEAD") == same
+
+
+def test_a_kustomization_beside_a_chart_is_what_argocd_builds(repository: Repository) -> None:
+    """argo-cd util/app/discovery/discovery.go: what comes last in the folder decides, unless the source names one."""
+    repository.write("deploy/one.yaml", of_folder("Application", ""))
+    repository.write("vms/one/Chart.yaml", "apiVersion: v2\nname: one\nversion: 1.0.0\n")
+    repository.write("vms/one/templates/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.commit("A chart")
+    repository.write("vms/one/kustomization.yaml", "resources: [other.yaml]\n")
+    repository.write("vms/one/other.yaml", manifests.vm("other", memory="1Gi"))
+    repository.commit("A kustomization beside it")
+    others: dict[str, Any] = {name: (["same"], []) for name in NAMES}
+    known = effects(repository, "HEAD~1..HEAD")
+    assert {name: effect for name, (effect, _) in known.items()} == {
+        **{name: ["same"] for name in others}, "prod/one": ["gone"], "prod/other": ["new"]
+    }  # fmt: skip
+    repository.write("deploy/one.yaml", of_folder("Application", ", helm: {releaseName: one}"))
+    repository.commit("Named as a chart")
+    known = effects(repository, "HEAD~1..HEAD")
+    assert known["prod/one"][0] == ["new"]
+    assert known["prod/other"][0] == ["gone"]
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

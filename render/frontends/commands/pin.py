@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import is_missed, status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
@@ -23,7 +23,6 @@ from render.frontends.session import (
     below_unbuilt,
     beside_the_rest,
     fleet,
-    is_missed,
     is_repository,
     rendering,
     single,
