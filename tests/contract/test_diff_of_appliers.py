@@ -556,6 +556,40 @@ def test_what_a_new_set_may_make_is_not_gone(repository: Repository) -> None:
     assert effects(repository)["prod/chart"][0] == ["gone"]
 
 
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("policy", "effect"),
+    [
+        ("", "gone"),
+        ("syncPolicy: {preserveResourcesOnDeletion: true}", "same"),
+        ("syncPolicy: {applicationsSync: create-only}", "same"),
+    ],
+)
+def test_what_a_set_makes_no_more_is_gone(policy: str, effect: str, repository: Repository) -> None:
+    """It is still there, and its pattern matches nothing: its Applications are deleted, and all VMs with them."""
+    shutil.rmtree(repository.folder / "apps")
+    shutil.rmtree(repository.folder / "flux")
+    for name in ("dev", "prod"):
+        repository.write(f"overlays/{name}/vm.yaml", manifests.vm(name, memory="1Gi"))
+        repository.write(f"overlays/{name}/kustomization.yaml", "resources: [vm.yaml]\n")
+    generator = f"git: {{repoURL: {HERE}, directories: [{{path: overlays/*}}]}}"
+    text = _SET.replace("list: {elements: [{name: chart}]}", generator)
+    text = text.replace(
+        "path: chart, helm: {valuesObject: {memory: 2Gi}}", "path: '{{.path.path}}'"
+    )
+    text = text.replace(".name", ".path.basename")
+    text = text.replace("  template:", f"  {policy}\n  template:") if policy else text
+    repository.write("argocd/set.yaml", text)
+    repository.commit("Two")
+    assert repository.run("check", ".").stdout == ""
+    repository.write("argocd/set.yaml", text.replace("overlays/*", "overlay/*"))
+    told = "warning VR803 pattern-unmatched: ApplicationSet argocd/all: overlay/* matches nothing"
+    assert told in repository.run("check", ".").stdout
+    assert repository.run("diff").stdout.startswith(f"2 VMs: 2 {effect}\n")
+    repository.git("remote", "remove", "origin", check=False)
+    assert told in repository.run("check", ".").stdout
+
+
 def test_what_else_our_plugin_renders_is_told(repository: Repository) -> None:
     repository.write("argocd/own.yaml", by_plugin())
     repository.commit("Applied by our plugin")

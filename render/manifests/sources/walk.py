@@ -214,12 +214,10 @@ def _used(sifted: Sifted, unread: Unread, into: Documents) -> Unread:
 
 def _tell(found: "Uses", into: Documents) -> None:
     """Say in *into* what of the uses that were *found* is not evaluated, and what cannot be read."""
-    from render.manifests.uses.use import UNEVALUATED
-
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
     into.unfilled |= found.unfilled
-    into.revisions = {**into.revisions, **dict.fromkeys(found.unknown, UNEVALUATED)}
+    into.revisions = {**into.revisions, **found.unknown}
     if found.broken:
         into.diagnostics += found.broken
         into.unfilled[UNREAD_USERS] = [*found.broken]

@@ -1,10 +1,9 @@
 """The objects of a repository that say how a chart or a folder of it is filled in."""
 
-import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
@@ -12,15 +11,17 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import kustomization, relevance
-from render.manifests.blame import missing, origins
+from render.manifests.blame import origins
 from render.manifests.discover import HelmRelease
 from render.manifests.kustomization import Reach
 from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
-from render.manifests.uses.slips import objects
+from render.manifests.uses.slips import folders, objects
 from render.manifests.uses.use import (
+    EMPTIED,
+    UNEVALUATED,
     AbsentError,
     FolderUse,
     UnevaluatedError,
@@ -33,7 +34,7 @@ from render.manifests.uses.use import (
 from render.model import fieldpath
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
-from render.model.nearest import did_you_mean, is_slip
+from render.model.nearest import is_slip
 from render.model.regex import pattern
 from render.model.resource import text_at
 from render.model.tree import get
@@ -75,7 +76,7 @@ class Uses(NamedTuple):
 
     *unfilled*: the notes of those whose folder and object are known, by both, and of sets of which no Application is
     known, by ``""`` and the set. *broken*: why files cannot be read in
-    which such objects may stand. *unknown*: the sets of which nobody knows the Applications.
+    which such objects may stand. *unknown*: the sets that apply nothing, as far as anybody knows, and how so.
     """
 
     uses: list[FolderUse]
@@ -83,7 +84,7 @@ class Uses(NamedTuple):
     notes: list[Diagnostic]
     unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
     broken: Sequence[Diagnostic] = ()
-    unknown: Sequence[str] = ()
+    unknown: Mapping[str, str] = MappingProxyType({})
 
 
 #: So many folders are looked at of those that a file names which cannot be parsed.
@@ -347,19 +348,20 @@ class _Evaluation:
                         if use.use[1]:
                             unfilled[use.use] = notes[-1:]
         likely = self._likely(uses) if any(use.assumed for use, _ in doubtful) else frozenset()
-        notes += [_warning(fault, use) for use, fault in doubtful if likely.issuperset(use.assumed)]
+        notes += _told(doubtful, likely)
         different = [use for key in sorted(uses) for use in _apart(uses[key])]
         # What is wrong with a ConfigMap that many name stands there once.
         notes += dict.fromkeys(fault for use in different for fault in self._no_texts(use, around))
         return Uses(different, _counted(unevaluated), [*notes, *self._namesakes()], unfilled)
 
-    def unknown(self) -> list[str]:
-        """The sets of which nobody knows the Applications, once all are evaluated."""
-        return [
-            named(document)
+    def unknown(self) -> dict[str, str]:
+        """The sets that are not evaluated, and those that make no Application, by which of both they are."""
+        return {
+            named(document): EMPTIED if isinstance(made, list) else UNEVALUATED
             for document, made in self._made.values()
             if isinstance(made, UnevaluatedError)
-        ]
+            or (all(isinstance(each, UnmatchedError) for each in made) and _deletes(document))
+        }
 
     def _namesakes(self) -> Iterator[Diagnostic]:
         """The names that several Applications of one set have: of these Argo CD makes one."""
@@ -436,6 +438,26 @@ class _Evaluation:
             made = error
         self._made[id(document)] = document, made
         return made
+
+
+def _told(
+    doubtful: Iterable[tuple[AbsentError | UnmatchedError, Diagnostic]], likely: Collection[str]
+) -> Iterator[Diagnostic]:
+    """The faults of *doubtful* whose assumptions are *likely*; of patterns, where nothing is, those with a slip."""
+    for use, fault in doubtful:
+        near = folders.near(use.folder)
+        is_alone = not likely and isinstance(use, UnmatchedError)
+        is_slip_here = is_alone and folders.is_slip_of(near, use.folder)
+        if is_slip_here or all(each in likely for each in use.assumed):
+            cure = f"did you mean {near}?" if near else fault.help
+            yield fault._replace(severity=Severity.WARNING, help=cure)
+
+
+def _deletes(document: Document) -> bool:
+    """Whether what Applications of a set applied is deleted where it makes them no more."""
+    policy = get(document.body, "spec", "syncPolicy")
+    is_kept = text_at(policy, "applicationsSync") in ("create-only", "create-update")
+    return not is_kept and get(policy, "preserveResourcesOnDeletion") is not True
 
 
 def _counted(unevaluated: Mapping[tuple[str, ...], int]) -> Unseen:
@@ -637,20 +659,3 @@ def _place(document: Document, path: FieldPath, limits: Limits) -> Location:
     if isinstance(data, bytes):
         line, column = positions.locate(data, document.origin, path)
     return Location(file=file, line=line, column=column)
-
-
-def _warning(fault: Diagnostic, error: AbsentError | UnmatchedError) -> Diagnostic:
-    """*fault* as it is told by itself, with what is called like the folder that *error* says is not there."""
-    if not error.folder:
-        return fault
-    above, name = os.path.split(error.folder)
-    names: list[str] = []
-    near = ""
-    if os.path.isdir(above or os.curdir):
-        with contextlib.suppress(OSError):  # nobody may look into it
-            entries = os.scandir(above or os.curdir)
-            names = [entry.name for entry in entries if files.is_folder(entry)]
-    else:
-        near = missing.near_path(error.folder)
-    cure = f"did you mean {near}?" if near else did_you_mean(name, sorted(names), fault.help)
-    return fault._replace(severity=Severity.WARNING, help=cure)

@@ -188,6 +188,8 @@ class ElsewhereError(Exception):
 #: What is said of an object that names another repository, and a path that this one has too: which is meant?
 UNEVALUATED = "unevaluated"
 """Stands for the revision of what a set applies of which nobody knows the Applications."""
+EMPTIED = "emptied"
+"""Stands for that of what a set applies that makes no Application, and has those deleted that it made."""
 SUSPENDED = "suspended"
 """Stands for the revision of what an object of Flux does not apply for now."""
 OF_ANOTHER = "another repository, at a path with VMs in this one"

@@ -9,7 +9,7 @@ from render.frontends.commands.compare.moved.strays import without_strays
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.destinations import in_namespace
-from render.manifests.uses.use import SUSPENDED, UNEVALUATED
+from render.manifests.uses.use import EMPTIED, SUSPENDED, UNEVALUATED, is_made_by
 from render.model.resource import from_body
 from render.model.tree import Tree
 
@@ -202,14 +202,21 @@ def _parts_alone(side: Side, other: Side) -> frozenset[str]:
 
 def _goes_on(was: Side, now: Side) -> bool:
     """Whether objects apply folders *now*, and none that is not evaluated may apply what was applied before."""
-    is_unclear = bool(_unknown(now) - _unknown(was)) or _may_apply_more(unseen(was), unseen(now))
-    return bool(_revisions(now)) and not is_unclear
+    is_new = bool(_sets(now, UNEVALUATED) - _sets(was, UNEVALUATED))
+    is_unclear = is_new or _may_apply_more(unseen(was), unseen(now))
+    return bool(_revisions(now) or _emptied(was, now)) and not is_unclear
 
 
-def _unknown(side: Side) -> frozenset[str]:
-    """The sets of *side* of which nobody knows what they apply."""
+def _emptied(was: Side, now: Side) -> bool:
+    """Whether a set *now* makes none of the Applications that it made: it has these deleted."""
+    titles = _revisions(was)
+    return any(is_made_by(title, each) for each in _sets(now, EMPTIED) for title in titles)
+
+
+def _sets(side: Side, which: str) -> frozenset[str]:
+    """The sets of *side* that apply nothing: of which nobody knows what they apply, or that are emptied."""
     stated = chain.from_iterable(state.revisions.items() for state in side.values())
-    return frozenset(title for title, revision in stated if revision == UNEVALUATED)
+    return frozenset(title for title, revision in stated if revision == which)
 
 
 def changed_appliers(before: Side, after: Side) -> Counter[str]:
@@ -242,7 +249,7 @@ def _revisions(side: Side) -> dict[str, str]:
         title: revision
         for state in side.values()
         for title, revision in state.revisions.items()
-        if revision != UNEVALUATED
+        if revision not in (EMPTIED, UNEVALUATED)
     }
 
 
