@@ -6,7 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import MappingProxyType
 
 from render.diagnostics import codes
@@ -687,12 +687,35 @@ def attributes(
     ]
 
 
-def skipped(top: str) -> list[tuple[bytes, bytes, bytes]]:
+_Skipped = tuple[bytes, bytes, bytes]
+
+
+def skipped(top: str) -> list[_Skipped]:
     """Mode, object and name of each file that is not here, and that git takes for unchanged. Raises GitError."""
+    around = _around(top) or os.environ
+    index = os.environ.get("GIT_INDEX_FILE") or os.path.join(around.get("GIT_DIR", ""), "index")
+    try:
+        status = os.stat(os.path.join(top, index))
+    except OSError:
+        listed = _skipped(top)
+    else:
+        listed = _skipped_in(top, index, (status.st_ino, status.st_size, status.st_mtime_ns))
+    here = os.fsencode(top)
+    return [entry for entry in listed if not os.path.lexists(os.path.join(here, entry[2]))]
+
+
+@lru_cache(maxsize=1)
+def _skipped_in(top: str, _index: str, _state: tuple[int, int, int]) -> list[_Skipped]:
+    """What `_skipped` says of an index in this state, asked once: git writes each in a file of its own."""
+    return _skipped(top)
+
+
+def _skipped(top: str) -> list[_Skipped]:
+    """The same as `skipped`, whether it is here or not."""
     found = []
     for line in run(top, "ls-files", "-t", "--stage", "-z").split(b"\0"):
         about, _, name = line.partition(b"\t")
-        if about.startswith(_SKIPPED) and not os.path.lexists(os.path.join(os.fsencode(top), name)):
+        if about.startswith(_SKIPPED):
             _, mode, id_, _ = about.split()
             found.append((mode, id_, name))
     return found

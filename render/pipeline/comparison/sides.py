@@ -115,7 +115,7 @@ class State(NamedTuple):
     """The objects of one side, as they were given and as they are synced.
 
     *synced* is what a rendering made of *intake*, and *machines* what it was made with; None and nothing where it
-    leaves the VMs as they are.
+    leaves the VMs as they are. *errors* are those of the rendering.
     """
 
     side: SideName
@@ -123,6 +123,7 @@ class State(NamedTuple):
     intake: library.Intake
     synced: Rendered | None
     machines: dict[Key, Machine]
+    errors: ObjectErrors
 
 
 def state_of(
@@ -140,7 +141,8 @@ def state_of(
         machines.setdefault(_key(machine.resource, settings), machine)
 
     synced = run(intake.resources, settings, observe) if settings.emit != "source" else None
-    return State(side, settings, intake, synced, machines)
+    errors = errors_by_object(synced.diagnostics) if synced else {}
+    return State(side, settings, intake, synced, machines, errors)
 
 
 def _last_copies(intake: library.Intake, settings: Settings) -> library.Intake:
@@ -185,9 +187,7 @@ def synced_alike_in(old: State, new: State) -> dict[Key, ResourceRef]:
         if diagnostic.is_error
     }
     misled = {
-        key
-        for state, synced in ((old, old.synced), (new, new.synced))
-        for key in _of_refused_definitions(state.machines, errors_by_object(synced.diagnostics))
+        key for state in (old, new) for key in _of_refused_definitions(state.machines, state.errors)
     }
     return {
         key: ref
@@ -213,10 +213,11 @@ def _split(
 
 def side_of(state: State, synced_alike: Container[Key], first: Side | None = None) -> Side:
     """What a cluster makes of a *state*, but for the VMs that are *synced_alike*; *first* is the one before."""
-    _, settings, intake, synced, rendered = state
+    _, settings, intake, synced, rendered, errors = state
     places = _places(intake)
     if synced is None:
-        return _started_side(state, intake, settings, first)._replace(is_source=True)
+        side = _started_side(state, intake, settings, first)
+        return _with_errors(side, (codes.MISSING_FIELD,))._replace(is_source=True)
     rest = [
         resource
         for resource in intake.resources
@@ -227,7 +228,7 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
         lock=None,
     )  # fmt: skip
     refused = _refused_unexpanded(synced, settings)
-    refused |= _of_refused_definitions(rendered, errors_by_object(synced.diagnostics))
+    refused |= _of_refused_definitions(rendered, errors)
     left = [
         body
         for body in synced.resources
@@ -235,11 +236,11 @@ def side_of(state: State, synced_alike: Container[Key], first: Side | None = Non
     ]
     side = _started_side(state, library.parse(left), plain, first)
     diagnostics = library.answered(synced, intake).diagnostics
-    return side._replace(
+    if diagnostics is not synced.diagnostics:
+        errors = errors_by_object(diagnostics)
+    told = side._replace(diagnostics=diagnostics)
+    return _with_errors(told, (codes.MISSING_FIELD, codes.UNKNOWN_FIELD), errors)._replace(
         resources={**_withheld(rest, side), **side.resources},
-        diagnostics=diagnostics,
-        errors=errors_by_object(diagnostics),
-        refused=_refused_by_schema(diagnostics, (codes.MISSING_FIELD, codes.UNKNOWN_FIELD)),
         capacity=synced.capacity,
         places=side.places._replace(
             places=places,
@@ -292,7 +293,7 @@ def _started_side(
 ) -> Side:
     """What a cluster makes of *objects*, under *settings* that leave them as they are.
 
-    What it made the same already on the *first* side is not made again.
+    What it made the same already on the *first* side is not made again. Its errors are not sorted yet.
     """
     same = None
     if first is not None and first.settings == settings:
@@ -321,9 +322,19 @@ def _started_side(
         [cluster.spec for cluster in clusters],
         SideIndex(state.side, _places(objects), {}, source),
         rendered.diagnostics,
-        errors_by_object(rendered.diagnostics),
+        {},
         capacity=rendered.capacity,
-        refused=_refused_by_schema(rendered.diagnostics, (codes.MISSING_FIELD,)),
+    )
+
+
+def _with_errors(
+    side: Side, reasons: Iterable[codes.Code], errors: ObjectErrors | None = None
+) -> Side:
+    """*side* with its *errors* by object, and with what its API server does not take for one of *reasons*."""
+    found = side.diagnostics
+    return side._replace(
+        errors=errors_by_object(found) if errors is None else errors,
+        refused=_refused_by_schema(found, reasons),
     )
 
 

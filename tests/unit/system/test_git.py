@@ -182,6 +182,20 @@ def test_of_a_sparse_work_tree_is_copied_what_may_be_read(tmp_path: Path) -> Non
         assert not os.access(Path(tree) / "here/named", os.X_OK)
 
 
+def test_what_a_sparse_work_tree_leaves_out_is_asked_anew_of_another_index(tmp_path: Path) -> None:
+    repository = sparse(tmp_path / "repository")
+    top = str(repository.folder)
+    for _ in range(2):
+        assert [name for *_, name in git.skipped(top)] == [b"left/vm.yaml"]
+    repository.write("left/vm.yaml", "here: again\n")
+    assert git.skipped(top) == []
+    (repository.folder / "left/vm.yaml").unlink()
+    repository.git("rm", "--quiet", "--cached", "--sparse", "left/vm.yaml")
+    assert git.skipped(top) == []
+    other = sparse(tmp_path / "other")
+    assert [name for *_, name in git.skipped(str(other.folder))] == [b"left/vm.yaml"]
+
+
 def test_a_sparse_work_tree_has_the_limits_of_a_commit(tmp_path: Path) -> None:
     repository = sparse(tmp_path / "repository")
     top = str(repository.folder)
