@@ -686,7 +686,7 @@ def impact_schema() -> dict[str, Any]:
         "departed": {
             "type": "array",
             "items": _closed({"source": _closed(cause), "use": _closed(cause)}),
-            "description": "claims, DataVolumes, Secrets and ConfigMaps that left, each with the field that names it",
+            "description": "claims, DataVolumes, Secrets, ConfigMaps and Namespaces that left, and what names them",
         },
         "redefined": {
             "type": "array",

@@ -274,6 +274,12 @@ def status(diagnostics: Iterable[Diagnostic]) -> Exit:
     return min(seen, key=_STRONGEST_FIRST.index, default=Exit.OK)
 
 
+def is_missed(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* is of what a VM misses, or a lock, which may stand elsewhere in the repository."""
+    follows = CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
+    return follows or diagnostic.code == OBJECT_GONE.number
+
+
 def worth_saying(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Leave out what only ``-v`` shows: notes on the reading, and repetitions of one note.
 

@@ -118,6 +118,11 @@ class Departure(NamedTuple):
     source: ChangeSource
     use: ChangeSource
 
+    @property
+    def effect(self) -> str:
+        """What becomes of the VM where the sync prunes: with its Namespace it is deleted."""
+        return "gone" if self.source.resource.kind == "Namespace" else "next"
+
 
 class MachineImpact(NamedTuple):
     """What the change does to one VM.

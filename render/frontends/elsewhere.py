@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from render.diagnostics import codes
+from render.diagnostics.codes import is_missed
 from render.diagnostics.diagnostic import Diagnostic, Related
 from render.frontends.parts import FleetPart
 from render.frontends.request.request import ReadingRequest
@@ -26,7 +27,6 @@ from render.system.files import real_path
 if TYPE_CHECKING:
     from render.manifests.repository.left_out import LeftOut
 
-_MISSED = frozenset({codes.INSTANCETYPE_NOT_FOUND.number, codes.PREFERENCE_NOT_FOUND.number})
 #: How the help begins of what has no near name in its own input.
 _UNKNOWN = "add the "
 #: How that of another begins, which names what was probably meant.
@@ -112,7 +112,8 @@ class DefinitionPlaces:
 
 
 def _is_missed(found: Diagnostic) -> bool:
-    return found.code in _MISSED and found.is_error
+    """Whether *found* is an error at the name of a definition that is missed."""
+    return is_missed(found) and found.is_error and found.location.path[-1:] == ("name",)
 
 
 def _is_of_bundled(found: Diagnostic) -> bool:

@@ -82,14 +82,6 @@ def fleet(
         yield _noted(FleetPart(loaded, with_neighbours(request, loaded, neighbours)), work)
 
 
-def is_missed(diagnostic: Diagnostic) -> bool:
-    """Whether *diagnostic* is of what a VM misses, or a lock, which may stand elsewhere in the repository."""
-    is_gone = diagnostic.code == codes.OBJECT_GONE.number
-    return is_gone or (
-        codes.CODES[diagnostic.code].follows and diagnostic.severity is not Severity.INFO
-    )
-
-
 def around(
     request: Request, work: Work, paths: Sequence[str] = (), top: str = ""
 ) -> list[Documents]:

@@ -58,6 +58,13 @@ _NETPLAN_TEXTS = {
     "boolean": pattern(r"(?i:true|false|on|off|yes|no|y|n)"),
     "integer": pattern(r"[0-9]+"),
 }
+#: What netplan has on top of version 2.
+_OF_NETPLAN = frozenset(
+    {
+        "bonds", "bridges", "dummy-devices", "ethernets", "modems", "nm-devices", "openvswitch", "renderer", "tunnels",
+        "version", "virtual-ethernets", "vlans", "vrfs", "wifis",
+    }
+)  # fmt: skip
 #: Fields that netplan takes in more forms than cloud-init's schema.
 _NETPLAN_OWN = frozenset({"driver", "parameters", "use-domains"})
 _MAC = pattern(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
@@ -147,9 +154,20 @@ def network_data(text: str) -> TextVerdict:
         problems = [problem for problem in problems if _is_wrong_for_netplan(problem, value)]
     place = yaml11.placer(text)
     remarks = _schema_remarks(place, problems, value, "guest/network-schema")
+    if version == 2:  # noqa: PLR2004
+        remarks = (*remarks, *_misspelt_devices(place, inner, ("network",) * (inner is not value)))
     return TextVerdict(
         (*remarks, *_deprecated(place, answer, value)), "", tuple(_addresses(place, value))
     )
+
+
+def _misspelt_devices(place: _Placer, inner: dict[str, Any], above: FieldPath) -> Iterator[Remark]:
+    """The keys of *inner*, at *above* of network data of version 2, that are a slip of one of netplan's."""
+    for key in inner:
+        near = "" if key in _OF_NETPLAN else _near(str(key), _OF_NETPLAN)
+        if near and near not in inner:
+            message = f"netplan has no devices of a kind called so (did you mean {near}?)"
+            yield Remark("guest/network-schema", message, f"write {near}", *place((*above, key)))
 
 
 def ignition(text: str) -> TextVerdict:
@@ -318,7 +336,8 @@ def _unknown(place: _Placer, strange: Sequence[str], known: Collection[str]) -> 
         near = _near(key, known)
         hint = f" (did you mean {near}?)" if near else ""
         message = f"cloud-init has no module for a key on top of the document{hint}"
-        yield Remark("guest/unknown-key", message, _UNSURE, *place((key,)), is_note=True)
+        cure = f"write {near}, unless it is for another agent than cloud-init" if near else _UNSURE
+        yield Remark("guest/unknown-key", message, cure, *place((key,)), is_note=True)
 
 
 def _near(key: str, known: Collection[str]) -> str:
@@ -347,9 +366,40 @@ def _schema_remarks(
     ranked = sorted(outer or certain, key=lambda problem: tuple(map(str, problem.path)))
     by_path = islice(groupby(ranked, key=lambda problem: problem.path), _MOST)
     return tuple(
-        Remark(check, _wishes(list(group)), _CURE, *place(path), _path_text(path))
-        for path, group in by_path
+        Remark(check, _wishes(group), _cure(group, value), *place(path), _path_text(path))
+        for path, group in ((path, list(each)) for path, each in by_path)
     )
+
+
+def _cure(problems: Sequence[Problem], value: Any) -> str:
+    """What mends *problems*, all at one place of *value*: where that is clear, else who knows more."""
+    problems = [problem for problem in problems if not _is_of_other_type(problem, problems)]
+    first = problems[0]
+    surplus = (problem for problem in problems if problem.rule == "additionalProperties")
+    if near := next(filter(None, map(_meant, surplus)), ""):
+        return f"write {near}"
+    if first.rule == "required" and len(problems) == len(first.keys) == 1:
+        return f"add {first.keys[0]}"
+    found = tree.get(value, *first.path)
+    is_scalar = isinstance(found, int | float) or hasattr(found, "isoformat")
+    if is_scalar and {problem.rule for problem in problems} == {"type"}:
+        return "put it in quotes" if _wants_text(problems) else _CURE
+    return _CURE
+
+
+def _wants_text(problems: Sequence[Problem]) -> bool:
+    """Whether one of *problems* is that a value is no text."""
+    wanted = (problem.wanted for problem in problems)
+    return any("string" in (each if isinstance(each, tuple) else (each,)) for each in wanted)
+
+
+def _is_of_other_type(problem: Problem, problems: Sequence[Problem]) -> bool:
+    """Whether *problem* is that a value has another type, where others of *problems* are of the mapping that it is."""
+    return problem.rule == "type" and any(each.rule in _OF_MAPPINGS for each in problems)
+
+
+#: What a schema asks of mappings alone.
+_OF_MAPPINGS = frozenset({"additionalProperties", "maxProperties", "minProperties", "required"})
 
 
 def _is_below(path: FieldPath, above: FieldPath) -> bool:
@@ -409,10 +459,15 @@ def _wishes(problems: Sequence[Problem]) -> str:
     """What a schema wants in one place, in words."""
     types: list[str] = []
     wishes: list[str] = []
+    lacked = [" and ".join(problem.keys) for problem in problems if problem.rule == "required"]
     for problem in problems:
+        if _is_of_other_type(problem, problems):
+            continue
         if problem.rule == "type":
             wanted = problem.wanted if isinstance(problem.wanted, tuple) else (problem.wanted,)
             types += (_TYPES.get(str(type_name), str(type_name)) for type_name in wanted)
+        elif problem.rule == "required":  # one a schema of which the value may be
+            wishes.append(f"lacks {' or '.join(dict.fromkeys(lacked))}")
         else:
             wishes.append(_wish(problem))
     if types:
@@ -427,24 +482,30 @@ _FEW = 3
 def _wish(problem: Problem) -> str:
     wanted = problem.wanted
     if problem.rule == "additionalProperties":
-        near = {_near(key, wanted or ()) for key in problem.keys} - {""}
-        hint = f" (did you mean {', '.join(sorted(near))}?)" if near else ""
+        near = _meant(problem)
+        hint = f" (did you mean {near}?)" if near else ""
         return f"has a key that cloud-init does not know there{hint}"
     if problem.rule in _LEAST and wanted == 1:
         return "must not be empty"
     words = " and ".join(problem.keys)
     if problem.rule == "enum":
+        if len(wanted) == 1:
+            return f"has to be {wanted[0]}"
         words = ", ".join(
             str(value).lower() if isinstance(value, bool) else str(value) for value in wanted
         )
     return _WISHES.get(problem.rule, _NO_FORM).format(words or wanted)
 
 
+def _meant(problem: Problem) -> str:
+    """What the keys that are too much for *problem* were probably meant to be."""
+    return ", ".join(sorted({_near(key, problem.wanted or ()) for key in problem.keys} - {""}))
+
+
 _LEAST = frozenset({"minItems", "minProperties", "minLength"})
 _NO_FORM = "has none of the forms that cloud-init reads"
 _WISHES = {
     "enum": "has to be one of {}",
-    "required": "lacks {}",
     **dict.fromkeys(_LEAST, "needs at least {}"),
     **dict.fromkeys(("maxItems", "maxProperties", "maxLength"), "takes at most {}"),
     "minimum": "has to be at least {}",

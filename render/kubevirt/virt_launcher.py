@@ -28,6 +28,7 @@ _FEW = "16M"
 _MILLIONS, _THOUSANDTH = ("M", "Mi"), "m"
 _GUEST: FieldPath = ("domain", "memory", "guest")
 _INTERFACES: FieldPath = ("domain", "devices", "interfaces")
+_FILESYSTEMS: FieldPath = ("domain", "devices", "filesystems")
 _IS_MULTICAST = pattern(r"[0-9A-Fa-f][13579bdfBDF](?:[:-][0-9A-Fa-f]{2}){5}")
 #: The networks that masquerade has in the VM, and so many bits of one that its hosts need.
 _CIDRS = ("vmNetworkCIDR", "vmIPv6NetworkCIDR")
@@ -53,6 +54,9 @@ def check_domain(machine: Machine) -> None:
         )
         machine.diagnostics += (
             _refusal(machine, *found, who="the kubelet pulls no image") for found in _images(spec)
+        )
+        machine.diagnostics += (
+            _refusal(machine, *found, who="QEMU starts no domain") for found in _unserved(spec)
         )
 
 
@@ -118,6 +122,25 @@ def _images(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
             if why:
                 cure = "write it as in registry.example.com/disks/fedora:42"
                 yield path, image, f"invalid reference format: {why}", cure
+
+
+def _unserved(spec: Tree) -> Iterator[tuple[FieldPath, str, str, str]]:
+    """As `_refused`, of the filesystems that are no volume: nothing makes the socket to which QEMU connects.
+
+    Upstream: pkg/virt-controller/services/virtiofs.go, pkg/virt-launcher/virtwrap/converter/storage/virtiofs.go.
+    """
+    names = {str(volume.get("name") or "") for volume in spec.get("volumes") or ()}
+    for index, filesystem in enumerate(tree.get(spec, *_FILESYSTEMS) or ()):
+        name = filesystem.get("name")
+        is_served = not isinstance(name, str) or name in names or filesystem.get("virtiofs") is None
+        if not is_served and name and not _is_open(name):
+            cure = did_you_mean(name, sorted(names), "add a volume of that name")
+            yield (
+                (*_FILESYSTEMS, index, "name"),
+                name,
+                "no volume is called so, of which virtiofsd would serve it",
+                cure,
+            )
 
 
 def _refused(spec: Tree) -> Iterator[tuple[FieldPath, str | int, str, str]]:

@@ -106,7 +106,7 @@ class Launched(NamedTuple):
 
 def launched(machine: Machine, vmi: Tree) -> Launched | None:
     """The pod of the *vmi* that *machine* starts; None where KubeVirt makes none, which is reported."""
-    cluster = _shared(machine.context)
+    cluster = launcher_cluster(machine.context)
     metadata = {key: value for key, value in vmi["metadata"].items() if key not in _NAMES}
     # What is random in the name of an instance is not in that of its pod.
     beginning: str = vmi["metadata"].get("generateName") or ""
@@ -124,7 +124,7 @@ def launched(machine: Machine, vmi: Tree) -> Launched | None:
     return Launched(launch, pod)
 
 
-def _shared(context: Context) -> LauncherCluster:
+def launcher_cluster(context: Context) -> LauncherCluster:
     """The cluster of all machines of a rendering."""
     if not context.clusters:
         context.clusters.append(cluster_of(context))

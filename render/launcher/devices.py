@@ -4,12 +4,14 @@ Upstream: pkg/virt-controller/services/renderresources.go, pkg/network/vmispec/d
 pkg/storage/reservation/pr.go.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from uuid import UUID, uuid5
 
+from render.launcher.cluster import LauncherCluster
 from render.launcher.launch import DEVICES, Launch, PodError
 from render.launcher.networks import network_devices
 from render.model import tree
+from render.model.fieldpath import FieldPath
 from render.model.release import Form, Rows, form, rows, since, until
 from render.model.tree import Tree
 
@@ -131,44 +133,51 @@ _CLAIMS: Form[Callable[[list[Tree]], list[Tree]]] = form(
 
 def check_permitted(launch: Launch) -> None:
     """Raise `PodError` for devices that the cluster does not permit."""
-    permitted = launch.cluster.configuration.get("permittedHostDevices")
-    if permitted is None:
+    refused = [*unpermitted(launch.devices, launch.cluster)]
+    if refused:
+        raise PodError(" ".join(text for _, text in refused), DEVICES)
+
+
+def permitted(configuration: Tree) -> dict[str, None] | None:
+    """The names of the devices that the *configuration* of a cluster permits, None where it does not say."""
+    stated = configuration.get("permittedHostDevices")
+    if stated is None:
+        return None
+    devices = (device for kind in _PERMITTED for device in stated.get(kind) or ())
+    return dict.fromkeys(device.get("resourceName") or "" for device in devices)
+
+
+def unpermitted(devices: Tree, cluster: LauncherCluster) -> Iterator[tuple[FieldPath, str]]:
+    """Which of the *devices* of a VMI spec the *cluster* does not permit: where they stand, and KubeVirt's text."""
+    known = permitted(cluster.configuration)
+    if known is None:
         return
-    known = {
-        device.get("resourceName") or ""
-        for kind in _PERMITTED
-        for device in permitted.get(kind) or ()
-    }
-    faults = [
-        f"{word} {name} is not permitted in permittedHostDevices configuration"
-        for word, device in _CHECKED(launch.release)(launch)
-        if (name := device.get("deviceName") or "") not in known
-    ]
-    if faults:
-        raise PodError(" ".join(faults), DEVICES)
-
-
-def _all(launch: Launch) -> Iterator[tuple[str, Tree]]:
+    is_asked_for = _CHECKED(cluster.release)
     for word, kind in (("GPU", "gpus"), ("HostDevice", "hostDevices")):
-        yield from ((word, device) for device in launch.devices.get(kind) or ())
+        for index, device in enumerate(devices.get(kind) or ()):
+            name = device.get("deviceName") or ""
+            if name not in known and is_asked_for(word, device, cluster.gates):
+                text = f"{word} {name} is not permitted in permittedHostDevices configuration"
+                yield (kind, index), text
 
 
-def _without_gpus_of_dra(launch: Launch) -> Iterator[tuple[str, Tree]]:
-    skipped = "GPUsWithDRA" in launch.gates
-    yield from ((word, device) for word, device in _all(launch) if word != "GPU" or not skipped)
+def _every(_word: str, _device: Tree, _gates: Container[str]) -> bool:
+    return True
 
 
-def _without_claimed(launch: Launch) -> Iterator[tuple[str, Tree]]:
-    gates = {"GPU": "GPUsWithDRA", "HostDevice": "HostDevicesWithDRA"}
-    for word, device in _all(launch):
-        if gates[word] not in launch.gates or not _is_claimed(device):
-            yield word, device
+def _unless_gpus_of_dra(word: str, _device: Tree, gates: Container[str]) -> bool:
+    return word != "GPU" or "GPUsWithDRA" not in gates
 
 
-_CHECKED: Form[Callable[[Launch], Iterator[tuple[str, Tree]]]] = form(
-    until("1.6", _all),
-    since("1.6", until("1.9", _without_gpus_of_dra)),
-    since("1.9", _without_claimed),
+def _unless_claimed(word: str, device: Tree, gates: Container[str]) -> bool:
+    gate = {"GPU": "GPUsWithDRA", "HostDevice": "HostDevicesWithDRA"}[word]
+    return gate not in gates or not _is_claimed(device)
+
+
+_CHECKED: Form[Callable[[str, Tree, Container[str]], bool]] = form(
+    until("1.6", _every),
+    since("1.6", until("1.9", _unless_gpus_of_dra)),
+    since("1.9", _unless_claimed),
 )
 
 

@@ -59,7 +59,8 @@ class Documents:
     *patched*, and the charts that were *filled* in; *substituted* are the builds that Flux fills in. *borrowed*: of
     what stands beside the documents, whose it is, and its index there. *passed* are the files that were looked at and
     hold nothing that counts, *remotes* what kustomizations would fetch from elsewhere, by their folders, *referents*
-    the positions of objects to which VMs refer, *locked* the machines of those inputs with a lock, by its file.
+    the positions of objects to which VMs refer, *namespaces* the files that may have a Namespace, and are passed over
+    or listed by kustomizations that nobody builds, *locked* the machines of those inputs with a lock, by its file.
     *unseen* counts what may hold VMs, or decide them, and is not looked into. *whole*: files are not read again, see
     `Contents`. *unfilled*: why a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""``
     and a set, why that makes no Application here. *unopened*: why a file or folder cannot be opened which nobody named,
@@ -94,6 +95,7 @@ class Documents:
         "left_out",
         "locked",
         "namespace",
+        "namespaces",
         "passed",
         "patched",
         "plugins",
@@ -116,6 +118,7 @@ class Documents:
         self.folder = folder
         self.user = user
         self.namespace = ""
+        self.namespaces: list[str] = []
         self.apart: Apart | None = None
         self.appliers: frozenset[str] = frozenset()
         self.revisions: Mapping[str, str] = MappingProxyType({})

@@ -52,6 +52,12 @@ class Nearness(Generic[T]):
             elif steps == known.steps:
                 self.around[above] = known.beside([new])
 
+    def objects(self) -> Iterator[T]:
+        """The first object of each folder, and the first there with another content."""
+        for deepest in self.around.values():
+            for each in filter(None, (deepest.first, deepest.other)):
+                yield each.object
+
 
 def nearest(folder: str, several: Iterable[Nearness[T]]) -> tuple[T, T | None]:
     """Of *several* the object in the fewest steps up and down from *folder*, and another with other content in as many.

@@ -115,6 +115,11 @@ def may_limit(data: bytes) -> bool:
     return any(word in text for word in _LIMITING)
 
 
+def may_be_namespace(data: bytes) -> bool:
+    """Whether the Namespace object of some VMs may stand in *data*."""
+    return b"Namespace" in unescaped(data)
+
+
 def may_ask(data: bytes) -> bool:
     """Whether an object of Argo CD or Flux that says how others are filled in may stand in *data*."""
     text = unescaped(data)

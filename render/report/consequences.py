@@ -24,6 +24,7 @@ _AT_THEIR_FIELDS = frozenset(
     code.number
     for code in (
         codes.MISSING_FIELD,
+        codes.INVALID_MATCHER,
         codes.AMBIGUOUS_SCALAR,
         codes.CONTENT_DROPPED,
         codes.DEPRECATED_FIELD,
@@ -45,6 +46,11 @@ _ONE_OF = {
 }
 _MEANT = pattern(r"did you mean (\S+)\?$")
 _MISSED = pattern(r"'([^']*)' not found\.")
+#: What is said of a variable of Flux that nobody sets, and in the help of a field that is empty for it.
+_UNSET, _EMPTY = (
+    pattern(r"substitutes no variable (\w+): "),
+    pattern(r"nobody sets the variable (\w+)"),
+)
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY = "lacking", "memory/required"
 _NAMELESS, _NULL = pattern(r"give it a name\b"), pattern(r"\S+ is null: ")
@@ -87,14 +93,14 @@ def folded(listed: Sequence[Group]) -> list[Group]:
             for each in (group.first, *group.others)
         }
         over.append(found.pop() if len(found) == 1 else index)
-    below: dict[int, list[Finding]] = {}
+    below: dict[int, list[Group]] = {}
     kept: list[tuple[int, Group]] = []
     for index, group in enumerate(listed):
         cause = over[over[index]]  # what follows of what follows stands with that
         if cause == index or over[cause] != cause:
             kept.append((index, group))
         else:
-            below.setdefault(cause, []).append(group.first)
+            below.setdefault(cause, []).append(group)
     return [group._replace(consequences=tuple(below.get(index, ()))) for index, group in kept]
 
 
@@ -163,7 +169,9 @@ def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object
 def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object]:
     """What goes with *diagnostic*, which is about a field of *subject* that is wrong as it is written."""
     code, path = diagnostic.code, diagnostic.location.path
-    if code == codes.WRONG_TYPE.number:
+    if unset := _UNSET.search(diagnostic.message):
+        yield _UNSET, unset[1]
+    elif code == codes.WRONG_TYPE.number:
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
         yield from _without_name(subject, path)
@@ -175,6 +183,7 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
         if meant.action in ("rename", "move"):
             yield from _lacking_without(subject, meant.target)
             yield codes.CONTENT_DROPPED.number, subject, meant.target[:-1]
+            yield codes.INVALID_MATCHER.number, subject, meant.target[:-1]
 
 
 def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
@@ -223,6 +232,8 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
     """*finding* as `_causes` names it, the closest first."""
     diagnostic = finding.diagnostic
     path = (diagnostic.position or diagnostic.location).path
+    if empty := _EMPTY.match(diagnostic.help):
+        yield _UNSET, empty[1]
     if diagnostic.code in _AT_THEIR_FIELDS:
         yield diagnostic.code, subject, path
         return

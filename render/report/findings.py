@@ -154,7 +154,7 @@ class Group(NamedTuple):
 
     first: Finding
     others: tuple[Finding, ...] = ()
-    consequences: tuple[Finding, ...] = ()
+    consequences: "tuple[Group, ...]" = ()
 
 
 def groups(findings: Iterable[Finding]) -> list[Group]:
@@ -241,7 +241,7 @@ def worst(listed: Sequence[Group], most: int) -> list[Group]:
 
     def rank(index: int) -> int:
         group = listed[index]
-        found = (group.first, *group.consequences)
+        found = (group.first, *(each.first for each in group.consequences))
         return min(ranks.index(each.diagnostic.severity) for each in found)
 
     ranked = sorted(range(len(listed)), key=rank)

@@ -31,27 +31,31 @@ def report(groups: Sequence[Group], style: Style = Style(), *, cut: int = 0) -> 
 
 def _block(group: Group, style: Style) -> Iterator[str]:
     yield from _lines(group.first, style)
-    for finding in group.consequences:
+    for below in group.consequences:
+        finding = below.first
         severity = finding.diagnostic.severity
         yield printable(
             f"  also, until that is mended: {finding.place}: {severity} {finding.title}: {finding.text}"
         )
+        if below.others:
+            yield printable(f"    {_others(below)}")
     if group.others:
-        resource = group.first.diagnostic.resource
-        kind = resource.kind if resource else "place"
-        more = counted(len(group.others), f"more {_SHORT.get(kind, kind)}")
-        named = ", ".join(
-            f"{finding.place} ({_name(finding)})"
-            if finding.diagnostic.resource
-            else str(finding.place)
-            for finding in group.others[:_NAMED]
-        )
-        rest = (
-            f" and {counted(len(group.others) - _NAMED, 'other')}"
-            if len(group.others) > _NAMED
-            else ""
-        )
-        yield printable(f"  and in {more}: {named}{rest}")
+        yield printable(f"  {_others(group)}")
+
+
+def _others(group: Group) -> str:
+    """Of which other objects *group* says the same: how many, and the first of them."""
+    resource = group.first.diagnostic.resource
+    kind = resource.kind if resource else "place"
+    more = counted(len(group.others), f"more {_SHORT.get(kind, kind)}")
+    named = ", ".join(
+        f"{finding.place} ({_name(finding)})" if finding.diagnostic.resource else str(finding.place)
+        for finding in group.others[:_NAMED]
+    )
+    rest = (
+        f" and {counted(len(group.others) - _NAMED, 'other')}" if len(group.others) > _NAMED else ""
+    )
+    return f"and in {more}: {named}{rest}"
 
 
 def _name(finding: Finding) -> str:

@@ -34,9 +34,9 @@ class Referent(NamedTuple):
 _SECRET = Referent(frozenset({("", "Secret")}), "Secret")
 _CONFIG_MAP = Referent(frozenset({("", "ConfigMap")}), "ConfigMap")
 _ACCOUNT = Referent(frozenset({("", "ServiceAccount")}), "ServiceAccount")
-_CLAIM = Referent(
-    frozenset({("", "PersistentVolumeClaim"), (CDI, "DataVolume")}), "PersistentVolumeClaim"
-)
+#: What disks are made of, by group and kind.
+CLAIMS = frozenset({("", "PersistentVolumeClaim"), (CDI, "DataVolume")})
+_CLAIM = Referent(CLAIMS, "PersistentVolumeClaim")
 _DATA_VOLUME = _CLAIM._replace(word="DataVolume")
 _NETWORK = Referent(
     frozenset({(_NAD, "NetworkAttachmentDefinition")}), "NetworkAttachmentDefinition"

@@ -202,6 +202,47 @@ def test_nothing_but_the_repository(tmp_path: Path, loopback: Loopback) -> None:
     assert found - BEYOND_LANDLOCK == MEANT
 
 
+def test_a_static_program_sees_no_libraries(tmp_path: Path, kustomize: str) -> None:
+    """kustomize and helm in Go are linked with nothing: the system's files are none of theirs."""
+    if not (lets_us("--net", "--mount", "true") and has_mount_setattr()):
+        pytest.skip("this system forbids namespaces")
+    repository = probe.repository(tmp_path)
+    script, packed = tmp_path / "script", tmp_path / "packed"
+    put(script, "#!/bin/sh\n")
+    head = Path(kustomize).read_bytes()[:4096]
+    packed.write_bytes(head[:1024] + b"UPX!" + head[1028:])
+    cut_off = tmp_path / "cut-off"
+    cut_off.write_bytes(head[:100])
+    sees = {
+        program: _sees(program, repository, ("/dev/null", "/lib", "/usr/lib", "/bin", "vm.yaml"))
+        for program in (kustomize, sys.executable, str(script), str(packed), str(cut_off))
+    }
+    of_linked = ["/dev/null", "/lib", "/usr/lib", "vm.yaml"]
+    assert sees == {
+        kustomize: ["/dev/null", "vm.yaml"],
+        sys.executable: of_linked,
+        str(script): ["/dev/null", "/lib", "/usr/lib", "/bin", "vm.yaml"],
+        str(packed): of_linked,
+        str(cut_off): of_linked,
+    }
+
+
+def _sees(program: str, repository: Path, paths: Sequence[str]) -> list[str]:
+    """Which of *paths* a process sees in the box of *program*, which it does not become."""
+    with (
+        Boxes() as boxes,
+        boxes.box(program, str(repository), [str(repository)], Allowance(1 << 30, 60)) as inside,
+    ):
+
+        def look() -> None:
+            inside.enter()
+            os._exit(sum(os.path.lexists(path) << bit for bit, path in enumerate(paths)))
+
+        done = run_program([sys.executable], folder=str(repository), environ={}, enter=look)
+        assert inside.walls().all_stand
+    return [path for bit, path in enumerate(paths) if done.returncode >> bit & 1]
+
+
 def test_landlock_alone(
     tmp_path: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from render.diagnostics.exits import Exit
 from render.frontends.argocd.commands import announcements
 from render.frontends.request.options import DEADLINE
+from render.model.release import NEWEST, minor
 from render.settings import OPTIONS, Source
 from render.yaml.reader import read
 from tests.support.cases import CASES, ROOT, Case, read_case
@@ -129,9 +130,12 @@ def test_output_is_complete_and_the_log_has_one_line(
     facts = json.loads(log.splitlines()[-1])
     assert isinstance(facts.pop("ms"), int)
     assert facts == {
-        "msg": "virt-render argocd generate", "version": facts["version"], "app": "vms", "status": 0, "files": 1,
-        "read": 1, "printed": 1, "rendered": 1, "errors": 0, "warnings": 0,
+        "msg": "virt-render argocd generate", "version": facts["version"], "app": "vms",
+        "kubevirt": f"{minor(NEWEST)}, since nothing says which release runs",
+        "status": 0, "files": 1, "read": 1, "printed": 1, "rendered": 1, "errors": 0, "warnings": 0,
     }  # fmt: skip
+    _, log = server.generate(repository, "app", environment(("kubevirt", "1.6")))
+    assert json.loads(log.splitlines()[-1])["kubevirt"] == "1.6"
     page = (ROOT / "docs" / "argocd.md").read_text(encoding="utf-8")
     (printed,) = re.findall(r"^{\"msg\": .*", page, re.MULTILINE)
     assert json.loads(printed).keys() == {*facts, "ms"}

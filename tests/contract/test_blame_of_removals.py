@@ -4,28 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import manifests, process
+from tests.support import manifests, overlays, process
 from tests.support.asking import Ask
 from tests.support.repository import RepositoryInProcess
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: web
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        memory:
-          guest: 4Gi
-        devices:
-          disks:
-            - name: root
-              disk: {bus: virtio}
-            - name: data
-              disk: {bus: virtio}
+VM = overlays.vm(
+    "4Gi",
+    devices="""\
               serial: data01
               cache: none
           interfaces:
@@ -33,17 +18,16 @@ spec:
               masquerade: {}
             - name: storage
               bridge: {}
-      networks:
+""",
+    networks="""\
+networks:
         - name: default
           pod: {}
         - name: storage
           multus: {networkName: storage}
-      volumes:
-        - name: root
-          containerDisk: {image: registry.example.com/root:1}
-        - name: data
-          persistentVolumeClaim: {claimName: data}
-"""
+      """,
+    volume="persistentVolumeClaim: {claimName: data}",
+)
 STRATEGIC = """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
@@ -75,15 +59,14 @@ REMOVED = "- {op: remove, path: /spec/template/spec/volumes/1}\n"
 REPLACED = (
     "- op: replace\n  path: /spec/template/spec/networks\n  value: [{name: default, pod: {}}]\n"
 )
-TARGET = "target: {kind: VirtualMachine}"
 MEMORY = f"{STRATEGIC}      domain:\n        memory:\n"
 ROWS = [
-    (VOLUMES, "prod/p.yaml:8:7: error VR420 disks/volume: ", "base/vm.yaml:33:11: data of volumes", REPEAT),
-    (NETWORKS, "prod/p.yaml:8:7: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
-    (INTERFACES, "prod/p.yaml:10:11: error VR418 network/network-without-interface: ", "base/vm.yaml:23:15: ", REPEAT),
-    (REMOVED, "prod/p.yaml:1:16: error VR420 disks/volume: ", "base/vm.yaml:33:11: ", "help: keep data of volumes"),
-    (REPLACED, "prod/p.yaml:3:3: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
-    (MEMORY, "prod/p.yaml:9:9: error VR412 memory/required: ", "base/vm.yaml:11:11: domain.memory", "help: keep"),
+    (VOLUMES, "prod/p0.yaml:8:7: error VR420 disks/volume: ", "base/vm.yaml:33:11: data of volumes", REPEAT),
+    (NETWORKS, "prod/p0.yaml:8:7: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
+    (INTERFACES, "prod/p0.yaml:10:11: error VR418 network/network-without-interface: ", "base/vm.yaml:23:15: ", REPEAT),
+    (REMOVED, "prod/p0.yaml:1:16: error VR420 disks/volume: ", "base/vm.yaml:33:11: ", "help: keep data of volumes"),
+    (REPLACED, "prod/p0.yaml:3:3: error VR418 network/interface-without-network: ", "base/vm.yaml:28:11: ", REPEAT),
+    (MEMORY, "prod/p0.yaml:9:9: error VR412 memory/required: ", "base/vm.yaml:11:11: domain.memory", "help: keep"),
 ]  # fmt: skip
 
 
@@ -93,17 +76,9 @@ MOVED = "- {op: move, from: /spec/template/spec/networks, path: /spec/template/s
 @pytest.fixture
 def repository(tmp_path: Path, kustomize: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VIRT_RENDER_KUSTOMIZE", kustomize)
-    manifests.put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")
-    manifests.put(tmp_path / "base/vm.yaml", VM)
-    manifests.put(tmp_path / "prod/kustomization.yaml", "resources: [../base]\n")
+    overlays.base(tmp_path / "base", VM)
+    overlays.overlay(tmp_path / "prod")
     return tmp_path
-
-
-def patch(repository: Path, text: str) -> None:
-    manifests.put(repository / "prod/p.yaml", text)
-    target = f", {TARGET}" if text.startswith("-") else ""
-    entry = f"resources: [../base]\npatches: [{{path: p.yaml{target}}}]\n"
-    manifests.put(repository / "prod/kustomization.yaml", entry)
 
 
 @pytest.mark.parametrize(("text", "place", "former", "cure"), ROWS)
@@ -111,7 +86,7 @@ def test_the_patch_that_drops_what_is_missed_is_told(
     repository: Path, text: str, place: str, former: str, cure: str
 ) -> None:
     assert process.run("check", cwd=repository).stdout == ""
-    patch(repository, text)
+    overlays.overlay(repository / "prod", text)
     done = process.run("check", cwd=repository)
     assert done.stdout.startswith(place), done.stdout
     assert f"\n  {former}" in done.stdout
@@ -120,19 +95,16 @@ def test_the_patch_that_drops_what_is_missed_is_told(
 
 
 def test_what_another_patch_has_added_is_dropped_too(repository: Path) -> None:
-    patch(repository, INTERFACES)
     added = """\
 - {op: add, path: /spec/template/spec/domain/devices/interfaces/-, value: {name: more, bridge: {}}}
 - {op: add, path: /spec/template/spec/networks/-, value: {name: more, multus: {networkName: more}}}
 - {op: remove, path: /spec/template/spec/networks/1}
 """
-    manifests.put(repository / "prod/first.yaml", added)
-    entries = f"patches: [{{path: first.yaml, {TARGET}}}, {{path: p.yaml}}]\n"
-    manifests.put(repository / "prod/kustomization.yaml", f"resources: [../base]\n{entries}")
+    overlays.overlay(repository / "prod", added, INTERFACES)
     done = process.run("check", cwd=repository)
-    place = "prod/p.yaml:10:11: error VR418 network/network-without-interface: "
+    place = "prod/p1.yaml:10:11: error VR418 network/network-without-interface: "
     assert done.stdout.startswith(place), done.stdout
-    assert "\n  prod/first.yaml:1:68: more of interfaces stands here" in done.stdout, done.stdout
+    assert "\n  prod/p0.yaml:1:68: more of interfaces stands here" in done.stdout, done.stdout
 
 
 def test_a_template_whose_volume_a_patch_drops_is_told_at_the_patch(repository: Path) -> None:
@@ -144,16 +116,16 @@ def test_a_template_whose_volume_a_patch_drops_is_told_at_the_patch(repository: 
     )
     manifests.put(repository / "base/vm.yaml", text)
     volumes = "      volumes:\n        - name: data\n          emptyDisk: {capacity: 1Gi}\n"
-    patch(repository, STRATEGIC + volumes)
+    overlays.overlay(repository / "prod", STRATEGIC + volumes)
     done = process.run("check", cwd=repository)
-    assert "\nprod/p.yaml:8:7: error VR436 data-volume-templates/used: " in f"\n{done.stdout}"
+    assert "\nprod/p0.yaml:8:7: error VR436 data-volume-templates/used: " in f"\n{done.stdout}"
     assert "base/vm.yaml" in done.stdout
 
 
 def test_a_move_is_told_at_its_path(repository: Path) -> None:
-    patch(repository, MOVED)
+    overlays.overlay(repository / "prod", MOVED)
     done = process.run("check", cwd=repository)
-    assert done.stdout.startswith("prod/p.yaml:1:50: error VR105 "), done.stdout
+    assert done.stdout.startswith("prod/p0.yaml:1:50: error VR105 "), done.stdout
 
 
 SERIAL = f"""\
@@ -170,19 +142,19 @@ def test_diff_names_the_patch_that_drops_a_field(repository: Path, ask: Ask) -> 
     """Of a disk that KubeVirt attaches again, or of one that stays: its serial, which the base still has."""
     made = RepositoryInProcess(repository, ask)
     made.commit("a VM")
-    patch(repository, SERIAL)
+    overlays.overlay(repository / "prod", SERIAL)
     text = made.run("diff").stdout
-    assert "disks[data].serial: data01 -> none (restart)  prod/p.yaml:10:11\n" in text
-    assert 'disks[data].cache: "none" -> none (restart)  prod/p.yaml:10:11\n' in text
-    patch(repository, ITEM)
+    assert "disks[data].serial: data01 -> none (restart)  prod/p0.yaml:10:11\n" in text
+    assert 'disks[data].cache: "none" -> none (restart)  prod/p0.yaml:10:11\n' in text
+    overlays.overlay(repository / "prod", ITEM)
     assert (
-        "disks[data].serial: data01 -> none (restart)  prod/p.yaml:11:15\n"
+        "disks[data].serial: data01 -> none (restart)  prod/p0.yaml:11:15\n"
         in made.run("diff").stdout
     )
-    patch(repository, VOLUMES)
+    overlays.overlay(repository / "prod", VOLUMES)
     text = made.run("diff").stdout
-    assert "\n  prod/p.yaml:8:7  VirtualMachine web: " in text
+    assert "\n  prod/p0.yaml:8:7  VirtualMachine web: " in text
     assert (
-        "volumes[data]: {persistentVolumeClaim: {claimName: data}} -> none (refused)  prod/p.yaml:8:7"
+        "volumes[data]: {persistentVolumeClaim: {claimName: data}} -> none (refused)  prod/p0.yaml:8:7"
         in text
     )

@@ -321,6 +321,93 @@ def test_a_definition_that_our_plugin_misses_is_told(
         repository.write("argocd/own.yaml", before)
 
 
+def test_a_catalogue_of_our_plugin_decides_which_of_two_is_meant(repository: Repository) -> None:
+    """Both stand as near; a definition that its catalogue has not is told, and so is a path that leads nowhere."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("east/small.yaml", manifests.instancetype("small", cpus=2))
+    repository.write("west/small.yaml", manifests.instancetype("small", cpus=4))
+    repository.write("east/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.write("west/kustomization.yaml", "resources: [small.yaml]\n")
+    repository.write("argocd/own.yaml", by_plugin())
+    assert "VR212" in repository.run("check", ".").stdout
+    told = ", parameters: [{name: catalog, array: [../../west]}]"
+    for name in ("east", "west"):
+        repository.write("argocd/own.yaml", by_plugin(told.replace("west", name)))
+        assert repository.run("check", ".").stdout == ""
+        repository.commit(f"In the {name}")
+    assert effects(repository, "HEAD~1..HEAD")["prod/own"][0][0] == "migrate"
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../wset")))
+    text = repository.run("check", ".").stdout
+    assert "catalog: ../../wset is not there: our plugin makes nothing of vms/own" in text
+    assert "did you mean ../../west?" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../argocd")))
+    text = repository.run("check", ".").stdout
+    assert "warning VR211" in text
+    assert "give the plugin the parameter catalog: ../../" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("../../west", "../../../out")))
+    assert "catalog: ../../../out leads out of the repo" in repository.run("check", ".").stdout
+
+
+def test_what_our_plugin_is_told_of_the_bundled_catalogue_and_of_admission_counts(
+    repository: Repository,
+) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="u1.medium"))
+    repository.write("argocd/own.yaml", by_plugin())
+    assert repository.run("check", ".").returncode == 0
+    none = ", parameters: [{name: catalog, string: none}]"
+    repository.write("argocd/own.yaml", by_plugin(none))
+    assert "error VR201" in repository.run("check", ".").stdout
+
+
+def test_a_lock_that_our_plugin_is_told_counts(repository: Repository) -> None:
+    repository.write("vms/own/vm.yaml", manifests.vm("own", instancetype="small"))
+    repository.write("vms/own/small.yaml", manifests.instancetype("small"))
+    told = ", parameters: [{name: lock, string: ../../pins/own.yaml}, {name: emit, string: vm}]"
+    repository.write("argocd/own.yaml", by_plugin(told))
+    (repository.folder / "pins").mkdir()
+    folder = repository.folder / "vms/own"
+    pinned = process.run("pin", "--lock", "../../pins/own.yaml", "--namespace", "prod", cwd=folder)
+    assert pinned.returncode == 0, pinned.stderr
+    repository.commit("Pinned")
+    repository.write("vms/own/small.yaml", manifests.instancetype("small", cpus=4))
+    assert "VR608" in repository.run("check", ".").stdout
+    text = repository.run("diff").stdout
+    assert text.startswith("3 VMs: 3 same\n")
+    assert "pinned by the lock" in text
+    repository.write("argocd/own.yaml", by_plugin(told.replace("lock", "catalog")))
+    assert "VR608" not in repository.run("check", ".").stdout
+
+
+def test_a_release_that_our_plugin_misses_is_told(repository: Repository) -> None:
+    """It stands in another folder, and so the plugin renders for the newest one; or which file tells it is said."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    settings = (
+        "apiVersion: kubevirt.io/v1\nkind: KubeVirt\nmetadata: {name: kubevirt, namespace: kubevirt}\n"
+        "spec: {imageTag: vRELEASE}\n"
+    )
+    repository.write("east/kubevirt.yaml", settings.replace("RELEASE", "1.6.0"))
+    repository.write("argocd/own.yaml", by_plugin())
+    told = "Application argocd/own has our plugin render vms/own alone, and so for 1."
+    text = repository.run("check", ".").stdout
+    assert "warning VR711" in text
+    assert told in text
+    assert 'give the plugin the parameter kubevirt: "1.6", or say kubevirt in .virt' in text
+    for parameters in (
+        ", parameters: [{name: kubevirt, string: '1.6'}]",
+        ", parameters: [{name: cluster-config, string: ../../east/kubevirt.yaml}]",
+        ", parameters: [{name: catalog, array: [../../east]}]",
+        emit_of("source"),
+    ):
+        repository.write("argocd/own.yaml", by_plugin(parameters))
+        assert repository.run("check", ".").stdout == "", parameters
+    repository.write("west/kubevirt.yaml", settings.replace("RELEASE", "1.7.0"))
+    for name, release in (("east", "1.6"), ("west", "1.7")):
+        parameters = f", parameters: [{{name: cluster-config, string: ../../{name}/kubevirt.yaml}}]"
+        repository.write("argocd/own.yaml", by_plugin(parameters))
+        report = json.loads(repository.run("report", "--format", "json").stdout)
+        assert [vm["kubevirt"] for vm in report["machines"] if vm["name"] == "own"] == [release]
+
+
 def test_what_applications_tell_our_plugin_counts(repository: Repository) -> None:
     repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
     release = ", parameters: [{name: kubevirt, string: '1.6'}]"
@@ -947,6 +1034,49 @@ def test_an_application_lets_go_of_files_that_its_directory_leaves_out(
         expected = {**others, "prod/sub": (["gone"], [reason])}
         assert effects(repository, f"{old}..{new}") == expected
         assert effects(repository, f"{new}..{old}") == {**others, "prod/sub": (["new"], [])}
+
+
+@pytest.mark.parametrize("directory", ["", ", directory: {recurse: false}"])
+@pytest.mark.parametrize("place", ["vms/one/sub/vm.yaml", "elsewhere/vm.yaml"])
+def test_an_application_lets_go_of_a_file_that_moves_where_it_looks_not(
+    place: str, directory: str, repository: Repository
+) -> None:
+    repository.write("deploy/one.yaml", of_folder("Application", directory))
+    for name in ("one", "other"):
+        repository.write(f"vms/one/{name}.yaml", manifests.vm(name, memory="1Gi"))
+    repository.commit("With both")
+    (repository.folder / place).parent.mkdir(exist_ok=True)
+    repository.git("mv", "vms/one/one.yaml", place)
+    repository.commit("Moved")
+    reason = f"it stands in {place} now, where Application argocd/one does not apply it"
+    others: dict[str, Any] = {name: (["same"], []) for name in (*NAMES, "prod/other")}
+    moved = effects(repository, "HEAD~1..HEAD")
+    assert moved == {**others, "prod/one": (["gone"], [reason])}
+    repository.git("mv", place, "vms/one/again.yaml")
+    repository.commit("Back under another name")
+    same = {**others, "prod/one": (["same"], [])}
+    assert effects(repository, "HEAD~2..HEAD") == same
+
+
+def test_a_kustomization_beside_a_chart_is_what_argocd_builds(repository: Repository) -> None:
+    """argo-cd util/app/discovery/discovery.go: what comes last in the folder decides, unless the source names one."""
+    repository.write("deploy/one.yaml", of_folder("Application", ""))
+    repository.write("vms/one/Chart.yaml", "apiVersion: v2\nname: one\nversion: 1.0.0\n")
+    repository.write("vms/one/templates/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.commit("A chart")
+    repository.write("vms/one/kustomization.yaml", "resources: [other.yaml]\n")
+    repository.write("vms/one/other.yaml", manifests.vm("other", memory="1Gi"))
+    repository.commit("A kustomization beside it")
+    others: dict[str, Any] = {name: (["same"], []) for name in NAMES}
+    known = effects(repository, "HEAD~1..HEAD")
+    assert {name: effect for name, (effect, _) in known.items()} == {
+        **{name: ["same"] for name in others}, "prod/one": ["gone"], "prod/other": ["new"]
+    }  # fmt: skip
+    repository.write("deploy/one.yaml", of_folder("Application", ", helm: {releaseName: one}"))
+    repository.commit("Named as a chart")
+    known = effects(repository, "HEAD~1..HEAD")
+    assert known["prod/one"][0] == ["new"]
+    assert known["prod/other"][0] == ["gone"]
 
 
 SET = f"""\

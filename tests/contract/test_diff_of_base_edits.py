@@ -6,33 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import overlays
 from tests.support.asking import Ask
 from tests.support.repository import RepositoryInProcess
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata:
-  name: web
-spec:
-  runStrategy: Always
-  template:
-    spec:
-      domain:
-        memory:
-          guest: 2Gi
-        devices:
-          disks:
-            - name: root
-              disk: {bus: virtio}
-            - name: data
-              disk: {bus: virtio}
-      volumes:
-        - name: root
-          containerDisk: {image: registry.example.com/fedora:43}
-        - name: data
-          emptyDisk: {capacity: 1Gi}
-"""
+VM = overlays.vm()
 PATCH = """\
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
@@ -81,9 +59,13 @@ DISKS = "spec.template.spec.domain.devices.disks"
 def repository(tmp_path: Path, ask: Ask) -> RepositoryInProcess:
     made = RepositoryInProcess(tmp_path / "repository", ask)
     made.git("remote", "add", "origin", "https://git.example.com/shop.git")
-    made.write("base/vm.yaml", VM)
-    made.write("base/kustomization.yaml", "resources:\n  - vm.yaml\n")
+    overlays.base(made.folder / "base", VM)
     return made
+
+
+def patched(repository: RepositoryInProcess, patch: str) -> None:
+    """Write an overlay with *patch*."""
+    overlays.overlay(repository.folder / "overlays/prod", patch, of="../../base", namespace="prod")
 
 
 def _renamed(repository: RepositoryInProcess) -> None:
@@ -112,18 +94,18 @@ def _disk_removed(repository: RepositoryInProcess) -> None:
 @pytest.mark.parametrize(
     ("edit", "form", "changed", "patch"),
     [
-        (_renamed, "merge", f"base/vm.yaml:4:3  {NAME}", "overlays/prod/patch.yaml:4:3"),
-        (_renamed_with_its_file, "merge", f"base/shop.yaml:4:3  {NAME}", "overlays/prod/patch.yaml:4:3"),
+        (_renamed, "merge", f"base/vm.yaml:4:3  {NAME}", "overlays/prod/p0.yaml:4:3"),
+        (_renamed_with_its_file, "merge", f"base/shop.yaml:4:3  {NAME}", "overlays/prod/p0.yaml:4:3"),
         (
             _taken_out, "merge", "base/vm.yaml:1:1  resources: VirtualMachine web -> none",
-            "overlays/prod/patch.yaml:4:3",
+            "overlays/prod/p0.yaml:4:3",
         ),
         (_renamed, "application", f"base/vm.yaml:4:3  {NAME}", "apps/shop.yaml:14:15"),
         (
             _disk_renamed, "json", f"base/vm.yaml:16:15  {DISKS}[1].name: data -> archive",
-            "overlays/prod/patch.yaml:2:3",
+            "overlays/prod/p0.yaml:2:3",
         ),
-        (_disk_removed, "json", f"base/vm.yaml:13:11  {DISKS}: ", "overlays/prod/patch.yaml:2:3"),
+        (_disk_removed, "json", f"base/vm.yaml:13:11  {DISKS}: ", "overlays/prod/p0.yaml:2:3"),
     ],
 )  # fmt: skip
 def test_the_edit_of_the_base_comes_before_the_patch_that_applies_no_longer(  # noqa: PLR0913, PLR0917 - a row
@@ -137,12 +119,7 @@ def test_the_edit_of_the_base_comes_before_the_patch_that_applies_no_longer(  # 
     if form == "application":
         repository.write("apps/shop.yaml", APPLICATION)
     else:
-        target = ", target: {kind: VirtualMachine, name: web}" if form == "json" else ""
-        text = (
-            f"namespace: prod\nresources: [../../base]\npatches: [{{path: patch.yaml{target}}}]\n"
-        )
-        repository.write("overlays/prod/kustomization.yaml", text)
-        repository.write("overlays/prod/patch.yaml", TEST if form == "json" else PATCH)
+        patched(repository, TEST if form == "json" else PATCH)
     repository.commit("A base that is patched")
     edit(repository)
     words = ("diff", "--kustomize", kustomize, "HEAD")
@@ -187,30 +164,26 @@ def test_the_edited_line_of_a_template_comes_before_the_object_that_fills_the_ch
 def test_a_patch_that_was_edited_itself_is_blamed_alone(
     repository: RepositoryInProcess, kustomize: str
 ) -> None:
-    text = "namespace: prod\nresources: [../../base]\npatches: [{path: patch.yaml}]\n"
-    repository.write("overlays/prod/kustomization.yaml", text)
-    repository.write("overlays/prod/patch.yaml", PATCH)
+    patched(repository, PATCH)
     repository.commit("A base that is patched")
-    repository.write("overlays/prod/patch.yaml", PATCH.replace("name: web", "name: wbe"))
+    repository.write("overlays/prod/p0.yaml", PATCH.replace("name: web", "name: wbe"))
     repository.write("base/vm.yaml", VM.replace("2Gi", "3Gi"))
     lines = repository.run("diff", "--kustomize", kustomize, "HEAD").stdout.splitlines()
     at = lines.index("after: 1 error (new), build prints nothing")
-    assert lines[at + 1].startswith("  overlays/prod/patch.yaml:4:3  kustomize build ")
+    assert lines[at + 1].startswith("  overlays/prod/p0.yaml:4:3  kustomize build ")
 
 
 def test_the_edit_for_which_a_vm_is_refused_comes_before_the_line_that_nobody_touched(
     repository: RepositoryInProcess, kustomize: str
 ) -> None:
-    text = "namespace: prod\nresources: [../../base]\npatches: [{path: patch.yaml}]\n"
     disks = "      domain:\n        devices:\n          disks: [{name: root, disk: {bus: scsi}}]\n"
-    repository.write("overlays/prod/kustomization.yaml", text)
-    repository.write("overlays/prod/patch.yaml", PATCH[: PATCH.index("      domain")] + disks)
+    patched(repository, PATCH[: PATCH.index("      domain")] + disks)
     repository.commit("A base whose disks are patched")
     repository.write("base/vm.yaml", VM.replace("name: root", "name: system"))
     lines = repository.run("diff", "--kustomize", kustomize, "HEAD").stdout.splitlines()
     at = lines.index("after: 1 error (new), build prints nothing")
     error = next(number for number, line in enumerate(lines) if "'root' not found" in line)
-    assert lines[error].startswith("    overlays/prod/patch.yaml:10:20  VirtualMachine prod/web")
+    assert lines[error].startswith("    overlays/prod/p0.yaml:10:20  VirtualMachine prod/web")
     assert all(line.startswith("  base/vm.yaml:") for line in lines[at + 1 : error])
     places = {"root": "base/vm.yaml:19:11", "system": "base/vm.yaml:19:11"}
     for name, place in places.items():

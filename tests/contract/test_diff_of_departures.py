@@ -250,3 +250,144 @@ def test_of_an_overlay_the_place_is_that_in_the_base(
         "base/claim.yaml",
         "base/db.yaml",
     )
+
+
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n"
+SECOND = NAMESPACE.replace("prod", "stage")
+
+
+def _of_a_vm(repository: RepositoryInProcess, file: str, text: str = NAMESPACE) -> None:
+    """Commit a VM in its folder, and *file* with a Namespace, which is *text*."""
+    repository.write("vms/db.yaml", named_by("emptyDisk: {capacity: 1Gi}"))
+    repository.write(file, text)
+    repository.commit("A VM, and its namespace")
+
+
+def _removed(repository: RepositoryInProcess) -> None:
+    (repository.folder / "cluster/ns.yaml").unlink()
+
+
+def _renamed(repository: RepositoryInProcess) -> None:
+    repository.write("cluster/ns.yaml", SECOND)
+
+
+def _not_listed(repository: RepositoryInProcess) -> None:
+    repository.write("cluster/kustomization.yaml", "namespace: prod\nresources: [other.yaml]\n")
+
+
+@pytest.mark.parametrize("edit", [_removed, _renamed, _not_listed])
+@pytest.mark.parametrize("words", ["HEAD", "HEAD -- vms"])
+def test_a_vm_goes_with_its_namespace(
+    repository: RepositoryInProcess, edit: Callable[[RepositoryInProcess], None], words: str
+) -> None:
+    if edit is _not_listed:
+        repository.write("cluster/kustomization.yaml", "resources: [ns.yaml, other.yaml]\n")
+        repository.write("cluster/other.yaml", CONFIG_MAP)
+    _of_a_vm(repository, "cluster/ns.yaml")
+    edit(repository)
+    machine = answer(repository, *words.split())
+    assert machine["effects"] == ["gone"]
+    (departed,) = machine["departed"]
+    assert departed["source"]["file"] == "cluster/ns.yaml"
+    assert (departed["use"]["file"], departed["use"]["line"]) == ("vms/db.yaml", 5)
+    text = repository.fine("diff", *words.split()).splitlines()
+    assert text[0] == "1 VM: 1 gone"
+    words_ = "no longer in the repository, and deleted with all VMs in it where the sync prunes:"
+    assert f"  {words_}  Namespace prod  cluster/ns.yaml:1:1" in text
+    markdown = repository.fine("diff", "--format", "markdown", *words.split())
+    assert "| `cluster/ns.yaml:1:1` `Namespace prod` is deleted |  | 1 gone |" in markdown
+    assert "| gone | is deleted with `Namespace prod` |" in markdown
+    assert repository.run("diff", "--fail-on", "gone", *words.split()).returncode == 1
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_namespace_that_is_built_with_its_vms_is_told(
+    repository: RepositoryInProcess, *, is_listed: bool
+) -> None:
+    """The file that holds it is another one than the VM's, or goes on to be there."""
+    repository.write("vms/kustomization.yaml", "resources: [ns.yaml, db.yaml]\n")
+    _of_a_vm(repository, "vms/ns.yaml")
+    if is_listed:
+        repository.write("vms/ns.yaml", SECOND)
+    else:
+        repository.write("vms/kustomization.yaml", "resources: [db.yaml]\n")
+    (departed,) = answer(repository, "HEAD")["departed"]
+    assert (departed["source"]["file"], departed["source"]["line"]) == ("vms/ns.yaml", 1)
+
+
+def _to_another_file(repository: RepositoryInProcess) -> None:
+    repository.write("apps/all.yaml", f"{CONFIG_MAP}---\n{NAMESPACE}")
+
+
+def _to_the_file_of_the_vm(repository: RepositoryInProcess) -> None:
+    vm = (repository.folder / "vms/db.yaml").read_text()
+    repository.write("vms/db.yaml", f"{NAMESPACE}---\n{vm}")
+
+
+def _to_a_kustomization(repository: RepositoryInProcess) -> None:
+    repository.write("apps/ns.yaml", NAMESPACE)
+    repository.write("apps/kustomization.yaml", "resources: [ns.yaml]\n")
+
+
+def _to_a_chart(repository: RepositoryInProcess) -> None:
+    repository.write("chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+    repository.write("chart/values.yaml", "teams: [prod]\n")
+    repository.write("chart/templates/ns.yaml", NAMESPACE.replace("prod", '"{{ .Values.teams }}"'))
+
+
+def _to_who_makes_one(repository: RepositoryInProcess) -> None:
+    anchor = "apiVersion: hnc.x-k8s.io/v1alpha2\nkind: SubnamespaceAnchor\n"
+    repository.write("apps/anchor.yaml", f"{anchor}metadata: {{name: prod, namespace: root}}\n")
+
+
+def _with_its_vm(repository: RepositoryInProcess) -> None:
+    vm = (repository.folder / "vms/db.yaml").read_text()
+    repository.write("vms/db.yaml", vm.replace("namespace: prod", "namespace: stage"))
+    repository.write("apps/ns.yaml", SECOND)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _to_another_file, _to_the_file_of_the_vm, _to_a_kustomization, _to_a_chart, _to_who_makes_one,
+        _with_its_vm,
+    ],
+)  # fmt: skip
+def test_a_namespace_that_may_be_there_still_is_not_told(
+    repository: RepositoryInProcess, edit: Callable[[RepositoryInProcess], None]
+) -> None:
+    _of_a_vm(repository, "cluster/ns.yaml")
+    _removed(repository)
+    edit(repository)
+    done = repository.run("diff", "HEAD", "--format", "json")
+    assert not any(machine["departed"] for machine in json.loads(done.stdout)["machines"])
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        'argocd.argoproj.io/sync-options: "Delete=false, Prune=false"',
+        "kustomize.toolkit.fluxcd.io/prune: disabled",
+        "helm.sh/resource-policy: keep",
+    ],
+)
+def test_a_namespace_that_a_sync_keeps_is_not_told(
+    repository: RepositoryInProcess, kept: str
+) -> None:
+    annotated = NAMESPACE.replace("prod}", f"prod, annotations: {{{kept}}}}}")
+    _of_a_vm(repository, "cluster/ns.yaml", annotated)
+    _removed(repository)
+    assert answer(repository, "HEAD")["effects"] == ["same"]
+
+
+def test_a_namespace_without_vms_and_one_that_only_another_text_names_are_no_news(
+    repository: RepositoryInProcess,
+) -> None:
+    """A label of its name makes no Namespace, and an object in it does not either."""
+    _of_a_vm(repository, "cluster/ns.yaml", f"{NAMESPACE}---\n{SECOND}")
+    repository.write("cluster/ns.yaml", NAMESPACE)
+    assert answer(repository, "HEAD")["effects"] == ["same"]
+    _removed(repository)
+    labelled = CONFIG_MAP.replace("namespace: prod", "namespace: prod, labels: {env: prod}")
+    repository.write("cluster/config.yaml", labelled)
+    assert answer(repository, "HEAD")["effects"] == ["gone"]

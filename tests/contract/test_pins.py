@@ -178,8 +178,34 @@ def test_both_sides_changing_one_vm_is_refused(repository: Repository) -> None:
     done = repository.run("pin", "--resolve")
     assert (done.returncode, done.stdout) == (1, "")
     assert "both sides changed the pin of prod/web" in done.stderr
+    assert f"take one side (git checkout --ours {LOCK}, or --theirs), then run" in done.stderr
     assert "prod/db" not in done.stderr
     assert repository.lock.read_bytes() == half_merged
+
+
+def test_nothing_is_missed_that_a_conflict_may_hold(repository: Repository) -> None:
+    """Both the lock and the definition are half-merged: what is not found may stand there."""
+    text = "<<<<<<< HEAD\n"
+    repository.fine("pin")
+    for name in (LOCK, "instancetypes/small.yaml"):
+        file = repository.folder / name
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.write_text("".join([*lines[:4], text, *lines[4:]]), encoding="utf-8")
+    for words in (("check", "."), ("pin", "."), ("pin", "--check", ".")):
+        done = repository.run(*words)
+        assert done.returncode == 1
+        printed = done.stdout + done.stderr
+        assert "VR602" in printed
+        assert "VR101" in printed
+        assert "VR201" not in printed
+
+
+def test_that_there_is_no_lock_is_said(repository: Repository) -> None:
+    done = repository.run("pin", "--check")
+    assert f"prod/web is not pinned: there is no {LOCK}" in done.stderr
+    repository.fine("pin")
+    repository.vm("mail")
+    assert "prod/mail is not pinned\n" in repository.run("pin", "--check").stderr
 
 
 @pytest.mark.parametrize(

@@ -782,8 +782,30 @@ def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
     head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\n"
     put("flux/cluster.yaml", f"{head}data: {{MEMORY: 4Gi}}\n")
     done = virt_render(helm, "check", ".").stdout
-    assert "vms/vm.yaml:9:15: warning VR114 " in done, done
-    assert "\n  help: nobody sets the variable CROES, did you mean CORES?; remove the key" in done
+    assert "\nvms/vm.yaml:9:15: " not in f"\n{done}", done
+    unset, field = done.splitlines()[0], done.splitlines()[4]
+    assert unset.startswith("vms/vm.yaml:9:23: warning VR114 content-dropped: Kustomization")
+    also = "  also, until that is mended: vms/vm.yaml:9:15: warning VR114 content-dropped: "
+    assert field.startswith(f"{also}VirtualMachine a: spec.template.spec.domain.cpu.cores"), done
+    found = json.loads(virt_render(helm, "check", "--format", "json", ".").stdout)["diagnostics"]
+    cure = "nobody sets the variable CROES, did you mean CORES?; remove the key, or give it a value"
+    assert cure in [each["help"] for each in found]
+
+
+@pytest.mark.usefixtures("kustomize")
+def test_all_fields_that_a_variable_of_flux_leaves_empty_stand_below_it(helm: str) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    vm = SUBSTITUTED.replace("CORES", "CROES").replace("${BUS}ide", "sata")
+    put("vms/vm.yaml", "---\n".join(vm.replace('"${NAME}"', f"v{n}") for n in range(5)))
+    put("flux/a.yaml", KUSTOMIZATION.replace("USER", "a").replace("SECRET", ""))
+    put(
+        "flux/cluster.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4Gi}\n",
+    )
+    *_, below, others = virt_render(helm, "check", ".").stdout.splitlines()
+    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: warning VR114 ")
+    assert others.startswith("    and in 4 more VMs: vms/vm.yaml:22:15 (v1), ")
+    assert others.endswith(" and 1 other")
 
 
 def test_a_kustomization_of_flux_substitutes_variables(helm: str, kustomize: str) -> None:

@@ -26,7 +26,9 @@ from render.frontends.session import render_part, single, written
 from render.manifests.documents import Documents
 from render.model.counting import counted
 from render.model.hints import Any
+from render.model.release import minor
 from render.pipeline import Rendered
+from render.pipeline.input.releases import target_of
 from render.report import escaping, text
 from render.report.findings import Finding, Group, find, merge
 from render.report.places import Sources
@@ -44,7 +46,7 @@ _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 class Run:
     """What is being done, for whoever has to say why it took so long, and what came of it."""
 
-    __slots__ = ("diagnostics", "loaded", "rendered", "started", "work")
+    __slots__ = ("diagnostics", "loaded", "release", "rendered", "started", "work")
 
     def __init__(self) -> None:
         self.started = time.monotonic()
@@ -52,6 +54,7 @@ class Run:
         self.loaded = Documents()
         self.rendered: Rendered | None = None
         self.diagnostics: list[Diagnostic] = []
+        self.release = ""
 
 
 def generate(call: Call, environ: Mapping[str, str]) -> Exit:
@@ -121,6 +124,9 @@ def _render(run: Run, request: Request) -> list[Finding]:
     part = single(request, run.work)
     run.loaded = part.loaded
     run.rendered = render_part(part, run.work)
+    target = target_of((document.body for document in run.loaded.documents), request.settings)
+    reason = f", since {target.reason}" if target.reason else ""
+    run.release = f"{minor(target.release)}{reason}"
     if any(found.is_error for found in part.diagnostics):
         from render.frontends.elsewhere import DefinitionPlaces
 
@@ -172,6 +178,7 @@ def _line(run: Run, outcome: Exit, environ: Mapping[str, str]) -> str:
         "msg": "virt-render argocd generate",
         "version": render.__version__,
         "app": environ.get("ARGOCD_APP_NAME", ""),
+        "kubevirt": run.release,
         "status": int(outcome),
         "files": len(run.loaded.files),
         "read": len(run.loaded.documents),

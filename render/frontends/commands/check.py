@@ -6,6 +6,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from render.diagnostics import codes
+from render.diagnostics.codes import is_missed
 from render.frontends.answer import Answer, Files
 from render.frontends.commands.baseline import (
     Before,
@@ -26,7 +27,6 @@ from render.frontends.request.request import Request, again
 from render.frontends.session import (
     around,
     fleet,
-    is_missed,
     lend,
     read_roots,
     render_part,

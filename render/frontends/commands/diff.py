@@ -10,14 +10,10 @@ from render.diagnostics.diagnostic import Location
 from render.diagnostics.exits import Exit
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
-from render.frontends.commands.compare.moved.appliers import (
-    changed_appliers,
-    changed_ignores,
-    changed_orders,
-    left_out,
-    new_actions,
-    unseen,
-)
+from render.frontends.commands.compare.moved.actions import new_actions
+from render.frontends.commands.compare.moved.appliers import changed_appliers, left_out, unseen
+from render.frontends.commands.compare.moved.ignores import changed_ignores
+from render.frontends.commands.compare.moved.orders import changed_orders
 from render.frontends.commands.compare.states import (
     Clusters,
     NamedState,

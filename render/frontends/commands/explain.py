@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import is_missed, status
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.diff.compare import ORDER
@@ -21,7 +21,6 @@ from render.frontends.reporting import findings_of
 from render.frontends.request.request import Request
 from render.frontends.session import (
     beside_the_rest,
-    is_missed,
     parts,
     rendering,
     unless_unread,

@@ -2,11 +2,12 @@
 
 import errno
 import os
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes
-from render.diagnostics.codes import status
+from render.diagnostics.codes import is_missed, status
 from render.diagnostics.diagnostic import Diagnostic, Location, at
 from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
@@ -22,7 +23,6 @@ from render.frontends.session import (
     below_unbuilt,
     beside_the_rest,
     fleet,
-    is_missed,
     is_repository,
     rendering,
     single,
@@ -206,7 +206,10 @@ def _found(target: _PinTarget) -> list[Diagnostic]:
     A VM that is filled in later is left aside, and no fault of the others.
     """
     loaded, resources = target.part.loaded, target.part.resources
-    is_parted = bool(unread_texts(loaded))
+    unread = loaded.unread_files
+    is_doubtful = bool(unread_texts(loaded)) or any(
+        error.location.file not in unread for error in loaded.diagnostics if error.is_error
+    )
     kept: list[Diagnostic] = []
     doubtful: set[int | None] = set()
     for found in target.pinned.diagnostics:
@@ -216,7 +219,7 @@ def _found(target: _PinTarget) -> list[Diagnostic]:
         diagnostic = as_note(found) if is_apart else found
         missing = unless_unread(diagnostic, loaded, resources)
         follows = codes.CODES[diagnostic.code].follows
-        is_dropped = is_parted and follows
+        is_dropped = is_doubtful and follows
         if is_dropped or (follows and missing is not diagnostic):
             doubtful.add(diagnostic.location.index)
         if not is_dropped:
@@ -530,6 +533,7 @@ def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnos
     elif locks.removed([os.path.dirname(target) or os.curdir]):
         cure = f"{target} was removed: {locks.brought_back(target)}, and virt-render pin would pin what is here now"
     expected = pinned.lock.pins or os.path.lexists(target)  # without VMs there need be no file
+    missing = "" if os.path.lexists(target) else f": there is no {target}"
     same = pinned.lock.kubevirt == pinned.before  # another release may say it otherwise
     if expected and same and not pinned.moves and not _is_written(target, _text(pinned), request):
         message = f"{target} is not as virt-render pin writes it"
@@ -539,7 +543,7 @@ def _outdated(pinned: Pinned, target: str, request: Request) -> Iterable[Diagnos
         if move.new is None:
             message = f"the lock pins {move.vm}, which is not in the input"
         elif move.old is None:
-            message = f"{move.vm} is not pinned"
+            message = f"{move.vm} is not pinned{missing}"
         elif move.new.revision != move.old.revision:
             message = (
                 f"{move.vm} is at revision {move.old.revision} in the lock and would become revision "
@@ -639,11 +643,12 @@ def _resolve(target: str, request: Request) -> Pinned | list[Diagnostic]:
         return faults
     merged, refused_vms = pinning.merge(*parsed)
     if refused_vms:
+        name = shlex.quote(target)
         return [
             codes.MERGE_REFUSED.at(
                 Location(file=target),
                 f"both sides changed the pin of {vm}",
-                help="take one side (git checkout --ours or --theirs), then run virt-render pin",
+                help=f"take one side (git checkout --ours {name}, or --theirs), then run virt-render pin",
             )
             for vm in refused_vms
         ]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from render.diagnostics import codes
+from render.diagnostics.codes import is_missed
 from render.diagnostics.diagnostic import Location, Severity
 from render.diff.sizes import size_of
 from render.frontends import incomplete
@@ -21,7 +22,6 @@ from render.frontends.session import (
     beside_the_rest,
     demand,
     fleet,
-    is_missed,
     render_part,
     unread_status,
 )

@@ -1,6 +1,9 @@
 """What the VMs of an input find in the others of its repository."""
 
+from collections.abc import Sequence
+
 from render.diagnostics.diagnostic import Diagnostic
+from render.frontends.inputs.unlisted import unlisted_claims
 from render.frontends.request.request import Request, with_objects
 from render.manifests.documents import Documents
 from render.model.hints import TYPE_CHECKING
@@ -12,9 +15,9 @@ if TYPE_CHECKING:
 
 def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> None:
     """Count what the VMs of *loaded*, as *request* has it, find in other folders among its documents."""
-    from render.frontends.request.plugins import settings_for
+    from render.frontends.request.plugins import planned
 
-    shared, _ = _elsewhere(loaded, request, settings_for(loaded, request).namespace, neighbours)
+    shared, _ = _elsewhere(loaded, *planned(loaded, request), neighbours)
     start = len(loaded.documents)
     for place, neighbour in enumerate(shared, start):
         loaded.borrowed[place] = neighbour.loaded, neighbour.index
@@ -23,12 +26,14 @@ def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> No
 
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
     """*request* for *loaded*: its namespace, and what its VMs find in other folders of the repository."""
-    from render.frontends.request.plugins import settings_for
+    from render.frontends.request.plugins import planned
 
-    request = request._replace(settings=settings_for(loaded, request))
-    shared, unclear = _elsewhere(loaded, request, request.settings.namespace, neighbours)
+    request, beside = planned(loaded, request)
+    shared, unclear = _elsewhere(loaded, request, beside, neighbours)
     loaded.diagnostics.extend(unclear)
     limits = request.reading.limits
+    around = (*(each.document for each in shared), *request.beside.catalog)
+    loaded.diagnostics.extend(unlisted_claims(loaded, around, request.reading))
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
     if not shared:
         return request
@@ -45,13 +50,13 @@ def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours
 
 
 def _elsewhere(
-    loaded: Documents, request: Request, namespace: str, neighbours: "Neighbours"
+    loaded: Documents, request: Request, beside: Sequence[str], neighbours: "Neighbours"
 ) -> tuple[list["Shared"], list[Diagnostic]]:
-    """What the VMs of *loaded* find in other folders, and where that is not clear; what a catalogue has is clear.
+    """What the VMs of *loaded* find in other folders, first *beside*, and where that is not clear; a catalogue is.
 
     A catalogue may be a folder of the repository: what stands there is not there twice.
     """
-    shared, unclear = neighbours.of(loaded, namespace)
+    shared, unclear = neighbours.of(loaded, request.settings.namespace, beside)
     if not request.beside.catalog:
         return shared, unclear
     resources = (from_body(document.body, 0) for document in request.beside.catalog)

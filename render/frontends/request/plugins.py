@@ -4,43 +4,63 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from render.diagnostics.codes import DEFINED_ELSEWHERE, INVALID_SETTING
+from render.diagnostics.codes import DEFINED_ELSEWHERE, INVALID_SETTING, RELEASE
 from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.frontends.request import config
 from render.frontends.request.options import DEADLINE, HOST_OPTIONS
 from render.frontends.request.request import Request
+from render.manifests.blame import missing
 from render.manifests.documents import Documents
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.use import PluginUse
 from render.model.apimachinery import dns1123
+from render.model.cluster_release import release_of
 from render.model.hints import Any, cast
-from render.settings import OPTIONS, Chosen, Emit, Layer, Settings, Source, decide
+from render.model.release import NEWEST, minor, release_named
+from render.settings import OPTIONS, Chosen, Emit, Layer, Source, decide
 from render.system import files
 from render.system.files import inside, real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import locate
 
-#: What decides a rendering in a word. Not what names files, nor what makes less be looked at.
+#: What decides a rendering in a word. Not what makes less be looked at.
 _HEEDED = frozenset({"annotations", "defaults", "firmware-uuid", "kubevirt", "namespace", "stored"})
 #: What no cluster gets in the place of a VM: settings that have it printed say nothing of how VMs are synced.
 UNSYNCED = ("pod",)
 _CATALOG = "catalog"
+_CLUSTER = "cluster-config"
+#: What names files, as seen from the folder that is rendered, and counts.
+_NAMING = frozenset({_CATALOG, _CLUSTER, "lock"})
+#: What does not name any.
+_NO_PATHS = ("", "bundled", "none")
 #: What Argo CD puts into the values of variables.
 _REPLACED = "$"
 
 
-def settings_for(loaded: Documents, request: Request) -> Settings:
-    """The settings of *request* for *loaded*, as Applications have our plugin render it, in the namespace of that.
+def planned(loaded: Documents, request: Request) -> tuple[Request, tuple[str, ...]]:
+    """*request* for *loaded*, as Applications have our plugin render it, in the namespace of that.
 
-    What the command line says is stronger, and a namespace that somebody has named than that of the destination.
+    And the files and folders that count before all else that stands elsewhere in the repository. What the command line
+    says is stronger, and a namespace that somebody has named than that of the destination.
     """
-    settings = request.settings
-    told = {name: value for name, value in _told(loaded, request).items() if name in _HEEDED}
+    settings, told = request.settings, _told(loaded, request)
+    heeded = {name: value for name, value in told.items() if name in _HEEDED}
     is_fit = loaded.namespace and not dns1123.label_faults(loaded.namespace)
-    if is_fit and "namespace" not in {*request.beside.named, *told}:
+    if is_fit and "namespace" not in {*request.beside.named, *heeded}:
         settings = settings._replace(namespace=loaded.namespace)
-    fields = {option.field: told[option.name] for option in OPTIONS if option.name in told}
-    return settings._replace(**fields) if fields else settings
+    fields = {option.field: heeded[option.name] for option in OPTIONS if option.name in heeded}
+    settings = settings._replace(**fields) if fields else settings
+    if told.get("admission") == "strict":
+        settings = settings._replace(admission="strict")
+    catalog = told.get(_CATALOG, ())
+    if "none" in catalog and settings.catalog == "bundled":
+        settings = settings._replace(catalog="none")
+    named = [*catalog, told.get(_CLUSTER, "")]
+    beside = tuple(path for path in named if path not in _NO_PATHS)
+    reading, lock = request.reading, told.get("lock", "")
+    if lock and os.path.lexists(lock):
+        reading = reading._replace(lock=lock)
+    return request._replace(settings=settings, reading=reading), beside
 
 
 def emit_of(loaded: Documents, request: Request) -> Emit | None:
@@ -79,8 +99,20 @@ def _uses(loaded: Documents) -> Sequence[PluginUse]:
     titles = {title for each in applied for title in (each or ("",))}
     if not loaded.plugins.keys() >= titles:
         return ()
+    uses = [loaded.plugins[title] for title in titles]
     # Thousands may be told the same, of each of thousands of folders.
-    return [*{loaded.plugins[title].told: loaded.plugins[title] for title in titles}.values()]
+    return [*{(use.told, use.folder if _names_files(use) else ""): use for use in uses}.values()]
+
+
+def _names_files(use: PluginUse) -> bool:
+    """Whether *use* may name files by what counts."""
+    names = {name for name, value in (*use.parameters, *use.variables) if value}
+    return any(
+        option.spelled(source) in names
+        for option in OPTIONS
+        if option.name in _NAMING
+        for source in (Source.PARAMETER, Source.ENVIRONMENT)
+    )
 
 
 def _told(loaded: Documents, request: Request) -> dict[str, Any]:
@@ -90,7 +122,7 @@ def _told(loaded: Documents, request: Request) -> dict[str, Any]:
         chosen = _chosen(use)
         told.append(
             {
-                option.name: chosen.values[option.field]
+                option.name: _seen_from_here(option.name, chosen.values[option.field], use.folder)
                 for option in OPTIONS
                 if option.name in chosen.named
                 and option.spelled(Source.FLAG) not in request.called.call.flags
@@ -104,6 +136,15 @@ def _told(loaded: Documents, request: Request) -> dict[str, Any]:
         for name, value in first.items()
         if all(each.get(name) == value for each in told)
     }
+
+
+def _seen_from_here(name: str, value: Any, folder: str) -> Any:
+    """The *value* of the option *name* as it is seen from here, of which a plugin is told that renders *folder*."""
+    if name not in _NAMING or value in _NO_PATHS:
+        return value
+    if isinstance(value, tuple):
+        return tuple(_seen_from_here(name, entry, folder) for entry in value)
+    return os.path.normpath(os.path.join(folder, value))
 
 
 def _chosen(use: PluginUse) -> Chosen:
@@ -134,13 +175,34 @@ def faults(inputs: Iterable[Documents]) -> Iterator[Diagnostic]:
         for title, use in plugins.items()
     }
     for title, use in uses.values():
-        for found in _chosen(use).diagnostics:
+        for found in (*(chosen := _chosen(use)).diagnostics, *_absent(chosen, use)):
             yield INVALID_SETTING.at(
                 _place_of(use),
                 f"{title}: {found.message}: our plugin makes nothing of {use.folder}",
                 help=found.help,
                 severity=Severity.WARNING,
             )
+
+
+def _absent(chosen: Chosen, use: PluginUse) -> Iterator[Diagnostic]:
+    """What is *chosen* by *use* and names what is not there, or not in the repository."""
+    for option in OPTIONS:
+        value = chosen.values[option.field] if option.name in _NAMING & chosen.named else ()
+        for entry in value if isinstance(value, tuple) else (value,):
+            path = _seen_from_here(option.name, entry, use.folder)
+            if entry in _NO_PATHS or not (fault := _fault_of(path)):
+                continue
+            near = "" if os.path.lexists(path) else missing.near_path(path)
+            cure = f"did you mean {os.path.relpath(near, use.folder)}?" if near else ""
+            yield INVALID_SETTING.at(Location(), f"{option.name}: {entry} {fault}", help=cure)
+
+
+def _fault_of(path: str) -> str:
+    """Why *path* cannot be read by who has the repository alone, ``""`` where it can be."""
+    top = files.repository(real_path(os.curdir))
+    if top and not inside(real_path(path), [top]):
+        return "leads out of the repository"
+    return "" if os.path.lexists(path) else "is not there"
 
 
 def _place_of(use: PluginUse) -> Location:
@@ -151,18 +213,22 @@ def _place_of(use: PluginUse) -> Location:
 
 
 def told(diagnostics: list[Diagnostic], loaded: Documents, request: Request) -> list[Diagnostic]:
-    """*diagnostics* of *loaded*, with a warning for a definition that stands elsewhere, where our plugin misses it.
+    """*diagnostics* of *loaded*, with a warning for what stands elsewhere, where our plugin misses it.
 
     It renders a folder without the rest of the repository, unless a catalogue is named.
     """
+    diagnostics = [
+        _untold(found, loaded, request) if found.code == RELEASE.number else found
+        for found in diagnostics
+    ]
     if _CATALOG in request.beside.named:
         return diagnostics
 
     @cache
     def alone(titles: frozenset[str]) -> str:
-        """The first of *titles* that has our plugin render without a catalogue; ``""`` for none."""
+        """The first of *titles* that has our plugin render with no catalogue but its own; ``""`` for none."""
         known = ((title, loaded.plugins.get(title)) for title in sorted(titles))
-        return next((title for title, use in known if use and not _has_catalog(use, request)), "")
+        return next((title for title, use in known if use and not _has_settings(use, request)), "")
 
     return [
         _missed(found, loaded, alone) if found.code == DEFINED_ELSEWHERE.number else found
@@ -170,12 +236,58 @@ def told(diagnostics: list[Diagnostic], loaded: Documents, request: Request) -> 
     ]
 
 
-def _has_catalog(use: PluginUse, request: Request) -> bool:
-    """Whether *use* names a catalogue, or the settings do that count in its folder."""
-    if _CATALOG in _chosen(use).named:
-        return True
+def _has_settings(use: PluginUse, request: Request) -> bool:
+    """Whether the settings name a catalogue that count in the folder of *use*, and it does not."""
+    return _CATALOG not in _chosen(use).named and _is_set(use, request, _CATALOG)
+
+
+def _is_set(use: PluginUse, request: Request, *keys: str) -> bool:
+    """Whether the settings that count in the folder of *use* say one of *keys*."""
     layers = config.load([use.folder], "", request.reading.limits).layers
-    return any(_CATALOG in layer.values for layer in layers)
+    return any(key in layer.values for layer in layers for key in keys)
+
+
+def _seen_by(use: PluginUse) -> list[str]:
+    """The real paths of what our plugin reads by *use*."""
+    values = _chosen(use).values
+    named = (
+        *_seen_from_here(_CATALOG, values[_CATALOG], use.folder),
+        _seen_from_here(_CLUSTER, values["cluster_config"], use.folder),
+    )
+    return [real_path(path) for path in (use.folder, *named) if path not in _NO_PATHS]
+
+
+def _untold(found: Diagnostic, loaded: Documents, request: Request) -> Diagnostic:
+    """*found*, that an object elsewhere tells the release, as a warning where our plugin takes the newest one."""
+    lender, index = loaded.borrowed.get(found.location.index or 0, (None, 0))
+    if lender is None or "kubevirt" in request.beside.named:
+        return found
+    document = lender.documents[index]
+    evidence = release_of(document.body)
+    release = None if evidence is None or evidence.at_least else release_named(evidence.release)
+    real = real_path(document.origin.file)
+    uses = (use for use in _uses(loaded) if _is_newest(use, real, request))
+    use = None if release in (None, NEWEST) else next(uses, None)
+    if release is None or use is None:
+        return found
+    title = next(title for title, each in loaded.plugins.items() if each is use)
+    return found._replace(
+        severity=Severity.WARNING,
+        message=f"{found.message}; {title} has our plugin render {use.folder} alone, and so for {minor(NEWEST)}",
+        help=f'give the plugin the parameter kubevirt: "{minor(release)}", or say kubevirt in {config.NAME}',
+    )
+
+
+def _is_newest(use: PluginUse, real: str, request: Request) -> bool:
+    """Whether by *use* the newest release is rendered for, since the file *real* that tells another is not seen."""
+    chosen = _chosen(use)
+    emit = chosen.values["emit"] if "emit" in chosen.named else request.settings.emit
+    return not (
+        emit == "source"
+        or "kubevirt" in chosen.named
+        or inside(real, _seen_by(use))
+        or _is_set(use, request, "kubevirt", "catalog", "clusterConfig")
+    )
 
 
 def _missed(
@@ -189,7 +301,7 @@ def _missed(
     title = alone(loaded.appliers or loaded.users.get(file, frozenset()))
     lender, index = loaded.borrowed[place[0]]
     definition = lender.documents[index].origin.file
-    if not title or inside(real_path(definition), [real_path(loaded.plugins[title].folder)]):
+    if not title or inside(real_path(definition), _seen_by(loaded.plugins[title])):
         return found
     folder = loaded.plugins[title].folder
     seen = os.path.relpath(os.path.dirname(definition) or os.curdir, folder)

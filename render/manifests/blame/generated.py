@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.blame import origins
-from render.manifests.kustomization import LoadedKustomization, Reach
+from render.manifests.blame.entries import FileEntry, Position
+from render.manifests.kustomization import Reach
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.model.resource import from_body, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import locate
 
 _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 _HOLDERS = frozenset({"data", "stringData", "binaryData"})
@@ -26,28 +25,9 @@ _HASH = pattern(r"-[bcdfghkmt2456789]{10}\Z")
 _LITERALS = "literals"
 
 
-class _GeneratorEntry(NamedTuple):
-    """What the kustomization *file* says at *place* of one generated object."""
-
-    file: str
-    loaded: LoadedKustomization
-    number: int
-    place: FieldPath
-    body: Tree
-
-    def at(self, *path: str | int) -> tuple[str, int, int]:
-        """Where its *path* stands."""
-        document = self.loaded.documents[self.number]
-        return self.file, *locate(self.loaded.data, document.origin, (*self.place, *path))
-
-    def beside(self, name: str) -> str:
-        """The file that it calls *name*."""
-        return os.path.normpath(os.path.join(os.path.dirname(self.file), name))
-
-
 def position(
     body: Tree, path: FieldPath, reach: Reach, limits: Limits, within: tuple[int, int]
-) -> tuple[str, int, int] | None:
+) -> Position | None:
     """Where what the generated object *body* has at *path* comes from; *within*: a place in the text there."""
     key = str(path[1]) if len(path) > 1 and path[0] in _HOLDERS else ""
     entries = [*_entries(body, reach, limits)]
@@ -58,7 +38,7 @@ def position(
     return entries[0].at("name") if entries else None
 
 
-def _entries(body: Tree, reach: Reach, limits: Limits) -> Iterator[_GeneratorEntry]:
+def _entries(body: Tree, reach: Reach, limits: Limits) -> Iterator[FileEntry]:
     """The entries of generators of *reach* that *body* may come from, those of outer kustomizations first."""
     resource = from_body(body, 0)
     generator = "" if resource.group else _GENERATORS.get(resource.kind, "")
@@ -69,16 +49,14 @@ def _entries(body: Tree, reach: Reach, limits: Limits) -> Iterator[_GeneratorEnt
     }
     for file in reach.kustomizations if generator else ():
         loaded = kustomization.load(file, limits)
-        for number, document in enumerate(loaded.documents):
+        for document in loaded.documents:
             listed: Any = document.body.get(generator)
             for index, entry in enumerate(listed if isinstance(listed, list) else ()):
                 if text_at(entry, "name") in names:
-                    yield _GeneratorEntry(file, loaded, number, (generator, index), entry)
+                    yield FileEntry(entry, file, loaded.data, document, (generator, index))
 
 
-def _of_key(
-    entry: _GeneratorEntry, key: str, limits: Limits, within: tuple[int, int]
-) -> tuple[str, int, int] | None:
+def _of_key(entry: FileEntry, key: str, limits: Limits, within: tuple[int, int]) -> Position | None:
     """Where *entry* says what stands at *key*."""
     for index, literal in _texts(entry.body, _LITERALS):
         if literal.partition("=")[0] == key:

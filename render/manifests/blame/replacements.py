@@ -3,52 +3,29 @@
 Upstream: kustomize's api/filters/replacement/replacement.go, api/types/replacement.go.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
 from render.manifests.blame import generated, origins
+from render.manifests.blame.entries import FileEntry, Position
 from render.manifests.blame.selection import selects
 from render.manifests.kustomization import Reach
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
 from render.model.resource import Resource, from_body, text_at
 from render.model.tree import Tree
 from render.system import files
 from render.yaml.budget import Limits
-from render.yaml.reader import Document, locate, read
-
-Position = tuple[str, int, int]
-"""File, line and column."""
+from render.yaml.reader import locate, read
 
 _FIELD = "replacements"
 _STEP = pattern(r"\[[^\]]*\]|(?:\\.|[^.\[\\])+")
 """One step of the path of a field: an item by what it says, or a key in which dots are escaped."""
 _ITEM = pattern(r"\[([^=]+)=(.*)\]")
 _ANY = "*"
-
-
-class _FieldReplacement(NamedTuple):
-    """One replacement: its *body*, at *place* of a document of *file*, whose *data* these are.
-
-    *shift*: so many lines and columns more are in the data than in the file.
-    """
-
-    body: Tree
-    file: str
-    data: bytes
-    document: Document
-    place: FieldPath
-    shift: int = 0
-
-    def at(self, *path: str | int) -> Position:
-        """Where its *path* stands."""
-        line, column = locate(self.data, self.document.origin, (*self.place, *path))
-        return self.file, max(1, line - self.shift), max(1, column - self.shift)
 
 
 class CopiedValues:
@@ -59,7 +36,7 @@ class CopiedValues:
     def __init__(self, reach: Reach, limits: Limits) -> None:
         self._reach = reach
         self._limits = limits
-        self._known: list[_FieldReplacement] | None = None
+        self._known: list[FileEntry] | None = None
 
     def position(self, body: Tree, path: FieldPath) -> Position | None:
         """Where the value stands that one of them has copied to *path* of the built object *body*."""
@@ -71,7 +48,7 @@ class CopiedValues:
         """Where one of them names *path* of the built object *body*."""
         return next((position.at(*place) for position, place in self._of(body, path)), None)
 
-    def _of(self, body: Tree, path: FieldPath) -> Iterator[tuple[_FieldReplacement, FieldPath]]:
+    def _of(self, body: Tree, path: FieldPath) -> Iterator[tuple[FileEntry, FieldPath]]:
         """The replacements that write *path* of *body*, the last one first, and where each names it."""
         if self._known is None:
             self._known = [*_replacements(self._reach, self._limits)]
@@ -87,7 +64,7 @@ class CopiedValues:
                     if isinstance(field, str) and _leads_to(field, body, path):
                         yield replacement, ("targets", index, "fieldPaths", number)
 
-    def _source(self, replacement: _FieldReplacement) -> Position | None:
+    def _source(self, replacement: FileEntry) -> Position | None:
         """Where the value stands that *replacement* copies, if it is in a file of the reach or generated."""
         source = replacement.body.get("source")
         kind, name = text_at(source, "kind"), text_at(source, "name")
@@ -102,7 +79,7 @@ class CopiedValues:
         return generated.position(body, tuple(steps), self._reach, self._limits, (0, 0))
 
 
-def _replacements(reach: Reach, limits: Limits) -> Iterator[_FieldReplacement]:
+def _replacements(reach: Reach, limits: Limits) -> Iterator[FileEntry]:
     """All that *reach* makes, the one that comes last first: what is built from is replaced before."""
     for file in reach.kustomizations:
         loaded = kustomization.load(file, limits)
@@ -110,14 +87,16 @@ def _replacements(reach: Reach, limits: Limits) -> Iterator[_FieldReplacement]:
             listed = document.body.get(_FIELD)
             entries = [*enumerate(listed if isinstance(listed, list) else ())]
             for index, entry in reversed(entries):
-                if isinstance(entry, dict) and text_at(entry, "path"):
-                    path = os.path.join(os.path.dirname(file), text_at(entry, "path"))
-                    yield from _in_file(os.path.normpath(path), limits)
-                elif isinstance(entry, dict):
-                    yield _FieldReplacement(entry, file, loaded.data, document, (_FIELD, index))
+                if not isinstance(entry, dict):
+                    continue
+                listed_entry = FileEntry(entry, file, loaded.data, document, (_FIELD, index))
+                if path := text_at(entry, "path"):
+                    yield from _in_file(listed_entry.beside(path), limits)
+                else:
+                    yield listed_entry
 
 
-def _in_file(file: str, limits: Limits) -> Iterator[_FieldReplacement]:
+def _in_file(file: str, limits: Limits) -> Iterator[FileEntry]:
     """Those that stand in *file*: one, or a list of them."""
     data = files.read(file, file, limits.file_bytes)
     if isinstance(data, Diagnostic):
@@ -128,11 +107,11 @@ def _in_file(file: str, limits: Limits) -> Iterator[_FieldReplacement]:
         data = f"{_FIELD}:\n".encode() + re.sub(rb"(?m)^", b" ", data)
     for document in read(data, file, limits).documents:
         if not is_list:
-            yield _FieldReplacement(document.body, file, data, document, ())
+            yield FileEntry(document.body, file, data, document, ())
             continue
         for index, entry in reversed([*enumerate(document.body.get(_FIELD) or ())]):
             if isinstance(entry, dict):
-                yield _FieldReplacement(entry, file, data, document, (_FIELD, index), shift=1)
+                yield FileEntry(entry, file, data, document, (_FIELD, index), shift=1)
 
 
 def _selects(target: Tree, resource: Resource, names: Sequence[str]) -> bool:

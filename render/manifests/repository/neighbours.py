@@ -29,7 +29,7 @@ from render.model.resource import (
 )
 from render.model.tree import Tree, get
 from render.system import files
-from render.system.files import real_path
+from render.system.files import inside, real_path
 from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
@@ -155,11 +155,14 @@ class Neighbours:
             self._allowed.match(real_path(document.origin.file))
         )
 
-    def of(self, loaded: Documents, namespace: str) -> tuple[list[Shared], list[Diagnostic]]:
+    def of(
+        self, loaded: Documents, namespace: str, beside: Iterable[str] = ()
+    ) -> tuple[list[Shared], list[Diagnostic]]:
         """What the VMs of *loaded* may mean elsewhere, the nearest of each; and where that is not clear to a VM.
 
-        What names no namespace counts in *namespace*: of two objects that are one there, the own one is meant. Settings
-        of the cluster count without a VM too: they say of which release the definitions are.
+        What stands in the files and folders *beside* is nearer than all else. What names no namespace counts in
+        *namespace*: of two objects that are one there, the own one is meant. Settings of the cluster count without a VM
+        too: they say of which release the definitions are.
         """
         if not (self._by_name or self._settings.by_identity or self._limiting.by_identity):
             return [], []
@@ -177,8 +180,10 @@ class Neighbours:
                 groups[identity] = [same]
         found: list[Shared] = []
         diagnostics: list[Diagnostic] = []
+        reals = [*map(real_path, beside)]
         for several in groups.values():
-            first, other = nearest(loaded.folder, several)
+            named = _within(reals, several)
+            first, other = (named, None) if named else nearest(loaded.folder, several)
             found.append(first)
             diagnostics += [] if other is None else [_ambiguous(first, other, loaded)]
         for same in self._limits_of(own, present, namespace):
@@ -228,6 +233,20 @@ class Neighbours:
             if (called := self._by_name.get(name)) is not None:
                 yield called
                 pending += called.names
+
+
+def _within(reals: Sequence[str], several: Iterable[Nearness[Shared]]) -> Shared | None:
+    """Of *several* the first that stands in one of the files and folders *reals*, in their order; None without one."""
+    shared = [each for same in several for each in same.objects()] if reals else []
+    return next(
+        (
+            each
+            for real in reals
+            for each in shared
+            if inside(real_path(each.document.origin.file), [real])
+        ),
+        None,
+    )
 
 
 def _in_namespace(identity: _Identity, namespace: str) -> _Identity:

@@ -97,7 +97,7 @@ def parted(loose: Documents, folders: Mapping[str, str]) -> list[Documents]:
         part.destinations, part.plugins = loose.destinations, loose.plugins
     first, *others = (parts[folder] for folder in sorted(parts))
     first.passed, first.unseen, first.unopened = loose.passed, loose.unseen, loose.unopened
-    first.revisions = loose.revisions
+    first.revisions, first.namespaces = loose.revisions, loose.namespaces
     return [first, *others]
 
 

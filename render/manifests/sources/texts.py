@@ -33,7 +33,7 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, tuple[bool, bool, bool, str]] = {}
+        self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
         self._charts: dict[str, bool] = {}
         self._anywhere: dict[str, bool] = {}
         self._edits: dict[str, bool] = {}
@@ -78,8 +78,15 @@ class Texts:
         """What the file *path* is called if nobody can read here what it stands for; ``""`` for others."""
         return self._looked_at(path)[3]
 
-    def _looked_at(self, path: str) -> tuple[bool, bool, bool, str]:
-        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods; its veil."""
+    def namespaces(self, paths: Iterable[str]) -> Iterator[str]:
+        """Those of the files *paths* in which a Namespace may stand."""
+        return (path for path in paths if self._looked_at(path)[4])
+
+    def _looked_at(self, path: str) -> tuple[bool, bool, bool, str, bool]:
+        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods; its veil.
+
+        And whether a Namespace may stand in it.
+        """
         known = self._known.get(path)
         if known is None:
             real = real_path(path)
@@ -91,6 +98,7 @@ class Texts:
                     relevance.may_ask(data),
                     relevance.may_limit(data),
                     relevance.veil(data),
+                    relevance.may_be_namespace(data),
                 )
             self._known[path] = self._known[real] = known
         return known

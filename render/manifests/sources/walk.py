@@ -92,6 +92,8 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
     reached = _reached(intake, folder, reaches, into, discovered)
+    for top in reaches.keys() - reached:
+        into.namespaces += intake.texts.namespaces(reaches[top].resources)
     hidden = _hidden(discovered, omitted, allowed)
     sifted = Sifted(walked, wanted, asking, built, reaches, reached, named, hidden)
     unread = _used(sifted, Unread(reached, discovered.charts), into)
@@ -494,6 +496,8 @@ def _search(intake: SourceIntake, wanted: Sequence[str], into: Documents) -> lis
                 referents.append((file, data))
             if relevance.may_limit(data):
                 limiting.append((file, data))
+            if relevance.may_be_namespace(data):
+                into.namespaces.append(file)
     intake.beside_machines(referents if refers else (), relevance.is_referent, into)
     if not into.documents:
         limiting = [(file, data) for file, data in limiting if _is_shared(intake, file)]

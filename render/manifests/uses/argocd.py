@@ -172,8 +172,8 @@ class _Application(NamedTuple):
             is_server_side=self._is_server_side,
         )
         helm = source.get("helm")
-        is_as_it_is = plugin or _is_directory(source)
-        if not is_as_it_is and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
+        is_other = plugin or _is_directory(source) or (not helm and kustomization.find(folder))
+        if not is_other and self.home.is_chart_with(folder, values.may_hold_machines(helm)):
             named = [*self._value_files((*path, "helm", "valueFiles"), folder, helm)]
             release = self._release((*path, "helm"), folder, helm)
             files = tuple(file for file, _ in named)

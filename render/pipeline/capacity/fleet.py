@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from render.admission import metadata
 from render.diagnostics.codes import LIMIT_EXCEEDED, LIMITS, POD, POD_SECURITY, QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
-from render.machine import Context, Machine
+from render.launcher import devices
+from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.nearest import did_you_mean
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
 from render.model.tree import Tree
 from render.pipeline.capacity import blame, figures, namespaces, quotas, reasons
-from render.pipeline.capacity.blame import Blamed
+from render.pipeline.capacity.blame import Blamed, PodField
 from render.pipeline.capacity.judgement import PodJudge, PodJudgement
 from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
 from render.pipeline.capacity.quotas import CountedPods, NamespacePods, PodUse
@@ -33,6 +35,7 @@ from render.room.security import PodViolation
 _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
+_PERMITTED = "permittedHostDevices"
 _FREE = NamespaceRules()
 MOST_COMPARED = 150_000
 """What may be compared in an input: a pod, or a VM, with each quota and LimitRange of its namespace; some seconds."""
@@ -98,6 +101,9 @@ class Capacity:
         if judged is None:
             return False
         self._namespaces.add(machine.namespace)
+        self._found += (
+            self._unpermitted(machine, key, path, text) for path, text in judged.unpermitted.items()
+        )
         for blamed in judged.invalid:
             self._found.append(self._invalid(machine, key, blamed))
         if judged.violations:
@@ -108,7 +114,7 @@ class Capacity:
         elif judged.unspoken:
             index, missing = judged.unspoken
             self._found.append(_unspoken(machine, rules.quotas[index], missing))
-        elif not judged.invalid:
+        elif not judged.is_refused:
             self._count(machine, key, judged)
         return len(self._found) > known
 
@@ -176,6 +182,28 @@ class Capacity:
         """What the pods ask for, against what there is; of VMs that nothing limits, nothing."""
         uses = [use for several in self._uses.values() for use in several]
         return figures.capacity(uses, self._rules, self._nodes)
+
+    def _unpermitted(
+        self, machine: Machine, key: _PodKey, path: FieldPath, text: str
+    ) -> Diagnostic:
+        """That KubeVirt makes no pod of *machine* for the device at *path*, as *text* says."""
+        doubt = self._doubt_of_release(key, lambda other: path in other.unpermitted)
+        source = self._context.config_source
+        settings = source.kubevirt if source is not None else {}
+        known = devices.permitted(tree.get(settings, *CONFIGURATION) or {}) or {}
+        related = []
+        if source is not None:
+            place = source.place((_PERMITTED,))
+            related.append(Related(f"{source.resource.ref} sets {_PERMITTED}", place))
+        name = tree.get(machine.vmi, *path, "deviceName")
+        cure = f"the VM is admitted, but never starts: name a device that {_PERMITTED} has"
+        return POD.at(
+            at(machine.resource.written, blame.place(PodField((*path, "deviceName")), machine)),
+            f"KubeVirt makes no pod: {text}{doubt}",
+            *related,
+            help=did_you_mean(str(name), sorted(known), cure),
+            severity=Severity.WARNING if doubt else None,
+        )
 
     def _invalid(self, machine: Machine, key: _PodKey, found: Blamed) -> Diagnostic:
         """That the API server refuses the pod of *machine* for what one field brought."""

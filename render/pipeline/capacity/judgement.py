@@ -10,12 +10,14 @@ from copy import copy
 from render.diff.sizes import Size, size_of
 from render.kubevirt import vmi_controller
 from render.kubevirt.vmi_controller import Launched
+from render.launcher import devices
 from render.launcher.beside import hotplug
-from render.launcher.launch import PodError
+from render.launcher.launch import DEVICES, PodError
 from render.launcher.sums import sums
 from render.machine import Context, Machine
 from render.model import tree
 from render.model.apimachinery.quantity import Quantity
+from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
 from render.model.release import Version
 from render.model.resource import Resource
@@ -33,7 +35,8 @@ from render.room.security import PodViolation
 class PodJudgement(NamedTuple):
     """What Kubernetes says of the pods of a machine.
 
-    *invalid*: what of its launcher pod the API server itself refuses; *violations* of the level that its namespace
+    *unpermitted*: the devices for which KubeVirt makes no pod, by their places in the VMI, in its words; *invalid*:
+    what of its launcher pod the API server itself refuses; *violations* of the level that its namespace
     enforces; *refusal*: the LimitRange that refuses it, and why; *unspoken*: the quota that wants to know more of its
     containers, and what. If it is refused by none of them: what its pods count against each quota (*usage*) and ask for
     (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it; *shares*: what containers have of
@@ -41,6 +44,7 @@ class PodJudgement(NamedTuple):
     """
 
     vmi: Tree
+    unpermitted: Mapping[FieldPath, str] = {}
     invalid: tuple[Blamed, ...] = ()
     violations: tuple[PodViolation, ...] = ()
     refusal: tuple[int, str] | None = None
@@ -54,7 +58,7 @@ class PodJudgement(NamedTuple):
     @property
     def is_refused(self) -> bool:
         """Whether there is no pod for a quota to count."""
-        return bool(self.invalid or self.refusal or self.unspoken)
+        return bool(self.unpermitted or self.invalid or self.refusal or self.unspoken)
 
 
 class PodJudge:
@@ -89,16 +93,15 @@ class PodJudge:
         *is_doubtful*: the API server may refuse them by themselves; *release*: as if another one than that of the
         input ran.
         """
-        made = launched(machine, release)
-        if made is None:
-            return None
-        vmi, launch = made
+        vmi, launch, unpermitted = launched(machine, release)
+        if launch is None:
+            return PodJudgement(vmi, unpermitted) if unpermitted else None
         spec = self._admitted(launch.pod["spec"])
         configuration = launch.launch.cluster.configuration
         refused = pod.refusals({**launch.pod, "spec": spec}) if is_doubtful else ()
         invalid = by_field(refused, vmi, launch.pod, configuration)
         if invalid:
-            return PodJudgement(vmi, tuple(invalid))
+            return PodJudgement(vmi, invalid=tuple(invalid))
         violations = (
             security.violations(spec, rules.level, rules.version) if rules.namespace else ()
         )
@@ -173,8 +176,10 @@ def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[in
             yield index, text
 
 
-def launched(machine: Machine, release: Version | None = None) -> tuple[Tree, Launched] | None:
-    """The VMI of *machine* and its pod, None where there is none: that is said elsewhere.
+def launched(
+    machine: Machine, release: Version | None = None
+) -> tuple[Tree, Launched | None, Mapping[FieldPath, str]]:
+    """The VMI of *machine* and its pod, None where there is none, and the devices for which that is so.
 
     *release*: as if another one than that of the input ran.
     """
@@ -183,8 +188,13 @@ def launched(machine: Machine, release: Version | None = None) -> tuple[Tree, La
     if release is not None and release != machine.context.release:
         own.context = _in_release(machine.context, release)
     vmi = emit.vmi(own)
-    made = None if own.failed else vmi_controller.launched(own, vmi)
-    return None if made is None else (vmi, made)
+    if own.failed:
+        return vmi, None, {}
+    refused = devices.unpermitted(
+        tree.get(vmi, *DEVICES) or {}, vmi_controller.launcher_cluster(own.context)
+    )
+    unpermitted = {(*DEVICES, *path): text for path, text in refused}
+    return vmi, None if unpermitted else vmi_controller.launched(own, vmi), unpermitted
 
 
 def _in_release(context: Context, release: Version) -> Context:

@@ -10,6 +10,7 @@ from render import schemas
 from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
 from render.diff import compare
 from render.diff.impact import MachineImpact
+from render.diff.sync_annotations import is_applied_otherwise
 from render.model import tree
 from render.model.apimachinery import quantity
 from render.model.hints import Any
@@ -29,14 +30,6 @@ _IMMUTABLE = (
 _SHRUNK = "field can not be less than status.capacity"
 #: What a `dataSource` may name; the API server leaves out any other.
 _SOURCES = (("", _KIND), (SNAPSHOT, "VolumeSnapshot"))
-#: Annotations, in lower case, by which Argo CD or Flux makes a refused object anew, or leaves one as it is.
-_APPLIED_OTHERWISE = (
-    ("argocd.argoproj.io/sync-options", "force=true"),
-    ("kustomize.toolkit.fluxcd.io/force", "enabled"),
-    ("kustomize.toolkit.fluxcd.io/ssa", "ignore"),
-    ("kustomize.toolkit.fluxcd.io/ssa", "ifnotpresent"),
-    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
-)
 _Key = tuple[str, str]
 
 
@@ -50,7 +43,9 @@ def claim_impacts(
     known = dict(_claims(before, namespace))
     for key, new in _claims(after, namespace) if known else ():
         old = known.get(key)
-        if old is None or old.spec == new.spec or any(map(_is_applied_otherwise, (old, new))):
+        if old is None or old.spec == new.spec:
+            continue
+        if is_applied_otherwise(old.body) or is_applied_otherwise(new.body):
             continue
         if any(placeholders.find(old)) or any(placeholders.find(new)):
             continue
@@ -67,13 +62,6 @@ def _claims(resources: Iterable[Resource], namespace: str) -> Iterator[tuple[_Ke
     for resource in resources:
         if resource.kind == _KIND and not resource.group and resource.name:
             yield (resource.namespace or namespace, resource.name), resource
-
-
-def _is_applied_otherwise(resource: Resource) -> bool:
-    annotations = tree.get(resource.body, "metadata", "annotations")
-    return isinstance(annotations, dict) and any(
-        word in str(annotations.get(key, "")).lower() for key, word in _APPLIED_OTHERWISE
-    )
 
 
 def _typed(resource: Resource) -> Tree | None:

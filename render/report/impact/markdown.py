@@ -6,7 +6,7 @@ character that could mean something is a reference.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from render.diff.impact import FAILINGS, FieldChange
+from render.diff.impact import FAILINGS, FieldChange, MachineImpact
 from render.model.counting import counted
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
@@ -363,8 +363,7 @@ def _why(entry: MachineEntry) -> str:
             for text in sizes(machine)
         )
         if machine.departed:
-            names = dict.fromkeys(str(each.source.resource) for each in machine.departed)
-            return f"misses {', '.join(code(name, cell=True) for name in names)}"
+            return _without_departed(machine)
         place = str(written_at(entry))
         written = code(place, cell=True) if place else ""
         return ", ".join(filter(None, (amounts_ or MEANINGS[worst(machine)], written)))
@@ -376,6 +375,14 @@ def _why(entry: MachineEntry) -> str:
     if worst(machine) == "migrate":
         aside += _WAITING.get(machine.workload, "")
     return f"{code(change.field, cell=True)} {old} → {new}{more}{aside}"
+
+
+def _without_departed(machine: MachineImpact) -> str:
+    """What the VM misses from now on, or what it is deleted with."""
+    effect, words = ("gone", "is deleted with") if "gone" in machine.effects else ("next", "misses")
+    left = (each.source for each in machine.departed if each.effect == effect)
+    names = dict.fromkeys(str(source.resource) for source in left)
+    return f"{words} {', '.join(code(name, cell=True) for name in names)}"
 
 
 def _unaffected(unaffected_users: UnaffectedUsers) -> str:

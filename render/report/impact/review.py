@@ -97,7 +97,11 @@ _DELETED = (
     "another VM to the cluster: this one is deleted where the sync prunes, and the other made anew"
 )
 _MADE_ANEW = "another VM to the cluster: made anew, with nothing of the one that it was but claims that it names"
-_DEPARTED = "no longer in the repository, and missing at its next start where the sync prunes:"
+#: What is said of an object that leaves the repository, by what becomes of the VM that names it.
+_DEPARTED = {
+    "next": "no longer in the repository, and missing at its next start where the sync prunes:",
+    "gone": "no longer in the repository, and deleted with all VMs in it where the sync prunes:",
+}
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
@@ -136,7 +140,7 @@ class ReviewPart(NamedTuple):
     """What becomes of the VMs of one input, *name*; *locate* says where a cause stands.
 
     *sources* are where the objects of both states were read. *moved_from*: the input that had them before, where that
-    is another one.
+    is another one. *folders*: by their old and new folder, how many VMs in loose files stand elsewhere, as they were.
     """
 
     name: str
@@ -144,6 +148,7 @@ class ReviewPart(NamedTuple):
     locate: Locate = nowhere
     sources: tuple[Sources, Sources] = (Sources(), Sources())
     moved_from: str | None = None
+    folders: Mapping[tuple[str, str], int] = MappingProxyType({})
 
     @property
     def title(self) -> str:
@@ -639,12 +644,15 @@ def repeated(parts: Iterable[ReviewPart]) -> str:
 
 
 def relocated(parts: Iterable[ReviewPart]) -> str:
-    """Between which inputs VMs moved to which nothing else happens, in words; nothing where none did."""
-    ways = [
-        f"{part.title} ({subjects(part.impact.machines)})"
-        for part in parts
-        if part.moved_from is not None and not any(map(is_shown, part.impact.machines))
-    ]
+    """Between which inputs or folders VMs moved to which nothing else happens, in words; nothing where none did."""
+    ways = []
+    for part in parts:
+        if part.moved_from is not None and not any(map(is_shown, part.impact.machines)):
+            ways.append(f"{part.title} ({subjects(part.impact.machines)})")
+        ways += (
+            f"{old or '.'} -> {new or '.'} ({counted(number, 'VM')})"
+            for (old, new), number in sorted(part.folders.items())
+        )
     return f"moved, and as they were: {_first(ways)}" if ways else ""
 
 
@@ -795,7 +803,8 @@ def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     for departure in machine.departed:
-        yield ImpactText(_DEPARTED, str(departure.source.resource), part.locate(departure.source))
+        words = _DEPARTED[departure.effect]
+        yield ImpactText(words, str(departure.source.resource), part.locate(departure.source))
         yield ImpactText("it is named by", departure.use.field, part.locate(departure.use))
     for source in machine.redefined:
         edited = f"{source.resource} {source.field}".rstrip()
@@ -1118,7 +1127,7 @@ def _sources(machine: MachineImpact) -> Iterator[tuple[ChangeSource, str, bool]]
     for source in (*machine.lacking, *machine.redefined):
         yield source, worst(machine), False
     for departure in machine.departed:
-        yield departure.source, "next", False
+        yield departure.source, departure.effect, False
 
 
 def _effect_on(machine: MachineImpact, change: FieldChange) -> str:

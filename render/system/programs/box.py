@@ -49,12 +49,16 @@ _TCP = 0b11  # LANDLOCK_ACCESS_NET_BIND_TCP, ..._CONNECT_TCP, since the fourth v
 _SIGNALS_AND_SOCKETS = 0b11  # LANDLOCK_SCOPE_..., since the sixth
 _WITH_NETWORK, _WITH_SCOPES = 4, 6
 
-#: Where programs have what they are linked with, and what scripts are run by.
+#: What every program may open; where others than static ones have what they are linked with; what scripts are run by.
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 _LIBRARIES = (
     "/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/lib", "/nix/store",
-    "/gnu/store", "/etc/ld.so.cache", "/dev/null", "/dev/zero", "/dev/urandom",
+    "/gnu/store", "/etc/ld.so.cache",
 )  # fmt: skip
 _OF_SCRIPTS = ("/bin", "/usr/bin", "/usr/local/bin")
+_HEAD, _ELF_HEADER = 4096, 64
+_ELF_OF_64_BITS, _INTERPRETER, _PACKED = b"\x7fELF\x02\x01", 3, b"UPX!"
+"""How a program begins, the number of the part that names who loads its libraries, and what hides one (elf.h)."""
 _LARGEST_FILE = 256 << 20
 _OWN_DATA = 64 << 20
 """Bytes beside our own that a supervisor may need: it lives within the bounds of what it starts."""
@@ -362,14 +366,33 @@ def _bounding(bounds: "Bounds") -> Callable[[], None]:
 def _visible_paths(program: str, folder: str, visible: Sequence[str]) -> list[str]:
     """The files and folders that a box shows: those *visible*, the *program*, and what it is linked with or run by."""
     real = real_path(program)
-    try:
-        with open(real, "rb") as stream:
-            is_script = stream.read(2) == b"#!"
-    except OSError:
-        is_script = False
     paths = {real, *map(os.path.abspath, visible), *map(real_path, (*visible, folder))}
-    own = _existing((*_LIBRARIES, *(_OF_SCRIPTS if is_script else ())))
-    return sorted({*own, *filter(os.path.lexists, paths)})
+    return sorted({*_existing(_beside_program(real)), *filter(os.path.lexists, paths)})
+
+
+def _beside_program(real: str) -> tuple[str, ...]:
+    """What the program *real* may open of the system's files."""
+    try:
+        with open(real, "rb", buffering=0) as stream:
+            head = stream.read(_HEAD)
+    except OSError:
+        head = b""
+    if _is_static(head):
+        return _DEVICES
+    return (*_DEVICES, *_LIBRARIES, *(_OF_SCRIPTS if head.startswith(b"#!") else ()))
+
+
+def _is_static(head: bytes) -> bool:
+    """Whether the *head* of a program says that it is linked with nothing, as those in Go mostly are.
+
+    Of what is packed it does not tell, and of other machines than ours not either.
+    """
+    if not head.startswith(_ELF_OF_64_BITS) or len(head) < _ELF_HEADER or _PACKED in head:
+        return False
+    begin, size, count = struct.unpack_from("<32xQ14xHH", head)
+    rows = range(begin, begin + count * size, size or 1)
+    is_whole = bool(rows) and rows[-1] + size <= len(head)
+    return is_whole and all(struct.unpack_from("<I", head, row)[0] != _INTERPRETER for row in rows)
 
 
 @functools.cache

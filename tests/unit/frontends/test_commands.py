@@ -685,6 +685,12 @@ def test_a_field_that_is_there_but_for_a_slip_is_missing_below_that(ask: Ask) ->
     firsts = [line for line in answer.out.splitlines() if not line.startswith(" ")]
     assert [line.split()[2] for line in firsts] == ["VR105"]
     assert "\n  also, until that is mended: <stdin>:4:1: error VR107 missing-field: " in answer.out
+    matched = (
+        text + "  instancetype: {nmae: u1.medium}\n  template: {spec: {domain: {devices: {}}}}\n"
+    )
+    answer = ask("check", "-", stdin=matched)
+    assert _firsts(answer.out) == ["VR105"]
+    assert "\n  also, until that is mended: <stdin>:6:3: error VR204 invalid-m" in answer.out
     both = ask("check", "-", stdin=text + "  tmeplt: {}\n  zzz: {}\n")
     assert "\n<stdin>:6:3: error VR105" in f"\n{both.out}"
     assert ask("check", "-", stdin=text).out.startswith("<stdin>:4:1: error VR107 missing-field: ")

@@ -142,6 +142,31 @@ def test_a_key_of_another_agents_makes_notes_of_the_rest() -> None:
     assert {remark.check for remark in remarks} == {"guest/user-data-schema", "guest/unknown-key"}
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "cure"),
+    [
+        ("users:\n- name: ops\n  sudoo: x\n", "has a key that cloud-init does not", "write sudo"),
+        ("users:\n- nam: ops\n", "lacks name or snapuser; has a key", "write name"),
+        ("write_files:\n- content: x\n", "lacks path", "add path"),
+        (
+            "write_files:\n- path: /x\n  permissions: 0644\n",
+            "has to be a text",
+            "put it in quotes",
+        ),
+        (
+            "ssh_pwauth: [1]\n",
+            "has to be true or false or a text",
+            "docs: cloudinit.readthedocs.io; in the guest: cloud-init schema --system",
+        ),
+    ],
+)
+def test_what_mends_a_text_is_said_where_it_is_clear(text: str, words: str, cure: str) -> None:
+    """That a mapping is no text either says nothing of what is wrong in it."""
+    (remark,) = loud(HEAD + text)
+    assert remark.message.startswith(words)
+    assert remark.help == cure
+
+
 def test_a_deprecation_has_its_version_and_what_to_use() -> None:
     (remark,) = texts.user_data(HEAD + "ca-certs: {remove_defaults: true}\n").remarks
     assert remark.is_note
@@ -204,6 +229,9 @@ def test_nothing_is_said_of_network_data_that_guests_take(text: str) -> None:
         ("version: 1\nconfig: [{type: physical, name: eth0, mac_address: 52:54:00:12:34:56}]\n",
          "mac_address"),
         ("version: 2\n ethernets: {}\n", "not YAML"),
+        ("version: 2\nethernet: {eth0: {dhcp4: true}}\n", "did you mean ethernets?"),
+        ("network: {version: 2, vlan: {}, ethernets: {eth0: {dhcp4: true}}}\n", "did you mean vlans?"),
+        ("version: 3\nethernets: {eth0: {dhcp4: true}}\n", "version has to be 2"),
     ],
 )  # fmt: skip
 def test_network_data_that_guests_do_not_take(text: str, words: str) -> None:
@@ -281,6 +309,7 @@ def test_no_remark_has_a_word_of_the_text(text: str) -> None:
         "version: 2\nethernets: {canary: {dhcp4: canary, addresses: canary}}\n",
         "version: 1\nconfig: [{type: canary, name: canary}, canary]\n",
         "version: canary\nethernets: canary\n",
+        "version: 2\nethernet: canary\ncanary: {}\n",
     ],
 )
 def test_no_remark_has_a_word_of_network_data(text: str) -> None:

@@ -18,6 +18,7 @@ from render.frontends.commands.compare.moved.appliers import applied
 from render.frontends.commands.compare.moved.departures import Departures
 from render.frontends.commands.compare.moved.namesakes import noted
 from render.frontends.commands.compare.moved.renames import ReviewedPart
+from render.frontends.commands.compare.moved.strays import folders
 from render.frontends.commands.compare.states import NamedState, Side
 from render.frontends.commands.compare.values import EditedValues
 from render.frontends.reporting import as_note
@@ -71,12 +72,12 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
     if request.own["format"] != "json":  # which lists what is no news too
         before, after = unless_alike(before, after)
     let_go = _let_go_places(every, after, before)
-    folders = {state.folder for state in every.values()}
+    known = {state.folder for state in every.values()}
     departures = Departures(before, after, every, limits)
     comparison = _InputComparison(before, after, limits, other, departures)
     for name in sorted({**before, **after}):
         old, new = (side.get(name) or _nothing(side, request) for side in (before, after))
-        is_let_go = name not in after and old.folder in folders
+        is_let_go = name not in after and old.folder in known
         comparison.add(name, old, new, _folders([old]) if is_let_go else let_go)
     return comparison.outcome()
 
@@ -205,7 +206,9 @@ class _InputComparison:
         noted = impact._replace(
             before=tuple(map(as_note, impact.before)), after=tuple(map(as_note, impact.after))
         )
-        return ReviewPart(name, noted, locate, (old.places, new.places))
+        alike = [machine for machine in impact.machines if not is_shown(machine)]
+        places_of_both = old.places, new.places
+        return ReviewPart(name, noted, locate, places_of_both, folders=folders(alike, old, new))
 
     def _entries(
         self, impact: Impact, locate: Locate, old: NamedState, new: NamedState
@@ -504,10 +507,18 @@ def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) 
     Nobody applies that any more.
     """
     machines = []
+    former = dict(zip((from_body(body, 0).ref for body in old.objects), old.files, strict=False))
     for machine in impact.machines:
-        place = let_go.get(machine.resource, "") if "gone" in machine.effects else ""
-        users = ", ".join(sorted(old.appliers or old.users.get(place, frozenset()))) or old.user
+        place = ""
+        if "gone" in machine.effects:
+            nowhere = machine.resource._replace(namespace="")
+            place = let_go.get(machine.resource) or let_go.get(nowhere, "")
+        file = former.get(machine.resource, "")
+        applying = old.appliers or old.users.get(place) or old.users.get(file, frozenset())
+        users = ", ".join(sorted(applying)) or old.user
         reason = f"{place} is still there, and {users} applies it no more"
+        if place not in ("", ".") and not files.is_below(file, place):
+            reason = f"it stands in {place} now, where {users} does not apply it"
         machines.append(machine._replace(messages=(reason,)) if place and users else machine)
     return impact._replace(machines=tuple(machines))
 

@@ -16,6 +16,7 @@ from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
 from render.frontends.commands.committed import snapshots
 from render.frontends.commands.compare.copies import edited
+from render.frontends.commands.compare.namespaces import NamespacesBeside
 from render.frontends.commits import checked_out, within
 from render.frontends.inputs.copies import RenderedCopy, leave_out_rendered
 from render.frontends.inputs.neighbours import include
@@ -106,6 +107,7 @@ class NamedState(NamedTuple):
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
     *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
     it have our plugin of Argo CD render it, which decides how its VMs are synced; *is_server_side*: apply it so.
+    *namespaces* are those of the whole side that no input has among its objects.
     """
 
     name: str
@@ -147,6 +149,7 @@ class NamedState(NamedTuple):
     is_server_side: bool = False
     working_folder: str = ""
     path: str = ""
+    namespaces: NamespacesBeside | None = None
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -194,7 +197,7 @@ class _LoadedSide(NamedTuple):
     """What was read of one side: called *name*, at *path* seen from *folder*, as *request* asks.
 
     None of *inputs* is divided yet. *around* is what the repository has beside them, for what VMs refer to. *top* is
-    the folder of all that there is.
+    the folder of all that there is, and *namespaces* what it has of those.
     """
 
     name: str
@@ -204,6 +207,7 @@ class _LoadedSide(NamedTuple):
     inputs: list[Documents]
     around: Sequence[Documents] = ()
     top: str = ""
+    namespaces: NamespacesBeside | None = None
 
     def nothing(self, settings: Settings) -> NamedState:
         """A state of this side without any object, rendered as *settings* say."""
@@ -650,13 +654,18 @@ def _read_both(
     for loaded_side, other_side in (read, read[::-1]):
         unopened = _unopened(loaded_side, other_side.files())
         _add_faults(loaded_side.path, loaded_side.inputs, unopened)
-    whole = [
-        each._replace(
-            around=_around(side, seen), top=side.top or os.path.join(side.folder, side.path)
-        )
-        for each, side in zip(read, placed, strict=True)
-    ]
-    return whole, torn
+    return [_whole(each, side, seen) for each, side in zip(read, placed, strict=True)], torn
+
+
+def _whole(loaded_side: _LoadedSide, side: _PlacedSide, seen: _SideMemory) -> _LoadedSide:
+    """*loaded_side*, which stands at *side*, with what its repository has beside it."""
+    around = _around(side, seen)
+    limits = side.request.reading.limits
+    return loaded_side._replace(
+        around=around,
+        top=side.top or os.path.join(side.folder, side.path),
+        namespaces=NamespacesBeside(side.folder, loaded_side.inputs, around, limits),
+    )
 
 
 def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
@@ -1215,7 +1224,7 @@ def _loose(path: str, inputs: list[Documents]) -> Documents:
 
 
 def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> NamedState:
-    request = side.request
+    request, _ = plugins.planned(loaded, side.request)
     locks.choose(loaded, request)
     fault = _refused_error(loaded, loaded.diagnostics, request)
     has_lock = request.settings.pins != "ignore" and locks.counts_for(loaded)
@@ -1232,7 +1241,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        plugins.settings_for(loaded, request)._replace(emit=by_plugin or chosen or "source"),
+        request.settings._replace(emit=by_plugin or chosen or "source"),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
@@ -1332,6 +1341,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         top=side.top,
         working_folder=side.folder,
         path=side.path,
+        namespaces=side.namespaces,
     )
 
 

@@ -1,35 +1,18 @@
 """What objects of Argo CD and Flux apply in one state alone: what stands in their folders is not applied by itself."""
 
 import json
-import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import chain
 
+from render.frontends.commands.compare.moved.strays import without_strays
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import is_of_machine
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import SUSPENDED, UNEVALUATED
-from render.model.hints import Any
-from render.model.resource import MACHINES, ResourceRef, from_body, text_at
-from render.model.tree import Tree, get
-from render.system import files
-from render.system.files import real_path
+from render.model.resource import from_body
+from render.model.tree import Tree
 
-#: Annotations that have an object applied in other ways: as a hook, which is made anew, by force, once, or never.
-_ORDERS = (
-    "argocd.argoproj.io/hook",
-    "argocd.argoproj.io/sync-options",
-    "helm.sh/hook",
-    "kustomize.toolkit.fluxcd.io/force",
-    "kustomize.toolkit.fluxcd.io/reconcile",
-    "kustomize.toolkit.fluxcd.io/ssa",
-)
-#: What puts a VM back to a snapshot, or has it migrate.
-_ACTIONS = frozenset({"VirtualMachineRestore", "VirtualMachineInstanceMigration"})
-#: What source-controller reads in each folder for what it leaves out of what Flux gets of a repository.
-_IGNORES = ".sourceignore"
-_MOST_BYTES = 1 << 20
 _SETS = "ApplicationSet"
 #: How what is not evaluated is called where it is an object that applies a folder.
 _OBJECTS = ("Application", "Flux", "HelmRelease", "Kustomization")
@@ -69,7 +52,7 @@ def applied(before: Side, after: Side) -> tuple[Side, Side]:
         and name not in parts_after
         and not (goes_on and _is_let_go(state, before.get(name)))
     }
-    return first, second
+    return first, without_strays(first, second) if goes_on else second
 
 
 def left_out(before: Side, after: Side) -> Iterator[str]:
@@ -85,21 +68,25 @@ def _hydrated(before: Side) -> frozenset[str]:
 
     Somebody builds them and commits what comes of that: what is applied changes with those files alone.
     """
-    sources = {
-        name: [_as_text(body) for body in state.objects if is_of_machine(body)]
-        for name, state in before.items()
-        if state.is_one_root and _is_unapplied(state)
-    }
-    if not any(sources.values()):
+    applying = [state for state in before.values() if state.is_applied]
+    sources = [
+        (name, state)
+        for name, state in (before.items() if applying else ())
+        if state.is_one_root and _is_unapplied(state) and any(map(is_of_machine, state.objects))
+    ]
+    if not sources:
         return frozenset()
     made = {
         _as_text(body)
-        for state in before.values()
-        if state.is_applied
+        for state in applying
         for body, file in zip(state.objects, state.files, strict=True)
         if is_of_machine(body) and (state.user or state.appliers or file in state.users)
     }
-    return frozenset(name for name, texts in sources.items() if texts and made.issuperset(texts))
+    return frozenset(
+        name
+        for name, state in sources
+        if made.issuperset(map(_as_text, filter(is_of_machine, state.objects)))
+    )
 
 
 def _as_text(body: Tree) -> str:
@@ -247,69 +234,6 @@ def changed_appliers(before: Side, after: Side) -> Counter[str]:
 def _kind(title: str) -> str:
     """The kind of the object that is called *title*."""
     return title.partition(" ")[0]
-
-
-def changed_orders(before: Side, after: Side) -> Counter[str]:
-    """The VMs that say otherwise *after* how a sync applies them, if at all, by what says so."""
-    old, new = _orders(before), _orders(after)
-    return Counter(
-        f"VM with another {key}"
-        for machine, orders in new.items()
-        for key in _ORDERS
-        if orders.get(key) != old.get(machine, {}).get(key)
-    )
-
-
-def changed_ignores(before: Side, after: Side) -> Counter[str]:
-    """The files by which Flux leaves something out that are others *after*, around what is compared."""
-    old, new = _ignores(before), _ignores(after)
-    number = sum(old.get(file) != new.get(file) for file in {*old, *new})
-    return Counter({f"changed {_IGNORES} file": number}) if number else Counter()
-
-
-def _ignores(side: Side) -> dict[str, bytes]:
-    """What those files say around the inputs of *side*, by their names in the repository."""
-    found = {}
-    for top, folder in {place for state in side.values() for place in _around(state)}:
-        file = os.path.join(folder, _IGNORES)
-        data = files.read(os.path.join(top, file), file, _MOST_BYTES)
-        if isinstance(data, bytes):
-            found[file] = data
-    return found
-
-
-def _around(state: NamedState) -> Iterator[tuple[str, str]]:
-    """The folders in and around which *state* stands, by the top of its repository, and as they are seen from there."""
-    names = {state.folder, *(os.path.dirname(file) for file in state.files)}
-    for folder in names if state.top else ():
-        path = os.path.join(state.working_folder, state.path, folder)
-        below = os.path.relpath(real_path(path), real_path(state.top))
-        while below.partition("/")[0] not in ("", ".", ".."):
-            yield state.top, below
-            below = os.path.dirname(below)
-        yield state.top, ""
-
-
-def new_actions(before: Side, after: Side) -> Counter[str]:
-    """The objects that only the side *after* has and by which KubeVirt does something with a VM, by their kinds."""
-    known = {each for state in before.values() for each in _actions(state)}
-    found = {each for state in after.values() for each in _actions(state)}
-    return Counter(f"new {ref.kind}" for ref in found - known)
-
-
-def _actions(state: NamedState) -> Iterator[ResourceRef]:
-    return (from_body(body, 0).ref for body in state.objects if text_at(body, "kind") in _ACTIONS)
-
-
-def _orders(side: Side) -> dict[tuple[str, ResourceRef], Mapping[str, Any]]:
-    """What the VMs of *side* say of how they are applied, by input."""
-    found: dict[tuple[str, ResourceRef], Mapping[str, Any]] = {}
-    for name, state in side.items():
-        for body in state.objects:
-            annotations = get(body, "metadata", "annotations")
-            if text_at(body, "kind") in MACHINES and isinstance(annotations, dict):
-                found[name, from_body(body, 0).ref] = annotations
-    return found
 
 
 def _revisions(side: Side) -> dict[str, str]:

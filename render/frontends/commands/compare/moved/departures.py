@@ -1,8 +1,8 @@
-"""VMs that name a claim, a DataVolume, a Secret or a ConfigMap which leaves the repository.
+"""VMs that name a claim, a DataVolume, a Secret, a ConfigMap or a Namespace which leaves the repository.
 
 A sync that prunes deletes the object. A VM that runs has it for as long as its pod is there; at its next start KubeVirt
-waits for a claim that is gone (FailedPvcNotFound), and the kubelet for a Secret or a ConfigMap. Nothing is said where
-somebody may make the object whom nobody can read here.
+waits for a claim that is gone (FailedPvcNotFound), and the kubelet for a Secret or a ConfigMap. With a Namespace goes
+each VM in it. Nothing is said where somebody may make the object whom nobody can read here.
 """
 
 import os
@@ -13,7 +13,13 @@ from functools import cached_property
 from render.diagnostics.diagnostic import Location
 from render.diff.impact import Departure, Impact, MachineImpact, ordered
 from render.diff.source import ChangeSource
+from render.diff.sync_annotations import is_kept
 from render.frontends.commands.compare.moved.appliers import unseen
+from render.frontends.commands.compare.namespaces import (
+    NAMESPACE,
+    PlacedNamespace,
+    is_namespace,
+)
 from render.frontends.commands.compare.states import NamedState, Side
 from render.manifests.relevance import KIND_OF_MACHINE
 from render.model import tree
@@ -32,13 +38,6 @@ from render.yaml.reader import read
 _CLAIM = "PersistentVolumeClaim"
 #: What is told, by the kind under which it is known: a DataVolume makes the claim of its name.
 _KINDS = {_CLAIM: _CLAIM, "DataVolume": _CLAIM, "Secret": "Secret", "ConfigMap": "ConfigMap"}
-#: By which annotations a sync leaves an object that is no longer there, and what they have among their words.
-_KEPT = {
-    "argocd.argoproj.io/sync-options": "Prune=false",
-    "kustomize.toolkit.fluxcd.io/prune": "disabled",
-    "kustomize.toolkit.fluxcd.io/reconcile": "disabled",
-    "helm.sh/resource-policy": "keep",
-}
 #: Without one the pod starts all the same, or nobody knows which: see `named_in`.
 _OPTIONAL = "imagePullSecret"
 #: Effects beside which it is told: the VM goes on, or comes, and starts again.
@@ -62,15 +61,25 @@ _TEXTS = (".yaml", ".yml", ".json", ".jsonnet", ".libsonnet", ".tpl", ".tgz")
 _PACKED = ".tgz"
 #: What may be the name of an object.
 _WORD = pattern(r"[\w.-]+")
+_IN_NAMESPACE: FieldPath = ("metadata", "namespace")
 _Name = tuple[str, str]
 
 
 class _Standing(NamedTuple):
-    """An object of a state: what it is called, the state, and its index there."""
+    """An object of a state: what it is called, the state, and its index there; or the *place* of one in no state."""
 
     ref: ResourceRef
-    state: NamedState
-    index: int  # type: ignore[assignment] # nobody searches it as a tuple
+    state: NamedState | None = None
+    index: int = 0  # type: ignore[assignment] # nobody searches it as a tuple
+    place: Place = Place()
+
+    def located(self) -> Place:
+        """Where it stands."""
+        state, index = self.state, self.index
+        if state is None:
+            return self.place
+        position = state.positions[index] if state.positions is not None else index
+        return state.places.place(Location(self.ref, (), position))
 
 
 class Departures:
@@ -100,10 +109,8 @@ class Departures:
         for machine in impact.machines:
             for source, _ in machine.departed:
                 ref = source.resource
-                known = self._gone[_KINDS[ref.kind], ref.name]
-                state, index = next(each[1:] for each in known.values() if each.ref == ref)
-                position = state.positions[index] if state.positions is not None else index
-                found[source] = state.places.place(Location(ref, (), position))
+                known = self._gone[_KINDS.get(ref.kind, ref.kind), ref.name]
+                found[source] = next(each for each in known.values() if each.ref == ref).located()
         return found
 
     def _missing(self, machine: MachineImpact, new: NamedState, index: int) -> MachineImpact:
@@ -119,21 +126,36 @@ class Departures:
             if standing is not None and not self._may_be_made(name):
                 use = ChangeSource(ref, (*TEMPLATE, "spec", *path), index, "after")
                 found.append(Departure(ChangeSource(standing.ref, (), None, "before"), use))
+        if "new" not in machine.effects and (left := self._namespace_left(namespace)):
+            use = ChangeSource(ref, _IN_NAMESPACE, index, "after")
+            found.append(Departure(ChangeSource(left.ref, (), None, "before"), use))
         if not found:
             return machine
-        effects = {*machine.effects} - {"none", "same"} | {"next"}
+        effects = {*machine.effects} - {"none", "same"} | {each.effect for each in found}
         return machine._replace(effects=ordered(effects), departed=tuple(found))
+
+    def _namespace_left(self, name: str) -> _Standing | None:
+        """The Namespace *name*, if it leaves the repository, and nobody may make it whom nobody can read here."""
+        standing = self._gone.get((NAMESPACE, name), {}).get("")
+        is_left = standing is not None and not self._may_be_made(name, but_in=NAMESPACE.lower())
+        return standing if is_left else None
 
     @cached_property
     def _gone(self) -> Mapping[_Name, Mapping[str, _Standing]]:
         """What stood there and does not now, by kind and name, then by namespace."""
         stood: dict[_Name, dict[str, _Standing]] = {}
+        for name, placed in _namespaces_beside(self._before).items():
+            if not is_kept(placed.body):
+                ref = ResourceRef(NAMESPACE, "", name)
+                stood[NAMESPACE, name] = {"": _Standing(ref, place=placed.place)}
         for state in self._before.values():
             for index, body in enumerate(state.objects):
-                kind = _KINDS.get(text_at(body, "kind"))
-                if kind and not _is_kept(body):
+                kind = _kind_of(body)
+                if kind and not is_kept(body):
                     ref = from_body(body, 0).ref
                     namespace = ref.namespace or state.settings.namespace
+                    if kind == NAMESPACE:
+                        namespace = ""
                     known = stood.setdefault((kind, ref.name), {})
                     known.setdefault(namespace, _Standing(ref, state, index))
         standing = self._standing if stood else {}
@@ -150,22 +172,27 @@ class Departures:
     @cached_property
     def _standing(self) -> dict[_Name, set[str]]:
         """The namespaces in which each of them is now, with those that VMs make; ``""`` where nobody says which."""
-        found: dict[_Name, set[str]] = {}
+        found: dict[_Name, set[str]] = {
+            (NAMESPACE, name): {""} for name in _namespaces_beside(self._every)
+        }
         for state in self._every.values():
             for body in state.objects:
-                if body.get("kind") not in _KINDS and body.get("kind") not in MACHINES:
+                if not _kind_of(body) and body.get("kind") not in MACHINES:
                     continue
                 resource = from_body(body, 0)
                 for name in _provided(resource):
                     found.setdefault(name, set()).add(resource.namespace)
         return found
 
-    def _may_be_made(self, name: str) -> bool:
-        """Whether what nobody can read here may make an object called *name*."""
+    def _may_be_made(self, name: str, but_in: str = "") -> bool:
+        """Whether what nobody can read here may make an object called *name*; a key *but_in* does not.
+
+        What an object's labels and annotations say makes none either where such a key is named.
+        """
         if self._is_less_known or self._is_packed_changed:
             return True
         holding = self._holding.get(name, ()) if _WORD.fullmatch(name) else self._changed
-        return any(_has(self._changed[file], file, name, self._limits) for file in holding)
+        return any(_has(self._changed[file], file, name, self._limits, but_in) for file in holding)
 
     @cached_property
     def _is_packed_changed(self) -> bool:
@@ -223,24 +250,27 @@ def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, str]]:
 
 
 def _provided(resource: Resource) -> Iterator[_Name]:
-    kind = _KINDS.get(resource.kind)
+    kind = _kind_of(resource.body)
     if kind:
         yield kind, resource.name
     for name in claims_of(resource):
         yield _CLAIM, name
 
 
+def _kind_of(body: Tree) -> str:
+    """Under which kind the object *body* is known, if it is told where it leaves; ``""`` for others."""
+    return NAMESPACE if is_namespace(body) else _KINDS.get(text_at(body, "kind"), "")
+
+
+def _namespaces_beside(side: Side) -> Mapping[str, PlacedNamespace]:
+    """The Namespaces of *side* that no state has among its objects, by name."""
+    beside = next((state.namespaces for state in side.values() if state.namespaces), None)
+    return beside.standing() if beside is not None else {}
+
+
 def _is_in(namespace: str, spaces: Collection[str] | None) -> bool:
     """Whether one of *spaces* may be the *namespace*."""
     return spaces is not None and (namespace in spaces or "" in spaces)
-
-
-def _is_kept(body: Tree) -> bool:
-    """Whether a sync leaves the object *body* in the cluster when it is no longer in the repository."""
-    annotations = tree.get(body, "metadata", "annotations")
-    return isinstance(annotations, dict) and any(
-        word in str(annotations.get(key, "")).split(",") for key, word in _KEPT.items()
-    )
 
 
 def _names_below(top: str) -> Iterator[str]:
@@ -252,7 +282,7 @@ def _names_below(top: str) -> Iterator[str]:
                 yield os.path.relpath(os.path.join(folder, name), top)
 
 
-def _has(text: bytes, file: str, name: str, limits: Limits) -> bool:
+def _has(text: bytes, file: str, name: str, limits: Limits, but_in: str) -> bool:
     """Whether *text*, that of *file*, has *name* in anything but a VM, or may have it for all that can be seen."""
     word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     if not word.search(text.decode("utf-8", "replace")):
@@ -260,11 +290,15 @@ def _has(text: bytes, file: str, name: str, limits: Limits) -> bool:
     found = read(text, file, limits)
     if any(each.is_error for each in found.diagnostics):
         return True
-    return any(_says(document.body, name, word) for document in found.documents)
+    return any(_says(document.body, name, word, but_in) for document in found.documents)
 
 
-def _says(value: Any, name: str, word: re.Pattern[str]) -> bool:
-    """Whether *value* has *name* in anything but a VM: as all of a text, or somewhere in one of several lines."""
+def _says(value: Any, name: str, word: re.Pattern[str], but_in: str) -> bool:
+    """Whether *value* has *name* in anything but a VM: as all of a text, or somewhere in one of several lines.
+
+    Where a key *but_in* does not count, labels and annotations do not either.
+    """
+    passed_over = frozenset({but_in, "labels", "annotations"} if but_in else ())
     pending = [value]
     while pending:
         value = pending.pop()
@@ -273,7 +307,8 @@ def _says(value: Any, name: str, word: re.Pattern[str]) -> bool:
                 return True
         elif isinstance(value, dict):
             if not re.fullmatch(KIND_OF_MACHINE, text_at(value, "kind")):
-                pending += [*value.keys(), *value.values()]
+                for key in value.keys() - passed_over:
+                    pending += key, value[key]
         elif isinstance(value, list):
             pending += value
     return False
