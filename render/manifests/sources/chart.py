@@ -7,14 +7,16 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import discover, relevance
 from render.manifests.blame import missing
+from render.manifests.boxed import ProgramBounds
 from render.manifests.charts import helm, layout
-from render.manifests.charts.layout import Dependency
+from render.manifests.charts.layout import Chart, Dependency
 from render.manifests.charts.templating import FilledChart
 from render.manifests.discover import HelmRelease, skipped, tidy
 from render.manifests.documents import Documents
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.sources.passed_over import WITHOUT_MACHINES
+from render.manifests.sources.reading import Reading
 from render.manifests.uses.use import FolderUse
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
@@ -175,12 +177,23 @@ def _filled(
     if faults:
         return faults
     bounds = programs.bounds(intake)
-    output = yield from helm.template(chart, program, release, bounds)
+    output = yield from _template(chart, program, release, bounds, reading)
     known = [dependency for dependency in wanted if dependency.folder]
     if isinstance(output, Diagnostic) and len(known) < len(wanted):
         # With a chart that stands in for another one helm says what would help nobody.
-        output = yield from helm.template(chart._replace(wanted=known), program, release, bounds)
+        chart = chart._replace(wanted=known)
+        output = yield from _template(chart, program, release, bounds, reading)
     return [output] if isinstance(output, Diagnostic) else output
+
+
+def _template(
+    chart: Chart, program: str, release: HelmRelease, bounds: ProgramBounds, reading: Reading
+) -> "Steps[bytes | Diagnostic]":
+    steps = helm.template(chart, program, release, bounds)
+    if reading.outcomes is None:
+        return steps
+    inputs = program, chart, release
+    return reading.outcomes.templating(inputs, bounds, steps)
 
 
 def _read_filled(

@@ -201,7 +201,10 @@ def _built(
     build = KustomizeBuild(
         top, program, reached, programs.bounds(intake), remote, lock, changed=changed
     )
-    output = yield from kustomize.building(build)
+    steps = kustomize.building(build)
+    if reading.outcomes is not None:
+        steps = reading.outcomes.kustomizing(build, intake.kustomizations, steps)
+    output = yield from steps
     return [output] if isinstance(output, Diagnostic) else output
 
 

@@ -3,10 +3,13 @@
 from render.manifests.buffers import NO_BUFFERS, Buffers
 from render.manifests.discover import HelmRelease
 from render.manifests.relevance import Scope
-from render.model.hints import BinaryIO
+from render.model.hints import TYPE_CHECKING, BinaryIO
 from render.model.named_tuple import NamedTuple
 from render.yaml.budget import Limits
 from render.yaml.reader import Read
+
+if TYPE_CHECKING:
+    from render.manifests.sources.outcomes import KnownOutcomes
 
 GIT = "git"
 BUILDERS = frozenset({"helm", "kustomize"})
@@ -24,7 +27,7 @@ class Reading(NamedTuple):
     that is used for all of it, if one is. *known*: where another input has many of the same texts, what those in which
     nothing is wrong hold, within which limits; each file adds its own. *jobs*: how many builds run at once, 0 for as
     many as there are processors for us. *buffers* win over the disk. *programs*: what may be started; what the others
-    would make is passed over.
+    would make is passed over. *outcomes*: what was printed for other states of the repository that the run reads.
     """
 
     limits: Limits
@@ -41,3 +44,4 @@ class Reading(NamedTuple):
     jobs: int = 1
     buffers: Buffers = NO_BUFFERS
     programs: frozenset[str] = PROGRAMS
+    outcomes: "KnownOutcomes | None" = None

@@ -38,6 +38,7 @@ from render.manifests.repository import roots
 from render.manifests.repository.neighbours import Neighbours
 from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
+from render.manifests.sources.outcomes import KnownOutcomes
 from render.manifests.uses.destinations import in_namespace
 from render.manifests.uses.use import DemandedConfigMap, is_made_by
 from render.model.globs import Globs
@@ -452,7 +453,13 @@ class ClusterOption(NamedTuple):
 
 
 Clusters = tuple[ClusterOption, ClusterOption]
-_Texts = dict[tuple[bytes, Limits], Read]
+
+
+class _SideMemory(NamedTuple):
+    """What either side was found to have: *texts* with what they hold, and builds."""
+
+    texts: dict[tuple[bytes, Limits], Read]
+    outcomes: KnownOutcomes
 
 
 def clusters_of(request: Request) -> Clusters:
@@ -638,21 +645,21 @@ def _read_both(
     common = (
         tuple(pattern for pattern in excludes[0] if pattern in excludes[-1]) if excludes else ()
     )
-    texts: _Texts = {}
-    read = [_read(side, common, texts) for side in placed]
+    seen = _SideMemory({}, KnownOutcomes(os.curdir))
+    read = [_read(side, common, seen) for side in placed]
     torn = _torn(*read)
     if torn:
         apart = frozenset(chain.from_iterable(gatherer.folders for gatherer in torn.values()))
-        read = [_read(side, common, texts, apart=apart) for side in placed]
+        read = [_read(side, common, seen, apart=apart) for side in placed]
     for loaded_side, other_side in (read, read[::-1]):
         unopened = _unopened(loaded_side, other_side.files())
         _add_faults(loaded_side.path, loaded_side.inputs, unopened)
-    return [_whole(each, side) for each, side in zip(read, placed, strict=True)], torn
+    return [_whole(each, side, seen) for each, side in zip(read, placed, strict=True)], torn
 
 
-def _whole(loaded_side: _LoadedSide, side: _PlacedSide) -> _LoadedSide:
+def _whole(loaded_side: _LoadedSide, side: _PlacedSide, seen: _SideMemory) -> _LoadedSide:
     """*loaded_side*, which stands at *side*, with what its repository has beside it."""
-    around = _around(side)
+    around = _around(side, seen)
     limits = side.request.reading.limits
     return loaded_side._replace(
         around=around,
@@ -1122,21 +1129,22 @@ def _here(request: Request, path: str, name: str) -> _PlacedSide:
 def _read(
     side: _PlacedSide,
     common: tuple[str, ...],
-    texts: _Texts,
+    seen: _SideMemory,
     *,
     apart: Collection[str] = (),
 ) -> _LoadedSide:
     """What stands at *side*: of a folder what KubeVirt reads, but for what the patterns *common* to both sides exclude.
 
-    What one side alone excludes is neither gone nor new. *texts* are those that the other side was found to have, and
-    gets those of this one. *apart*: the folders of kustomizations, seen from the path, that are not built
+    What one side alone excludes is neither gone nor new. What the other side was found to have is *seen*, and gets what
+    is found here. *apart*: the folders of kustomizations, seen from the path, that are not built
     themselves.
     """
     name, folder, path, request, exists, lacking, rewritten, top = side
     if not exists:
         return _LoadedSide(name, folder, path, request, [Documents()])
-    how = reading(request, standard_input())._replace(known=texts)
     with contextlib.chdir(folder):
+        outcomes = seen.outcomes.at(_base(side))
+        how = reading(request, standard_input())._replace(known=seen.texts, outcomes=outcomes)
         if os.path.isdir(path):
             layout = request.reading.layout
             exclude = layout.exclude._replace(patterns=common)
@@ -1158,7 +1166,13 @@ def _read(
         return _LoadedSide(name, folder, loaded.folder, request, [loaded])
 
 
-def _around(side: _PlacedSide) -> list[Documents]:
+def _base(side: _PlacedSide) -> str:
+    """From where the files of *side* are called as those of the other one: the repository, or what is compared."""
+    path = side.path if os.path.isdir(side.path) else os.path.dirname(side.path) or os.curdir
+    return side.top or path
+
+
+def _around(side: _PlacedSide, seen: _SideMemory) -> list[Documents]:
     """What stands beside the path of *side* in its repository: VMs below the path may refer to it."""
     with contextlib.chdir(side.folder):
         top, path = real_path(side.top), real_path(side.path)
@@ -1166,7 +1180,8 @@ def _around(side: _PlacedSide) -> list[Documents]:
             return []
         layout = side.request.reading.layout
         scope = Scope(layout.exclude, shared=layout.shared, has_submodules=False)
-        how = reading(side.request, standard_input())._replace(scope=scope)
+        outcomes = seen.outcomes.at(top)
+        how = reading(side.request, standard_input())._replace(scope=scope, outcomes=outcomes)
         around = loading.load_all((os.path.relpath(top),), how, whole=True)
         for loaded in around:
             inside = [] if loaded.is_one_root else [*loaded.documents]
