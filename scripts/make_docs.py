@@ -775,6 +775,11 @@ def impact_schema() -> dict[str, Any]:
                     "additionalProperties": {"type": "integer"},
                     "description": "what of the first state was not looked at, as far as it is more",
                 },
+                "gitops": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer"},
+                    "description": "the objects of Argo CD and Flux that are new, deleted or changed, by what they are",
+                },
                 "settings": {
                     "type": "array",
                     "items": _closed(

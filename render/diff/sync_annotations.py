@@ -31,6 +31,7 @@ SYNC_ANNOTATIONS = (
     SyncAnnotation(f"{_ARGO_CD}/sync-options", "Force=true", Sync.REPLACES),
     SyncAnnotation(f"{_ARGO_CD}/sync-options", "Prune=false", Sync.KEEPS),
     SyncAnnotation(f"{_HELM}/hook", "", Sync.HOOK),
+    SyncAnnotation("config.kubernetes.io/local-config", "true", Sync.HOOK),
     SyncAnnotation(f"{_HELM}/resource-policy", "keep", Sync.KEEPS),
     SyncAnnotation(f"{_FLUX}/force", "enabled", Sync.REPLACES),
     SyncAnnotation(f"{_FLUX}/prune", "disabled", Sync.KEEPS),

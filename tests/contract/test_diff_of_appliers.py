@@ -1113,6 +1113,70 @@ def test_a_kustomization_beside_a_chart_is_what_argocd_builds(repository: Reposi
     assert known["prod/other"][0] == ["gone"]
 
 
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: chart, namespace: prod}
+spec: {chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        (
+            "deploy/one.yaml",
+            "name: one",
+            "name: other",
+            {"deleted Application": 1, "new Application": 1},
+        ),
+        ("flux/source.yaml", "{url", "{sparseCheckout: [flux], url", {"changed GitRepository": 1}),
+        ("deploy/release.yaml", "chart: ./", "chart: .//", {"changed HelmRelease": 1}),
+        ("deploy/set.yaml", "[a]", "[]", {"changed ResourceSet": 1}),
+        ("deploy/of/values.yaml", "[a]", "[]", {"changed chart of such objects": 1}),
+        (
+            "vms/Chart.yaml",
+            "",
+            "apiVersion: v2\nname: one\nversion: 1.0.0\n",
+            {"new Chart.yaml": 1},
+        ),
+        ("deploy/one.yaml", "{name: one", "{name: one, labels: {a: b}", {"changed Application": 1}),
+    ],
+)
+def test_what_changes_of_argo_cd_and_flux_is_counted_whatever_becomes_of_it(
+    file: str, old: str, new: str, told: dict[str, int], repository: Repository
+) -> None:
+    """What a renamed Application deletes, or one that another one applies no more, nobody follows here."""
+    repository.write("deploy/one.yaml", deployed("one", "vms/one"))
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    repository.write("deploy/release.yaml", RELEASE)
+    repository.write(
+        "deploy/set.yaml",
+        "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\n"
+        "metadata: {name: all}\nspec: {inputs: [a]}\n",
+    )
+    repository.write("deploy/of/Chart.yaml", "apiVersion: v2\nname: of\nversion: 1.0.0\n")
+    repository.write("deploy/of/values.yaml", "names: [a]\n")
+    repository.write(
+        "deploy/of/templates/app.yaml",
+        f"{{{{ range .Values.names }}}}\n{APPLICATION}{{{{ end }}}}\n",
+    )
+    repository.commit("All of them")
+    path = repository.folder / file
+    before = path.read_text() if path.exists() else ""
+    repository.write(file, before.replace(old, new, 1) if old else new)
+    repository.commit("Changed")
+    answer = repository.fine("diff", "HEAD~1..HEAD", "--format", "json")
+    assert json.loads(answer)["gitops"] == told
+    for form in ("text", "markdown", "html"):
+        words = repository.fine("diff", "HEAD~1..HEAD", "--format", form)
+        assert "f Argo CD and Flux, followed no further than is said here" in words
+    repository.write("notes.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    repository.commit("Nothing of them")
+    answer = repository.fine("diff", "HEAD~1..HEAD", "--format", "json")
+    assert json.loads(answer)["gitops"] == {}
+
+
 SET = f"""\
 apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet

@@ -12,6 +12,7 @@ from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.moved.actions import new_actions
 from render.frontends.commands.compare.moved.appliers import changed_appliers, left_out, unseen
+from render.frontends.commands.compare.moved.gitops import changed_gitops
 from render.frontends.commands.compare.moved.ignores import changed_ignores
 from render.frontends.commands.compare.moved.orders import changed_orders
 from render.frontends.commands.compare.states import (
@@ -101,6 +102,7 @@ def _reviewed(
         (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
         _releases_told(before, after), _by_plugin(before, after, emitted),
+        changed_gitops(before, after, request.reading.limits),
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
 

@@ -24,6 +24,7 @@ from render.report.impact.review import (
     by_instancetype,
     by_namespace,
     causes,
+    changed_gitops,
     changes,
     counts,
     effect_of,
@@ -136,7 +137,7 @@ def _sentences(review: Review) -> list[str]:
     parts = review.parts
     others = (
         pinned(review.machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
-        relocated(parts), placed(review.machines),
+        relocated(parts), placed(review.machines), changed_gitops(review),
     )  # fmt: skip
     return [f"{text[:1].upper()}{text[1:]}" for text in others if text]
 

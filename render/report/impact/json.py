@@ -51,6 +51,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         "locked": review.locked,
         "unseen": dict(sorted(review.unseen.items())),
         "unseenBefore": dict(sorted(review.unseen_before.items())),
+        "gitops": dict(sorted(review.gitops.items())),
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

@@ -35,6 +35,7 @@ from render.report.impact.review import (
     by_instancetype,
     by_namespace,
     causes,
+    changed_gitops,
     changes,
     counts,
     defined_at,
@@ -277,7 +278,7 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield f"{sentence[:1].upper()}{sentence[1:]}\n"
     parts = review.parts
     for sentence in (
-        unused(review), mentioned(review), repeated(parts), relocated(parts), placed(machines),
+        unused(review), mentioned(review), repeated(parts), relocated(parts), placed(machines), changed_gitops(review),
     ):  # fmt: skip
         words, _, names = sentence.partition(": ")
         if words:

@@ -379,7 +379,7 @@ class Review(NamedTuple):
     *releases*: for which KubeVirt release VMs are rendered and why, in words, where nobody asked for one, and what is
     taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
     compared. *releases_told*: those that a resource of one state alone tells, in words. *by_plugin*: how else our
-    plugin of Argo CD emits what Applications have it render.
+    plugin of Argo CD emits what Applications have it render. *gitops* counts what changed of Argo CD and Flux.
     """
 
     before: ReviewedState
@@ -396,6 +396,7 @@ class Review(NamedTuple):
     mentioned: frozenset[ResourceRef] = frozenset()
     releases_told: tuple[str, ...] = ()
     by_plugin: tuple[str, ...] = ()
+    gitops: Mapping[str, int] = MappingProxyType({})
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -654,6 +655,12 @@ def relocated(parts: Iterable[ReviewPart]) -> str:
             for (old, new), number in sorted(part.folders.items())
         )
     return f"moved, and as they were: {_first(ways)}" if ways else ""
+
+
+def changed_gitops(review: Review) -> str:
+    """How many objects of Argo CD and Flux are others, in words; nothing where none is."""
+    found = ", ".join(counted(number, what) for what, number in sorted(review.gitops.items()))
+    return f"of Argo CD and Flux, followed no further than is said here: {found}" if found else ""
 
 
 def placed(machines: Iterable[MachineImpact]) -> str:

@@ -26,6 +26,7 @@ from render.report.impact.review import (
     ReviewPart,
     alike,
     amounts,
+    changed_gitops,
     changes,
     counts,
     defined_at,
@@ -135,7 +136,7 @@ def _asides(review: Review) -> Iterator[str]:
     parts, machines = review.parts, review.machines
     asides = (
         pinned(machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
-        relocated(parts), placed(machines),
+        relocated(parts), placed(machines), changed_gitops(review),
     )  # fmt: skip
     yield from map(printable, filter(None, asides))
 

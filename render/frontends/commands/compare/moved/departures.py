@@ -5,7 +5,6 @@ waits for a claim that is gone (FailedPvcNotFound), and the kubelet for a Secret
 each VM in it. Nothing is said where somebody may make the object whom nobody can read here.
 """
 
-import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,6 +14,7 @@ from render.diff.impact import Departure, Impact, MachineImpact, ordered
 from render.diff.source import ChangeSource
 from render.diff.sync_annotations import is_kept
 from render.frontends.commands.compare.moved.appliers import unseen
+from render.frontends.commands.compare.moved.texts import changed_texts
 from render.frontends.commands.compare.namespaces import (
     NAMESPACE,
     PlacedNamespace,
@@ -31,7 +31,6 @@ from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef,
 from render.model.tree import Tree
 from render.report.places import Place
 from render.resolve.references import claims_of, named_in
-from render.system import files
 from render.yaml.budget import Limits
 from render.yaml.reader import read
 
@@ -56,8 +55,6 @@ _GOES_ON = frozenset(
         "same",
     }
 )
-#: What may say how an object is made.
-_TEXTS = (".yaml", ".yml", ".json", ".jsonnet", ".libsonnet", ".tpl", ".tgz")
 _PACKED = ".tgz"
 #: What may be the name of an object.
 _WORD = pattern(r"[\w.-]+")
@@ -224,19 +221,8 @@ class Departures:
     @cached_property
     def _changed(self) -> Mapping[str, bytes]:
         """The texts of the second state that are new or others, by their names."""
-        tops = [
-            next((state.top for state in side.values()), "") for side in (self._before, self._every)
-        ]
-        if not all(tops):
-            return {}
-        found = {}
-        for name in _names_below(tops[1]):
-            texts = [
-                files.read(os.path.join(top, name), name, self._limits.file_bytes) for top in tops
-            ]
-            if texts[0] != texts[1]:
-                found[name] = texts[1] if isinstance(texts[1], bytes) else b""
-        return found
+        changed = changed_texts(self._before, self._every, self._limits)
+        return {name: texts[1] for name, texts in changed.items()}
 
 
 def _named(spec: Tree) -> Iterator[tuple[FieldPath, str, str]]:
@@ -271,15 +257,6 @@ def _namespaces_beside(side: Side) -> Mapping[str, PlacedNamespace]:
 def _is_in(namespace: str, spaces: Collection[str] | None) -> bool:
     """Whether one of *spaces* may be the *namespace*."""
     return spaces is not None and (namespace in spaces or "" in spaces)
-
-
-def _names_below(top: str) -> Iterator[str]:
-    """The texts below *top*, as seen from there."""
-    for folder, folders, names in files.walk(top):
-        folders[:] = [name for name in folders if name != files.GIT]
-        for name in names:
-            if name.lower().endswith(_TEXTS):
-                yield os.path.relpath(os.path.join(folder, name), top)
 
 
 def _has(text: bytes, file: str, name: str, limits: Limits, but_in: str) -> bool:
