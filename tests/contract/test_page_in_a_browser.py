@@ -208,6 +208,18 @@ def test_no_cell_of_a_vm_is_cut_or_left_out(page: Page, width: int) -> None:
     assert 0 <= head < 20, "the head stays in sight"
 
 
+@pytest.mark.parametrize("width", [400, 800])
+def test_no_sum_and_no_head_above_it_is_cut(page: Page, width: int) -> None:
+    page.reopen(width=width)
+    edges = page.run("""[...document.querySelectorAll(".sums :is(th, td)")].map((one) => {
+        const inside = document.createRange();
+        inside.selectNodeContents(one);
+        return inside.getBoundingClientRect().right;
+    })""")
+    assert len(edges) >= 8
+    assert max(edges) <= width
+
+
 def test_of_many_vms_paper_has_a_line_each(page: Page) -> None:
     page.run("document.querySelector('#fleet details').open = true")
     page.run("dispatchEvent(new Event('beforeprint'))")
