@@ -780,6 +780,11 @@ def impact_schema() -> dict[str, Any]:
                     "additionalProperties": {"type": "integer"},
                     "description": "the objects of Argo CD and Flux that are new, deleted or changed, by what they are",
                 },
+                "uninstalled": {
+                    "type": "array",
+                    "items": text,
+                    "description": "what is deleted and takes all VMs of its cluster, or their disks, with it",
+                },
                 "settings": {
                     "type": "array",
                     "items": _closed(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.support import manifests, process
 from tests.support.repository import Repository
@@ -1092,6 +1093,24 @@ def test_an_application_lets_go_of_a_file_that_moves_where_it_looks_not(
     assert effects(repository, "HEAD~2..HEAD") == same
 
 
+@pytest.mark.parametrize("name", ["one.json", "cloudbuild.yaml", "sub/appveyor.yml"])
+def test_flux_lets_go_of_a_file_that_it_does_not_read(name: str, repository: Repository) -> None:
+    """Its generator lists what ends in .yaml or .yml, and source-controller leaves out files for others by name."""
+    repository.write("deploy/one.yaml", of_folder("Kustomization"))
+    for vm in ("one", "other"):
+        repository.write(f"vms/one/{vm}.yaml", manifests.vm(vm, memory="1Gi"))
+    repository.commit("With both")
+    body = YAML(typ="safe").load(repository.folder / "vms/one/one.yaml")
+    repository.git("rm", "--quiet", "vms/one/one.yaml")
+    repository.write(f"vms/one/{name}", json.dumps(body) + "\n")
+    repository.commit("In another file")
+    reason = (
+        f"it stands in vms/one/{name} now, where Kustomization flux-system/one does not apply it"
+    )
+    others: dict[str, Any] = {name: (["same"], []) for name in (*NAMES, "prod/other")}
+    assert effects(repository, "HEAD~1..HEAD") == {**others, "prod/one": (["gone"], [reason])}
+
+
 def test_a_kustomization_beside_a_chart_is_what_argocd_builds(repository: Repository) -> None:
     """argo-cd util/app/discovery/discovery.go: what comes last in the folder decides, unless the source names one."""
     repository.write("deploy/one.yaml", of_folder("Application", ""))
@@ -1256,6 +1275,19 @@ def test_it_is_said_of_objects_that_nothing_is_known_of_what_they_apply_now(
     done = repository.run("diff", "HEAD~1..HEAD")
     assert words in done.stdout
     assert "same" in done.stdout.splitlines()[0]
+
+
+def test_it_is_said_of_vms_that_they_have_other_owners(repository: Repository) -> None:
+    """The garbage collector deletes what has owners of which the cluster has none."""
+    repository.commit("First")
+    owner = "{apiVersion: v1, kind: ConfigMap, name: a, uid: 11111111-2222-3333-4444-555555555555}"
+    vm = manifests.vm("web", memory="1Gi")
+    repository.write(
+        "apps/web/app/vm.yaml",
+        vm.replace("metadata:\n", f"metadata:\n  ownerReferences: [{owner}]\n"),
+    )
+    repository.commit("Second")
+    assert "1 VM with other ownerReferences" in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
 @pytest.mark.parametrize(

@@ -391,3 +391,80 @@ def test_a_namespace_without_vms_and_one_that_only_another_text_names_are_no_new
     labelled = CONFIG_MAP.replace("namespace: prod", "namespace: prod, labels: {env: prod}")
     repository.write("cluster/config.yaml", labelled)
     assert answer(repository, "HEAD")["effects"] == ["gone"]
+
+
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: NAME}
+spec: {group: kubevirt.io, scope: Namespaced}
+"""
+KUBEVIRT = """\
+apiVersion: kubevirt.io/v1
+kind: KubeVirt
+metadata: {name: kubevirt, namespace: kubevirt}
+spec: {}
+"""
+BLOCKED = "spec: {uninstallStrategy: BlockUninstallIfWorkloadsExist}"
+HCO = """\
+apiVersion: hco.kubevirt.io/v1beta1
+kind: HyperConverged
+metadata: {name: kubevirt-hyperconverged, namespace: kubevirt-hyperconverged}
+spec: {uninstallStrategy: RemoveWorkloads}
+"""
+CDI = """\
+apiVersion: cdi.kubevirt.io/v1beta1
+kind: CDI
+metadata: {name: cdi}
+spec: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "told"),
+    [
+        (CRD.replace("NAME", "virtualmachines.kubevirt.io"), "", True),
+        (CRD.replace("NAME", "datavolumes.cdi.kubevirt.io"), "", True),
+        (CRD.replace("NAME", "virtualmachinesnapshots.snapshot.kubevirt.io"), "", False),
+        (KUBEVIRT, "", True),
+        (KUBEVIRT, KUBEVIRT.replace("name: kubevirt,", "name: other,"), True),
+        (KUBEVIRT, KUBEVIRT.replace("spec:", "# a comment\nspec:"), False),
+        (KUBEVIRT.replace("spec: {}", BLOCKED), "", False),
+        (KUBEVIRT.replace("{name", "{annotations: {KEEPS}, name"), "", False),
+        (CDI, "", True),
+        (HCO, "", True),
+        (HCO.replace("{uninstallStrategy: RemoveWorkloads}", "{}"), "", False),
+        (HCO.replace("v1beta1", "v1").replace("{un", "{deployment: {un").replace("ds}", "ds}}"), "", True),
+    ],
+)  # fmt: skip
+def test_what_takes_all_vms_of_a_cluster_with_it_is_told(
+    text: str, after: str, repository: RepositoryInProcess, *, told: bool
+) -> None:
+    keeps = "argocd.argoproj.io/sync-options: Prune=false"
+    repository.write(
+        "vms/db.yaml", f"{VM}      - name: root\n        emptyDisk: {{capacity: 1Gi}}\n"
+    )
+    repository.write("cluster/it.yaml", text.replace("KEEPS", keeps))
+    repository.commit("All")
+    if after:
+        repository.write("cluster/it.yaml", after)
+    else:
+        (repository.folder / "cluster/it.yaml").unlink()
+    repository.commit("It is another one")
+    found = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
+    assert bool(found["uninstalled"]) is told
+    for form in ("text", "markdown", "html"):
+        words = repository.fine("diff", "HEAD~1..HEAD", "--format", form)
+        assert ("ll VMs of the cluster" in words) is told
+
+
+def test_what_moves_to_another_file_is_not_uninstalled(repository: RepositoryInProcess) -> None:
+    repository.write(
+        "vms/db.yaml", f"{VM}      - name: root\n        emptyDisk: {{capacity: 1Gi}}\n"
+    )
+    repository.write("cluster/it.yaml", KUBEVIRT)
+    repository.commit("All")
+    repository.git("mv", "cluster/it.yaml", "cluster/other.yaml")
+    repository.commit("Moved")
+    found = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
+    assert found["uninstalled"] == []

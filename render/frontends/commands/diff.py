@@ -15,6 +15,7 @@ from render.frontends.commands.compare.moved.appliers import changed_appliers, l
 from render.frontends.commands.compare.moved.gitops import changed_gitops
 from render.frontends.commands.compare.moved.ignores import changed_ignores
 from render.frontends.commands.compare.moved.orders import changed_orders
+from render.frontends.commands.compare.moved.uninstalls import uninstalled
 from render.frontends.commands.compare.states import (
     Clusters,
     NamedState,
@@ -103,6 +104,7 @@ def _reviewed(
         sides.mentioned,
         _releases_told(before, after), _by_plugin(before, after, emitted),
         changed_gitops(before, after, request.reading.limits),
+        uninstalled(before, after, request.reading.limits),
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
 

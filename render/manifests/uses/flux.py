@@ -15,6 +15,7 @@ from render.manifests.discover import HelmRelease, ValuesText
 from render.manifests.nearness import Nearness, nearest
 from render.manifests.uses import values
 from render.manifests.uses.kustomize_edit import edit_of_flux, edited
+from render.manifests.uses.patterns import OF_FLUX
 from render.manifests.uses.repository import Home
 from render.manifests.uses.use import (
     BRANCHES,
@@ -346,7 +347,7 @@ def _plain(document: Document, home: Home, around: Referents) -> FolderUse | Non
                 raise UnevaluatedError(reason, folder)
     return FolderUse(
         named(document), document, folder, assumptions=assumptions, edit=edit, is_deep=True,
-        namespace=namespace, is_server_side=True,
+        namespace=namespace, is_server_side=True, patterns=OF_FLUX,
     )  # fmt: skip
 
 

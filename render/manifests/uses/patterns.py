@@ -1,7 +1,8 @@
-"""Patterns of Argo CD for the files of a directory.
+"""Which files of a directory Argo CD and Flux apply, where nothing builds it.
 
 Upstream: argo-cd reposerver/repository/repository.go (getPotentiallyValidManifestFile), util/glob/glob.go;
-github.com/gobwas/glob without separators.
+github.com/gobwas/glob without separators; github.com/fluxcd/pkg kustomize/kustomize_generator.go, and
+sourceignore/sourceignore.go for what source-controller leaves out of what it fetches.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,11 @@ class DirectoryPatterns(NamedTuple):
         """Whether the file *path*, seen from the directory, is applied."""
         is_excluded = bool(self.exclude) and _matches(self.exclude, path)
         return not is_excluded and (not self.include or _matches(self.include, path))
+
+
+_OF_OTHERS = "appveyor.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml"
+#: What Flux applies of a folder without a kustomization; what is hidden is read nowhere here.
+OF_FLUX = DirectoryPatterns("{*.yaml,*.yml}", f"{{{{{_OF_OTHERS}}},*/{{{_OF_OTHERS}}}}}")
 
 
 def _is_known(pattern: str) -> bool:

@@ -21,10 +21,10 @@ from render.report.impact.review import (
     Review,
     ReviewPart,
     Totals,
+    asides,
     by_instancetype,
     by_namespace,
     causes,
-    changed_gitops,
     changes,
     counts,
     effect_of,
@@ -34,19 +34,14 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
-    mentioned,
     messages,
     new_warnings,
     not_counted,
     pinned,
-    placed,
-    relocated,
-    repeated,
     texts,
     total,
     unaffected,
     unrendered,
-    unused,
     warned,
     without_rest,
     worst,
@@ -134,12 +129,8 @@ def _found(
 
 def _sentences(review: Review) -> list[str]:
     """What else there is to say of the change: of pins, and of what is not counted or used."""
-    parts = review.parts
-    others = (
-        pinned(review.machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
-        relocated(parts), placed(review.machines), changed_gitops(review),
-    )  # fmt: skip
-    return [f"{text[:1].upper()}{text[1:]}" for text in others if text]
+    of_all = (pinned(review.machines), not_counted(review.parts))
+    return [f"{text[:1].upper()}{text[1:]}" for text in (*of_all, *asides(review)) if text]
 
 
 def _first(machines: Sequence[MachineImpact]) -> list[tuple[str, str]]:

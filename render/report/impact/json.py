@@ -52,6 +52,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         "unseen": dict(sorted(review.unseen.items())),
         "unseenBefore": dict(sorted(review.unseen_before.items())),
         "gitops": dict(sorted(review.gitops.items())),
+        "uninstalled": [str(ref) for ref in review.uninstalled],
         "counts": counts(machines),
         "totals": {
             "all": _totals(total(machines)),

@@ -32,10 +32,10 @@ from render.report.impact.review import (
     UnaffectedUsers,
     alike,
     amounts,
+    asides,
     by_instancetype,
     by_namespace,
     causes,
-    changed_gitops,
     changes,
     counts,
     defined_at,
@@ -45,17 +45,13 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
-    mentioned,
     new_warnings,
     not_compared,
     not_counted,
     not_seen,
     pinned,
-    placed,
     quiet,
-    relocated,
     renamed,
-    repeated,
     same_state,
     settings_changed,
     sizes,
@@ -64,7 +60,6 @@ from render.report.impact.review import (
     total,
     unaffected,
     unrendered,
-    unused,
     warned,
     without_rest,
     worst,
@@ -276,13 +271,9 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         yield f"{old_errors}\n"
     for sentence in filter(None, (pinned(machines), not_counted(review.parts))):
         yield f"{sentence[:1].upper()}{sentence[1:]}\n"
-    parts = review.parts
-    for sentence in (
-        unused(review), mentioned(review), repeated(parts), relocated(parts), placed(machines), changed_gitops(review),
-    ):  # fmt: skip
+    for sentence in asides(review):
         words, _, names = sentence.partition(": ")
-        if words:
-            yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
+        yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
     numbers = counts(machines)
     if numbers:
         yield "<details><summary>what these effects mean</summary>\n"

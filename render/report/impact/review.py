@@ -380,6 +380,7 @@ class Review(NamedTuple):
     taken to be applied by itself. *mentioned*: the definitions that changed and that something mentions which is not
     compared. *releases_told*: those that a resource of one state alone tells, in words. *by_plugin*: how else our
     plugin of Argo CD emits what Applications have it render. *gitops* counts what changed of Argo CD and Flux.
+    *uninstalled*: what is deleted and takes the VMs of its cluster with it.
     """
 
     before: ReviewedState
@@ -397,6 +398,7 @@ class Review(NamedTuple):
     releases_told: tuple[str, ...] = ()
     by_plugin: tuple[str, ...] = ()
     gitops: Mapping[str, int] = MappingProxyType({})
+    uninstalled: tuple[ResourceRef, ...] = ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -655,6 +657,23 @@ def relocated(parts: Iterable[ReviewPart]) -> str:
             for (old, new), number in sorted(part.folders.items())
         )
     return f"moved, and as they were: {_first(ways)}" if ways else ""
+
+
+def uninstalled(review: Review) -> str:
+    """What is deleted that takes the VMs of its cluster with it, in words; nothing where nothing is."""
+    names = [str(ref) for ref in review.uninstalled]
+    reason = "deleted, and with it where the sync prunes all VMs of the cluster, or their disks"
+    return f"{reason}: {_first(names)}" if names else ""
+
+
+def asides(review: Review) -> Iterator[str]:
+    """What else there is to say of all, a sentence each: of what is not counted, used or clear."""
+    parts, machines = review.parts, review.machines
+    sentences = (
+        uninstalled(review), unused(review), mentioned(review), repeated(parts), relocated(parts),
+        placed(machines), changed_gitops(review),
+    )  # fmt: skip
+    yield from filter(None, sentences)
 
 
 def changed_gitops(review: Review) -> str:

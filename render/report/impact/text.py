@@ -26,7 +26,7 @@ from render.report.impact.review import (
     ReviewPart,
     alike,
     amounts,
-    changed_gitops,
+    asides,
     changes,
     counts,
     defined_at,
@@ -37,17 +37,13 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
-    mentioned,
     new_warnings,
     not_compared,
     not_counted,
     not_seen,
     nowhere,
     pinned,
-    placed,
     quiet,
-    relocated,
-    repeated,
     same_state,
     settings_changed,
     sizes,
@@ -57,7 +53,6 @@ from render.report.impact.review import (
     total,
     unaffected,
     unknown,
-    unused,
     warned,
     without_rest,
     worst,
@@ -133,12 +128,8 @@ def _first_line(review: Review, style: ImpactStyle) -> str:
 
 def _asides(review: Review) -> Iterator[str]:
     """What else there is to say of all: of pins, and of what is not counted, used or clear."""
-    parts, machines = review.parts, review.machines
-    asides = (
-        pinned(machines), not_counted(parts), unused(review), mentioned(review), repeated(parts),
-        relocated(parts), placed(machines), changed_gitops(review),
-    )  # fmt: skip
-    yield from map(printable, filter(None, asides))
+    of_all = (pinned(review.machines), not_counted(review.parts))
+    yield from map(printable, (*filter(None, of_all), *asides(review)))
 
 
 def _head(text: str, style: ImpactStyle) -> str:
