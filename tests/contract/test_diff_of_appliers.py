@@ -1306,10 +1306,10 @@ def test_it_is_said_of_vms_that_they_are_applied_otherwise(
     annotated = vm.replace("metadata:\n", f"metadata:\n  annotations: {{{key}: '{value}'}}\n")
     repository.write("apps/web/app/vm.yaml", annotated)
     repository.commit("Second")
-    assert f"1 VM with another {key}" in repository.run("diff", "HEAD~1..HEAD").stdout
+    assert f"1 VM with other {key}" in repository.run("diff", "HEAD~1..HEAD").stdout
     repository.write("apps/web/app/vm.yaml", annotated.replace("1Gi", "2Gi"))
     repository.commit("Third")
-    assert "VM with another" not in repository.run("diff", "HEAD~1..HEAD").stdout
+    assert "VM with other" not in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
 def test_it_is_said_of_an_object_of_flux_that_it_is_suspended(repository: Repository) -> None:

@@ -405,7 +405,9 @@ kind: KubeVirt
 metadata: {name: kubevirt, namespace: kubevirt}
 spec: {}
 """
+OF_KUBEVIRT = "apiVersion: v1\nkind: Namespace\nmetadata: {name: kubevirt}\n"
 BLOCKED = "spec: {uninstallStrategy: BlockUninstallIfWorkloadsExist}"
+KEPT = KUBEVIRT.replace("spec: {}", BLOCKED)
 HCO = """\
 apiVersion: hco.kubevirt.io/v1beta1
 kind: HyperConverged
@@ -429,9 +431,11 @@ spec: {}
         (KUBEVIRT, "", True),
         (KUBEVIRT, KUBEVIRT.replace("name: kubevirt,", "name: other,"), True),
         (KUBEVIRT, KUBEVIRT.replace("spec:", "# a comment\nspec:"), False),
-        (KUBEVIRT.replace("spec: {}", BLOCKED), "", False),
+        (KEPT, "", False),
         (KUBEVIRT.replace("{name", "{annotations: {KEEPS}, name"), "", False),
         (CDI, "", True),
+        (f"{KUBEVIRT}---\n{OF_KUBEVIRT}", KUBEVIRT, True),
+        (f"{KEPT}---\n{OF_KUBEVIRT}", KEPT, False),
         (HCO, "", True),
         (HCO.replace("{uninstallStrategy: RemoveWorkloads}", "{}"), "", False),
         (HCO.replace("v1beta1", "v1").replace("{un", "{deployment: {un").replace("ds}", "ds}}"), "", True),
@@ -468,3 +472,97 @@ def test_what_moves_to_another_file_is_not_uninstalled(repository: RepositoryInP
     repository.commit("Moved")
     found = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
     assert found["uninstalled"] == []
+
+
+HOLDING = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: f}\ndata: {n: prod}\n"
+
+
+def _edited(old: str, new: str) -> Callable[[RepositoryInProcess], None]:
+    def edit(repository: RepositoryInProcess) -> None:
+        file = repository.folder / "vms/around.yaml"
+        file.write_text(file.read_text().replace(old, new))
+
+    return edit
+
+
+def _left_with_a_word(repository: RepositoryInProcess) -> None:
+    _edited(NAMESPACE, "")(repository)
+    repository.write("x/f.yaml", HOLDING)
+
+
+def _in_the_attic(repository: RepositoryInProcess) -> None:
+    (repository.folder / "attic").mkdir()
+    repository.git("mv", "vms/around.yaml", "attic/around.yaml")
+
+
+OWNED = "ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: 11111111-2222-3333-4444-555555555555}]"
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (_left_with_a_word, ["1 deleted Namespace that something may make"]),
+        (_in_the_attic, ["1 Namespace in another folder", "1 PersistentVolumeClaim in another folder"]),
+        (
+            _edited("{name: prod}", "{name: prod, annotations: {argocd.argoproj.io/hook: PostSync}}"),
+            ["1 Namespace with other argocd.argoproj.io/hook"],
+        ),
+        (
+            _edited("{name: db-held", f"{{{OWNED}, name: db-held"),
+            ["1 PersistentVolumeClaim with other ownerReferences"],
+        ),
+        (
+            _edited("{name: prod}", "{name: prod, annotations: {config.kubernetes.io/local-config: 'true'}}"),
+            ["1 Namespace with other config.kubernetes.io/local-config"],
+        ),
+        (
+            _edited("kind: Namespace", "kind: Nothing"),
+            ["1 deleted Namespace that an annotation keeps"],
+        ),
+        (_edited("{name: prod}", "{name: prod, labels: {a: b}}"), []),
+    ],
+)  # fmt: skip
+def test_what_else_becomes_of_a_namespace_or_a_claim_of_a_vm_is_counted(
+    edit: Callable[[RepositoryInProcess], None], words: list[str], repository: RepositoryInProcess
+) -> None:
+    repository.write("vms/db.yaml", named_by(BY_CLAIM))
+    is_kept = any("annotation keeps" in each for each in words)
+    kept = "{annotations: {argocd.argoproj.io/sync-options: Prune=false}, name: prod}"
+    namespace = NAMESPACE.replace("{name: prod}", kept) if is_kept else NAMESPACE
+    repository.write("vms/around.yaml", f"{namespace}---\n{CLAIM}")
+    repository.commit("All")
+    edit(repository)
+    repository.git("add", ".")
+    repository.commit("Another")
+    found = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
+    told = [
+        f"{number} {what}"
+        for what, number in found["unseen"].items()
+        if "Namespace" in what or "Claim" in what
+    ]
+    assert sorted(told) == sorted(words)
+
+
+def test_a_claim_that_goes_with_its_vm_is_not_counted(repository: RepositoryInProcess) -> None:
+    repository.write("vms/db.yaml", named_by(BY_CLAIM))
+    repository.write("vms/around.yaml", CLAIM)
+    repository.write(
+        "vms/other.yaml",
+        named_by("emptyDisk: {capacity: 1Gi}").replace("name: db", "name: other", 1),
+    )
+    repository.commit("All")
+    for file in ("db", "around"):
+        (repository.folder / f"vms/{file}.yaml").unlink()
+    found = json.loads(repository.fine("diff", "HEAD", "--format", "json"))
+    assert found["unseen"] == {}
+
+
+def test_a_namespace_whose_file_is_listed_no_more_makes_none(
+    repository: RepositoryInProcess,
+) -> None:
+    """Also where the file is another one than before."""
+    repository.write("vms/kustomization.yaml", "resources: [db.yaml, ns.yaml]\n")
+    _of_a_vm(repository, "vms/ns.yaml")
+    repository.write("vms/kustomization.yaml", "resources: [db.yaml]\n")
+    repository.write("vms/ns.yaml", NAMESPACE.replace("{name", "{labels: {a: b}, name"))
+    assert answer(repository, "HEAD")["effects"] == ["gone"]

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
@@ -12,9 +12,11 @@ from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.compare.inputs import compared, other_emit
 from render.frontends.commands.compare.moved.actions import new_actions
 from render.frontends.commands.compare.moved.appliers import changed_appliers, left_out, unseen
+from render.frontends.commands.compare.moved.dependencies import changed_dependencies
 from render.frontends.commands.compare.moved.gitops import changed_gitops
 from render.frontends.commands.compare.moved.ignores import changed_ignores
 from render.frontends.commands.compare.moved.orders import changed_orders
+from render.frontends.commands.compare.moved.texts import changed_texts
 from render.frontends.commands.compare.moved.uninstalls import uninstalled
 from render.frontends.commands.compare.states import (
     Clusters,
@@ -43,6 +45,7 @@ from render.report.impact.review import (
     OtherEmit,
     Review,
     ReviewedState,
+    ReviewPart,
     SettingChange,
     errors,
     holders,
@@ -95,18 +98,32 @@ def _reviewed(
     sides = compared(before, after, request, other)
     emitted = _emit_of(after) or _emit_of(before)
     old_state, new_state = _states(clusters, (before, after))
+    limits = request.reading.limits
+    texts = changed_texts(before, after, limits)
+    removed = uninstalled(before, after, texts, limits)
+    told = _told(sides.parts).union(removed)
+    unlooked = _passed_over(before, after) + changed_dependencies(after, texts, told, limits)
     otherwise = OtherEmit(other, sides.other_way, _alone(before, after)) if other else None
     review = Review(
         old_state, new_state, emitted, tuple(sides.parts), otherwise, tuple(sides.uncompared),
-        _settings_changed(before, after), _locked(before, after), _passed_over(before, after),
+        _settings_changed(before, after), _locked(before, after), unlooked,
         unseen(before) - unseen(after),
         (*dict.fromkeys((*_releases(before), *_releases(after), *_taken_along(after))),),
         sides.mentioned,
         _releases_told(before, after), _by_plugin(before, after, emitted),
-        changed_gitops(before, after, request.reading.limits),
-        uninstalled(before, after, request.reading.limits),
+        changed_gitops(after, texts, limits), removed,
     )  # fmt: skip
     return review, sides.faults, _waivers(after)
+
+
+def _told(parts: Iterable[ReviewPart]) -> frozenset[ResourceRef]:
+    """What is told in *parts* that it leaves while VMs name it."""
+    return frozenset(
+        departure.source.resource
+        for part in parts
+        for machine in part.impact.machines
+        for departure in machine.departed
+    )
 
 
 def _demand_machines(request: Request) -> None:

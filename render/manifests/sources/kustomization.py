@@ -14,9 +14,10 @@ from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, f
 from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
-from render.manifests.uses import envsubst, kustomize_edit
-from render.manifests.uses.envsubst import SubstitutionError, SubstitutionLimitError
-from render.manifests.uses.substituted import SubstitutedBuild, place_of_line, unset
+from render.manifests.uses import kustomize_edit
+from render.manifests.uses.substitution import envsubst
+from render.manifests.uses.substitution.build import SubstitutedBuild, place_of_line, unset
+from render.manifests.uses.substitution.envsubst import SubstitutionError, SubstitutionLimitError
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
 from render.model.regex import pattern

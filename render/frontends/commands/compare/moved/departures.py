@@ -267,7 +267,11 @@ def _has(text: bytes, file: str, name: str, limits: Limits, but_in: str) -> bool
     found = read(text, file, limits)
     if any(each.is_error for each in found.diagnostics):
         return True
-    return any(_says(document.body, name, word, but_in) for document in found.documents)
+    return any(
+        _says(document.body, name, word, but_in)
+        for document in found.documents
+        if not (but_in and is_namespace(document.body))
+    )
 
 
 def _says(value: Any, name: str, word: re.Pattern[str], but_in: str) -> bool:

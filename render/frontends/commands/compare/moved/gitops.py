@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from render.frontends.commands.compare.moved.texts import changed_texts
 from render.frontends.commands.compare.states import Side
 from render.manifests.discover import CHART_FILE
 from render.model.hints import Any
@@ -22,12 +21,17 @@ _TEMPLATES = "templates"
 _Objects = Mapping[ResourceRef, list[Any]]
 
 
-def changed_gitops(before: Side, after: Side, limits: Limits) -> Counter[str]:
-    """How many of them are new, gone or changed, by their kinds; and charts that make some, and that are others."""
+def changed_gitops(
+    after: Side, changed: Mapping[str, tuple[bytes, bytes]], limits: Limits
+) -> Counter[str]:
+    """How many of them are new, gone or changed, by their kinds; and charts that make some, and that are others.
+
+    *changed* is what differs of both states, by file.
+    """
     found: Counter[str] = Counter()
     charts: set[str] = set()
     top = next((state.top for state in after.values()), "")
-    for file, texts in changed_texts(before, after, limits).items():
+    for file, texts in changed.items():
         chart = _chart_around(top, file, limits)
         if chart:
             charts.add(chart)

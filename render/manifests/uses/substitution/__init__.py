@@ -1,0 +1,1 @@
+"""What Flux substitutes in what is built: its variables, and where what they became stands."""
