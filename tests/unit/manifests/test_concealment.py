@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests.concealment import file_names, secret_parts, shortened
+from render.manifests.boxed.concealment import file_names, secret_parts, shortened
 from render.manifests.kustomization import Reach
 from render.yaml.budget import Limits
 from tests.support.manifests import put, vm

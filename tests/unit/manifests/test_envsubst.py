@@ -2,7 +2,7 @@
 
 import pytest
 
-from render.manifests.uses.envsubst import SubstitutionError, substitute
+from render.manifests.uses.substitution.envsubst import SubstitutionError, substitute
 
 VARIABLES = {
     "A": "value",
