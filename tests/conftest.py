@@ -14,7 +14,7 @@ import pytest
 
 from render.frontends import dispatch
 from tests.support import checks, goldens, manifests, memory, releases, turns, updates
-from tests.support.asking import Answer, Ask
+from tests.support.asking import Ask, Output
 from tests.support.tools import required
 
 ROOT = Path(__file__).parents[1]
@@ -123,12 +123,12 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     """Run a command line in a folder of its own, with *files* in it and *stdin*."""
     monkeypatch.chdir(tmp_path)
 
-    def answer(*argv: str, files: Mapping[str, str] = {}, stdin: str = "") -> Answer:
+    def answer(*argv: str, files: Mapping[str, str] = {}, stdin: str = "") -> Output:
         for name, text in files.items():
             manifests.put(tmp_path / name, text)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         exit_ = dispatch.invoke(argv)
         captured = capfd.readouterr()
-        return Answer(exit_, captured.out, captured.err)
+        return Output(exit_, captured.out, captured.err)
 
     return answer

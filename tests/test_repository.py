@@ -400,6 +400,17 @@ def test_nobody_compares_releases() -> None:
     assert not found
 
 
+def test_docstrings_begin_with_no_number_of_a_list() -> None:
+    """As ``E4: `` does: whoever reads it has the repository alone, and no list of what was found when."""
+    found = [
+        f"{path.relative_to(ROOT)}: {match[1]}"
+        for path in tracked()
+        if path.suffix == ".py"
+        for match in re.finditer(r'"""([A-Z]\d+)\b[:, ]', path.read_text(encoding="utf-8"))
+    ]
+    assert not found
+
+
 @pytest.mark.parametrize("folder", ["render", "scripts", "tests"])
 def test_names_say_what_they_hold(folder: str) -> None:
     """With underscores around them, too."""

@@ -1,4 +1,4 @@
-"""What would mend a finding: edits of the objects that were read, as data. `render.yaml.rewrite` writes them."""
+"""What would mend a finding: edits of objects that were read, as data. `render.yaml.editing.rewrite` writes them."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 

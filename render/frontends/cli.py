@@ -62,7 +62,7 @@ class _SectionedCommand(click.Command):
         self._row = row
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse *args*; behind the dashes that end the options, which click takes out, stand those of the words."""
+        """Parse *args*. Click drops the ``--`` that ends the options: it is doubled for a command that is to see it."""
         end = args.index(DASHES) if self._row.dashed and DASHES in args else len(args)
         return super().parse_args(ctx, [*args[:end], *args[end : end + 1], *args[end:]])
 
@@ -73,16 +73,16 @@ class _SectionedCommand(click.Command):
             "help",
             _HELP_ALL,
         }
-        is_whole = bool(ctx.params.get(_HELP_ALL))
+        shows_all = bool(ctx.params.get(_HELP_ALL))
         candidates = [
             (parameter.name, parameter.get_help_record(ctx))
             for parameter in self.get_params(ctx)
-            if isinstance(parameter, click.Option) and (is_whole or parameter.name in usual)
+            if isinstance(parameter, click.Option) and (shows_all or parameter.name in usual)
         ]
         records = [(name, record) for name, record in candidates if record]
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for name, record in records:
-            section = _SECTIONS.get(name or "", "Options") if is_whole else "Options"
+            section = _SECTIONS.get(name or "", "Options") if shows_all else "Options"
             sections.setdefault(section, []).append(record)
         for title, rows in sections.items():
             with formatter.section(title):

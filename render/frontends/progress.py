@@ -138,7 +138,7 @@ def in_words(paths: Sequence[str]) -> str:
 
 def isolation() -> str:
     """What was taken from kustomize or helm, a line a way in which that went; nothing where none ran."""
-    from render.manifests import boxed
+    from render.manifests.boxed import program as boxed
 
     return "".join(f"{box_in_words(walls)}\n" for walls in sorted(boxed.WALLS))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from render.manifests.blame.removals import Removal
     from render.manifests.charts.templating import FilledChart
     from render.manifests.uses.destinations import Destination
-    from render.manifests.uses.substitution.build import SubstitutedBuild
+    from render.manifests.uses.substitution.substituted import SubstitutedBuild
     from render.manifests.uses.use import DemandedConfigMap, PluginUse
 
 Blame = Callable[[int, FieldPath, tuple[int, int]], "Position | None"]

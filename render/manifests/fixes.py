@@ -16,7 +16,7 @@ from render.yaml.budget import Limits
 from render.yaml.reader import Document
 
 if TYPE_CHECKING:
-    from render.yaml.rewrite import Edits, LineChange, Unwritten
+    from render.yaml.editing.rewrite import Edits, LineChange, Unwritten
     from render.yaml.stream import Chunk
 
 
@@ -117,7 +117,7 @@ class FileTexts:
 
     def after(self, edits: Mapping[str, "Edits"]) -> dict[str, str] | str:
         """The new text of each file that *edits* change, or why there is none."""
-        from render.yaml import rewrite
+        from render.yaml.editing import rewrite
 
         texts: dict[str, str] = {}
         for file, own in edits.items():
@@ -148,7 +148,7 @@ class LineChanges:
 
     def of(self, fix: FileFix) -> FileFix:
         """*fix* with the lines that it changes, if all of them may be shown, and that is not too much by now."""
-        from render.yaml import rewrite
+        from render.yaml.editing import rewrite
 
         changes: list[LineChange] = []
         for file, edits in by_file(fix.edits).items():

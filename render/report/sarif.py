@@ -13,7 +13,7 @@ from render.report import escaping
 from render.report.findings import Finding
 from render.report.places import Place
 from render.report.summary import Tally
-from render.yaml.rewrite import LineChange
+from render.yaml.editing.rewrite import LineChange
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 

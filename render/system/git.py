@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
-from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -142,6 +141,7 @@ class Commit(NamedTuple):
 def run(  # noqa: PLR0913 - what a program is started with
     folder: str,
     *words: str,
+    around: Mapping[str, str] | None = None,
     without: Collection[str] = (),
     stdin: bytes = b"",
     most: int = sys.maxsize,
@@ -151,15 +151,32 @@ def run(  # noqa: PLR0913 - what a program is started with
 ) -> bytes:
     """What ``git WORDS`` prints about the repository around *folder*, given *stdin*. Raises GitError.
 
-    Which repository that is, we say: git would take a folder for one that only has the files of one, and the work tree
-    where its configuration has it. *without*: variables of ours that git is not given. Once it has printed more than
-    *most* bytes it is stopped, and the answer is a byte longer than that. *nothing* is the status by which it says that
-    there is no answer. Raises TimeoutExpired after *seconds*, ExhaustedError after *processor_seconds*.
+    Which repository that is, we say in the variables *around*: git would take a folder for one that only has the files
+    of one, and the work tree where its configuration has it. *without*: variables of ours that git is not given. Once
+    it has printed more than *most* bytes it is stopped, and the answer is a byte longer than that. *nothing* is the
+    status by which it says that there is no answer. Raises TimeoutExpired after *seconds*, ExhaustedError after
+    *processor_seconds*.
     """
-    return _run(
-        folder, words, around=_around(folder, without), without=without, stdin=stdin, most=most,
-        seconds=seconds, processor_seconds=processor_seconds, nothing=nothing,
-    )  # fmt: skip
+    if around is None:
+        around = _around(folder, without)
+    program = processes.program("git")
+    if not program:
+        raise GitError("git is not installed", "install git: it alone reads commits")
+    command = [program, *_SETTLED, *words]
+    inherited = {name: value for name, value in os.environ.items() if name not in without}
+    environment = {**inherited, **_FIXED, **around}
+    spent: list[float] = []
+    bounds = {**_BOUNDS, "RLIMIT_CPU": processor_seconds}
+    with _working_in(folder):
+        done = processes.run(
+            command, folder=folder, environ=environment, stdin=stdin, seconds=seconds, most=most, enter=fence(),
+            bounds=bounds, spend=spent.append, supervisor=FENCED.supervisor(command, environment, bounds),
+        )  # fmt: skip
+    if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
+        raise ExhaustedError(words[0], processor_seconds)
+    if done.returncode not in {0, nothing} and len(done.stdout) <= most:
+        raise _refusal(done.stderr, words[0])
+    return done.stdout
 
 
 def _around(folder: str, without: Collection[str] = ()) -> dict[str, str]:
@@ -177,50 +194,10 @@ def _repository(folder: str) -> dict[str, str]:
 def _repository_at(top: str) -> dict[str, str]:
     """The same for the one whose ``.git`` stands in *top*; git itself says whether it trusts its owner."""
     words = ("rev-parse", "--absolute-git-dir")
-    git_dir = os.fsdecode(_run(top, (*_FOUND, *words), without=_OF_A_HOOK)).rstrip("\n")
+    git_dir = os.fsdecode(run(top, *_FOUND, *words, around={}, without=_OF_A_HOOK)).rstrip("\n")
     above, name = os.path.split(git_dir)
     is_above = name == ".git" and f"{top}/".startswith(f"{above.rstrip('/')}/")
     return {"GIT_DIR": git_dir, "GIT_WORK_TREE": above if is_above else top}
-
-
-def _run(  # noqa: PLR0913 - what a program is started with
-    folder: str,
-    words: Sequence[str],
-    *,
-    around: Mapping[str, str] = MappingProxyType({}),
-    without: Collection[str] = (),
-    stdin: bytes = b"",
-    most: int = sys.maxsize,
-    seconds: float | None = None,
-    processor_seconds: int = _BOUNDS["RLIMIT_CPU"],
-    nothing: int = 0,
-) -> bytes:
-    program = processes.program("git")
-    if not program:
-        raise GitError("git is not installed", "install git: it alone reads commits")
-    command = [program, *_SETTLED, *words]
-    inherited = {name: value for name, value in os.environ.items() if name not in without}
-    environment = {**inherited, **_FIXED, **around}
-    spent: list[float] = []
-    bounds = {**_BOUNDS, "RLIMIT_CPU": processor_seconds}
-    with _working_in(folder):
-        done = processes.run(
-            command,
-            folder=folder,
-            environ=environment,
-            stdin=stdin,
-            seconds=seconds,
-            most=most,
-            enter=fence(),
-            bounds=bounds,
-            spend=spent.append,
-            supervisor=FENCED.supervisor(command, environment, bounds),
-        )
-    if done.returncode < 0 and sum(spent) > processor_seconds - 0.5:  # the kernel counts in ticks
-        raise ExhaustedError(words[0], processor_seconds)
-    if done.returncode not in {0, nothing} and len(done.stdout) <= most:
-        raise _refusal(done.stderr, words[0])
-    return done.stdout
 
 
 @contextlib.contextmanager
@@ -533,7 +510,7 @@ def moved_from(folder: str, commit_id: str, path: str) -> str:
 def moved_since(top: str, commit_id: str) -> list[tuple[str, str]]:
     """What files that git knows now were called at the commit, each with its name of today. Raises GitError."""
     words = ("-z", "--cached", "--find-renames", "--diff-filter=R", "--name-status", commit_id)
-    printed = _run(top, ("diff-index", *words), around=_without_filters(top))
+    printed = run(top, "diff-index", *words, around=_without_filters(top))
     listed = os.fsdecode(printed).split("\0")
     return [*zip(listed[1::3], listed[2::3], strict=False)]
 
@@ -547,7 +524,7 @@ def changed_since(top: str, commit_id: str) -> list[str]:
     Of one that moved as it was, that is its name of today alone.
     """
     compared = ("diff-index", "-z", "--find-renames", "--name-status", commit_id)
-    listed = os.fsdecode(_run(top, compared, around=_without_filters(top)))
+    listed = os.fsdecode(run(top, *compared, around=_without_filters(top)))
     words = iter(listed.split("\0")[:-1])
     names: list[str] = []
     for status in words:
@@ -649,7 +626,7 @@ def is_edited(folder: str) -> bool:
     No filter is run, see `_without_filters`.
     """
     words = ("status", "--porcelain", "--untracked-files=no")
-    return bool(_run(folder, words, around=_without_filters(folder), most=1))
+    return bool(run(folder, *words, around=_without_filters(folder), most=1))
 
 
 def _without_filters(folder: str) -> dict[str, str]:
@@ -679,7 +656,7 @@ def attributes(
     here = {"GIT_WORK_TREE": tree, "GIT_INDEX_FILE": os.path.join(tree, ".git", "index")}
     words = ("check-attr", "--stdin", "-z", *names)
     around = {**_around(top), **here}
-    printed = _run(tree, words, around=around, stdin=b"\0".join(paths), seconds=seconds)
+    printed = run(tree, *words, around=around, stdin=b"\0".join(paths), seconds=seconds)
     fields = printed.split(b"\0")
     return [
         (path, os.fsdecode(name), os.fsdecode(value))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests import kustomize as module
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed import kustomize as module
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.kustomization import Reach
 from render.system import processors
 from render.system.programs import box as walls_of

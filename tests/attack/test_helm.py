@@ -180,7 +180,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_chart_takes_no_more_than_it_is_given(tmp_path: Path, helm: str, name: str) -> None:
-    """G9: it takes itself away, and the VM beside it is looked at."""
+    """It takes itself away, and the VM beside it is looked at."""
     put(tmp_path / "chart/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n")
     put(tmp_path / "chart/templates/vm.yaml", f"# kubevirt.io\n{HOSTILE[name]}\n")
     put(tmp_path / "vms/vm.yaml", vm(memory="1Gi"))

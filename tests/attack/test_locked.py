@@ -1,4 +1,4 @@
-"""A8: what who runs the sidecar decides, no Application decides otherwise."""
+"""What who runs the sidecar decides, no Application decides otherwise."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A1: no spelling of a kustomization has kustomize ask the network, this machine's own included."""
+"""No spelling of a kustomization has kustomize ask the network, this machine's own included."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A3: nothing outside of the repository is read, quoted or written, whatever link or dots lead there."""
+"""Nothing outside of the repository is read, quoted or written, whatever link or dots lead there."""
 
 import os
 from pathlib import Path

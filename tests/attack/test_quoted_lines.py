@@ -1,4 +1,4 @@
-"""G11: what a line holds beside what a finding is about, and what a page holds that ends up in a log."""
+"""What a line holds beside what a finding is about, and what a page holds that ends up in a log."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A9, A12: what is printed drives neither a terminal nor a runner that reads logs, and a library raises nothing."""
+"""What is printed drives neither a terminal nor a runner that reads logs, and a library raises nothing."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""G8: a repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
+"""A repository that turns its own checks down, or leaves a part of itself out, is heard in every format."""
 
 import io
 import json

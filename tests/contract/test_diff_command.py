@@ -1079,7 +1079,7 @@ def test_a_definition_that_one_state_cannot_read_is_in_both_for_other_inputs(
 
 
 def test_a_lock_means_that_vms_are_synced_rendered(repository: Repository) -> None:
-    """F6: the edited instancetype of pinned VMs is no reason to make them anew."""
+    """The edited instancetype of pinned VMs is no reason to make them anew."""
     repository.fine("pin", ".")
     repository.commit("Pinned")
     repository.instancetype("small", cpus=4)
@@ -1127,7 +1127,7 @@ def test_the_other_way_to_sync_is_the_one_that_is_named(repository: Repository) 
 
 
 def test_what_was_not_looked_at_is_named(repository: Repository) -> None:
-    """E8: a chart without a VM by default, say."""
+    """A chart without a VM by default, say."""
     repository.write("chart/Chart.yaml", "apiVersion: v2\nname: none\nversion: 1.0.0\n")
     repository.write("chart/templates/vm.yaml", "{{ if .Values.isOn }}\n# kubevirt.io\n{{ end }}\n")
     repository.commit("A chart")

@@ -21,8 +21,8 @@ from tests.support.repository import Repository
 Json = dict[str, Any]
 
 
-class Answer(NamedTuple):
-    """What became of a command."""
+class Review(NamedTuple):
+    """What `diff` ended with and printed."""
 
     status: int
     text: str
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
         }
 
 
-Run = Callable[..., Answer]
+Run = Callable[..., Review]
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 def diff(repository: Repository, capfd: pytest.CaptureFixture[str]) -> Run:
     """``diff`` in the folder, of the last commit if nothing else is said."""
 
-    def run(*words: str, revisions: str = "HEAD~1..HEAD") -> Answer:
+    def run(*words: str, revisions: str = "HEAD~1..HEAD") -> Review:
         assert Path.cwd() == repository.folder
         capfd.readouterr()
         status = invoke(["diff", revisions, *words])
-        return Answer(status, *capfd.readouterr())
+        return Review(status, *capfd.readouterr())
 
     return run
 
@@ -122,7 +122,7 @@ def test_a_link_below_a_path_may_lead_to_anything_in_the_repository(
 
 
 def test_a_moved_folder_holds_the_same_vms(repository: Repository, diff: Run) -> None:
-    """E2: ``git mv vms machines``, with a kustomization in it."""
+    """``git mv vms machines``, with a kustomization in it."""
     repository.write("vms/kustomization.yaml", "resources: [web.yaml, db.yaml]\n")
     repository.write("vms/web.yaml", vm())
     repository.write("vms/db.yaml", vm("db"))
@@ -211,7 +211,7 @@ def test_a_submodule_that_is_not_checked_out_is_counted(
 def test_a_kustomization_that_comes_or_goes_changes_no_vm(
     repository: Repository, diff: Run
 ) -> None:
-    """E2: loose files get a kustomization, and lose it; others beside them stay as they are."""
+    """Loose files get a kustomization, and lose it; others beside them stay as they are."""
     for name in ("a", "b"):
         repository.write(f"vms/{name}.yaml", vm(name))
     repository.write("other/c.yaml", vm("c"))
@@ -270,7 +270,7 @@ def test_what_vms_of_other_folders_refer_to_is_told_where_it_stands(
 
 
 def test_a_vm_that_moves_to_an_overlay_is_compared(repository: Repository, diff: Run) -> None:
-    """E2: base to overlay: the overlay's patch is an edit of the VM, and no new VM."""
+    """Base to overlay: the overlay's patch is an edit of the VM, and no new VM."""
     repository.write("base/kustomization.yaml", "resources: [web.yaml]\n")
     repository.write("base/web.yaml", vm())
     repository.commit("A base")
@@ -293,7 +293,7 @@ def test_a_vm_that_moves_to_an_overlay_is_compared(repository: Repository, diff:
 
 
 def test_vms_of_one_name_move_with_folders_of_one_name(repository: Repository, diff: Run) -> None:
-    """E2: where a VM stands in several overlays, the way must lead to a folder of the same name."""
+    """Where a VM stands in several overlays, the way must lead to a folder of the same name."""
     for name in ("dev", "prod"):
         repository.write(f"overlays/{name}/kustomization.yaml", "resources: [web.yaml]\n")
         repository.write(f"overlays/{name}/web.yaml", vm(memory="1Gi" if name == "dev" else "4Gi"))
@@ -368,7 +368,7 @@ def overlays(repository: Repository, amount: str, above: str = "") -> None:
         repository.write(f"overlays/{name}/memory.yaml", above + PATCHED.replace("AMOUNT", amount))
 
 
-def causes(messages: Answer, field: str) -> dict[str, tuple[str, int]]:
+def causes(messages: Review, field: str) -> dict[str, tuple[str, int]]:
     """Where the change of *field* was written, by the namespace of the VM."""
     return {
         machine["resource"]["namespace"]: (change["cause"]["file"], change["cause"]["line"])
@@ -391,7 +391,7 @@ def compared(repository: Repository) -> str:
     return f"{commit}~1..{commit}"
 
 
-def expect_places(messages: Answer) -> None:
+def expect_places(messages: Review) -> None:
     assert causes(messages, "spec.domain.memory.guest") == {
         "dev": ("overlays/dev/memory.yaml", 4),
         "prod": ("overlays/prod/memory.yaml", 4),
@@ -402,7 +402,7 @@ def expect_places(messages: Answer) -> None:
 
 
 def test_places_are_those_of_the_compared_commits(compared: str, diff: Run) -> None:
-    """E5: base and patches are looked up in the commits, and not in the working tree."""
+    """Base and patches are looked up in the commits, and not in the working tree."""
     expect_places(diff("--format", "json", revisions=compared))
 
 
@@ -410,7 +410,7 @@ def test_places_are_those_of_the_compared_commits(compared: str, diff: Run) -> N
 def test_the_patch_of_the_overlay_that_was_built_is_named(
     repository: Repository, diff: Run, affix: str
 ) -> None:
-    """E6: both overlays, which patch one value alike, are built by one kustomization."""
+    """Both overlays, which patch one value alike, are built by one kustomization."""
     for amount in ("2Gi", "4Gi"):
         overlays(repository, amount)
         for name in ("dev", "prod"):
@@ -429,7 +429,7 @@ def test_the_patch_of_the_overlay_that_was_built_is_named(
 def test_a_requirement_names_the_patch_that_chose_the_instancetype(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E6: VR401, where a patch says another name, and the base the kind."""
+    """VR401, where a patch says another name, and the base the kind."""
     text = vm(instancetype="big", memory="", kind="VirtualMachineClusterInstancetype")
     preference = "  preference: {name: linux}\n  template:"
     repository.write("base/web.yaml", text.replace("  template:", preference, 1))
@@ -460,13 +460,13 @@ spec: {requirements: {cpu: {guest: 2}}}
 def test_places_are_known_in_a_bare_clone(
     repository: Repository, compared: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E5: a bare clone has no files but those of the commits."""
+    """A bare clone has no files but those of the commits."""
     bare = tmp_path / "bare.git"
     repository.git("clone", "--quiet", "--bare", ".", str(bare))
     capfd.readouterr()
     with contextlib.chdir(bare):
         status = invoke(["diff", compared, "--format", "json"])
-    expect_places(Answer(status, capfd.readouterr().out))
+    expect_places(Review(status, capfd.readouterr().out))
 
 
 BROKEN = vm("broken", instancetype="nowhere", memory="")
@@ -477,7 +477,7 @@ UNKNOWN = vm("odd").replace("devices: {}", "devices: {}\n        nonsense: 1")
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form: str) -> None:
-    """E9: a commit that touches a README ends with 0, whatever was wrong before; old errors are a number."""
+    """A commit that touches a README ends with 0, whatever was wrong before; old errors are a number."""
     repository.write("web.yaml", vm())
     repository.write("broken.yaml", BROKEN)
     repository.write("odd.yaml", UNKNOWN)
@@ -493,7 +493,7 @@ def test_old_errors_fail_no_later_commit(repository: Repository, diff: Run, form
 
 
 def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, diff: Run) -> None:
-    """E9: each by itself, in words and as JSON; only new ones fail."""
+    """Each by itself, in words and as JSON; only new ones fail."""
     repository.write("broken.yaml", BROKEN)
     repository.write("odd.yaml", UNKNOWN)
     repository.commit("Two errors")
@@ -511,7 +511,7 @@ def test_new_gone_and_remaining_errors_are_told_apart(repository: Repository, di
 
 @pytest.mark.parametrize("emit", ["source", "vm"])
 def test_repaired_vms_are_no_failure(repository: Repository, diff: Run, emit: str) -> None:
-    """E9: five VMs that can be rendered again are ``5 repaired``."""
+    """Five VMs that can be rendered again are ``5 repaired``."""
     names = [f"vm-{number}" for number in range(5)]
     for name in names:
         repository.write(f"{name}.yaml", vm(name, instancetype="small", memory=""))
@@ -526,7 +526,7 @@ def test_repaired_vms_are_no_failure(repository: Repository, diff: Run, emit: st
 
 
 def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
-    """E9, E2: the errors of a VM whose folder moves are neither new nor gone."""
+    """The errors of a VM whose folder moves are neither new nor gone."""
     repository.write("a/kustomization.yaml", "resources: [broken.yaml]\n")
     repository.write("a/broken.yaml", BROKEN)
     repository.commit("An error")
@@ -548,7 +548,7 @@ def test_an_error_moves_with_its_vm(repository: Repository, diff: Run) -> None:
 def test_what_cannot_be_read_may_move(
     repository: Repository, diff: Run, files: dict[str, str], code: str
 ) -> None:
-    """E9, E2: a broken kustomization or chart of another folder is as broken as it was."""
+    """A broken kustomization or chart of another folder is as broken as it was."""
     for name, text in files.items():
         repository.write(f"parts/a/{name}", text)
     repository.write("sound/kustomization.yaml", "resources: [web.yaml]\n")
@@ -565,7 +565,7 @@ def test_what_cannot_be_read_may_move(
 def test_an_error_of_a_vm_that_moves_and_is_lost_is_not_gone(
     repository: Repository, diff: Run
 ) -> None:
-    """E9: what cannot be rendered where it is now may have the error that it had."""
+    """What cannot be rendered where it is now may have the error that it had."""
     repository.write("a/kustomization.yaml", "resources: [odd.yaml]\n")
     odd = vm("odd").replace("devices: {}", "devices: {disks: [{name: absent}]}")
     repository.write("a/odd.yaml", odd)
@@ -580,7 +580,7 @@ def test_an_error_of_a_vm_that_moves_and_is_lost_is_not_gone(
 
 
 def test_a_warning_moves_with_its_vm(repository: Repository, diff: Run) -> None:
-    """E2: what was said of a VM before its folder moved is no news."""
+    """What was said of a VM before its folder moved is no news."""
     repository.write("a/kustomization.yaml", "resources: [web.yaml]\n")
     repository.write("a/web.yaml", vm().replace("runStrategy: Always", "running: true"))
     repository.commit("A warning")
@@ -668,7 +668,7 @@ def test_an_edited_template_of_others_is_no_error(repository: Repository, diff: 
 
 
 def test_names_that_are_not_filled_in_are_no_duplicates(repository: Repository) -> None:
-    """E15: files that others fill in, each by itself; and what ``envsubst`` fills in is no name."""
+    """Files that others fill in, each by itself; and what ``envsubst`` fills in is no name."""
     for name in ("a", "b"):
         repository.write(f"{name}.yaml", MACHINES_OF_CAPK.replace("MACHINES", "'${CLUSTER_NAME}'"))
     repository.write("c.yaml", vm("$VM_NAME"))
@@ -710,7 +710,7 @@ def test_settings_that_change_nothing_of_a_vm_have_no_effect(
 def test_an_error_is_said_whatever_else_happens(
     repository: Repository, diff: Run, emit: str, words: tuple[str, ...]
 ) -> None:
-    """E4: a requirement that the instancetype does not meet, and a bus, in one commit."""
+    """A requirement that the instancetype does not meet, and a bus, in one commit."""
     repository.write("small.yaml", manifests.instancetype("small", cpus=2, memory="2Gi"))
     preference = """\
 apiVersion: instancetype.kubevirt.io/v1beta1
@@ -738,7 +738,7 @@ spec: {requirements: {cpu: {guest: 1}}}
 def test_an_unknown_field_that_is_new_fails_beside_a_restart(
     repository: Repository, diff: Run
 ) -> None:
-    """E4: VR105 with another change of the VM."""
+    """VR105 with another change of the VM."""
     repository.write("odd.yaml", vm("odd"))
     repository.commit("A VM")
     repository.write("odd.yaml", UNKNOWN.replace("1Gi", "3Gi"))
@@ -756,7 +756,7 @@ REFUSED = "devices: {interfaces: [{name: default}]}"
 def test_a_refusal_names_the_fields_that_are_refused(
     repository: Repository, diff: Run, emit: str
 ) -> None:
-    """E10: neither what else was edited, nor our stamp; and it ends with 1."""
+    """Neither what else was edited, nor our stamp; and it ends with 1."""
     networks = "      networks: [{name: default, pod: {}}]\n"
     text = vm().replace("devices: {}", "devices: {interfaces: [{name: default, bridge: {}}]}")
     repository.write("web.yaml", text + networks)
@@ -776,7 +776,7 @@ def test_a_refusal_names_the_fields_that_are_refused(
 
 
 def test_what_is_computed_names_what_it_is_computed_from(repository: Repository, diff: Run) -> None:
-    """E11: ``maxGuest`` follows from the memory request, and not from the CPUs edited beside it."""
+    """``maxGuest`` follows from the memory request, and not from the CPUs edited beside it."""
     requests = "resources: {requests: {memory: 1Gi}}"
     text = vm(memory="").replace("devices: {}", f"devices: {{}}\n        {requests}")
     text = text.replace("devices: {}", "devices: {}\n        cpu: {sockets: 1}")
@@ -804,7 +804,7 @@ VOLUMES = """\
 
 
 def test_lists_are_told_by_item_and_leaf(repository: Repository, diff: Run) -> None:
-    """E7: the commonest edit: the size of a disk, with the line of the size."""
+    """The commonest edit: the size of a disk, with the line of the size."""
     text = ""
     for size in ("140Gi", "200Gi"):
         disk = "devices: {disks: [{name: root, disk: {}}]}"
@@ -824,7 +824,7 @@ def test_lists_are_told_by_item_and_leaf(repository: Repository, diff: Run) -> N
 
 
 def test_items_without_a_name_are_told_by_their_place(repository: Repository, diff: Run) -> None:
-    """E7: access credentials have no key."""
+    """Access credentials have no key."""
     key = "sshPublicKey: {source: {secret: {secretName: NAME}}, propagationMethod: {noCloud: {}}}"
     for name in ("one", "two"):
         credentials = f"\n      accessCredentials:\n      - {key.replace('NAME', name)}\n"
@@ -838,7 +838,7 @@ def test_items_without_a_name_are_told_by_their_place(repository: Repository, di
 
 
 def test_long_values_are_cut_around_what_differs(repository: Repository, diff: Run) -> None:
-    """E7: both sides show the difference, wherever in them it stands."""
+    """Both sides show the difference, wherever in them it stands."""
     for word in ("hither", "thither"):
         text = f"{'x' * 300} {word} {'y' * 300}"
         metadata = f"  template:\n    metadata: {{annotations: {{note: {text}}}}}\n"
@@ -910,7 +910,7 @@ spec:
     ids=["openshift", "openshift-3", "harvester", "capi"],
 )
 def test_templates_take_part(repository: Repository, diff: Run, text: str) -> None:
-    """E8, E15: what a template makes changes, with the line in the template; what was made of it stays."""
+    """What a template makes changes, with the line in the template; what was made of it stays."""
     written = ""
     for size in ("1Gi", "2Gi"):
         written = text.replace("SIZE", size).replace("DISKS", "[]")
@@ -943,7 +943,7 @@ def test_templates_take_part(repository: Repository, diff: Run, text: str) -> No
 def test_vms_that_others_make_are_checked(
     repository: Repository, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
-    """E15: a disk without a volume, at its line in the holder; what is not filled in is no error."""
+    """A disk without a volume, at its line in the holder; what is not filled in is no error."""
     disks = text.replace("DISKS", "[{name: absent, disk: {}}]")
     repository.write("template.yaml", disks.replace("SIZE", "1Gi"))
     assert invoke(["check", "--format", "json"]) == 1
@@ -992,7 +992,7 @@ def test_definitions_that_nobody_touched_are_no_changed_ones(
 
 
 def test_definitions_that_no_vm_uses_are_said(repository: Repository, diff: Run) -> None:
-    """E8: a repository of instancetypes has no VM, and its changes are no silence."""
+    """A repository of instancetypes has no VM, and its changes are no silence."""
     for cpus in (2, 4):
         for name in ("small", "large", "other"):
             count = cpus if name != "other" else 1
@@ -1024,7 +1024,7 @@ ELSEWHERE = "https://github.com/kubevirt/kubevirt/releases/download/v1.6.0/kubev
 def test_an_operator_from_elsewhere_is_no_error(
     repository: Repository, capfd: pytest.CaptureFixture[str], text: str, codes: list[str]
 ) -> None:
-    """E13: VR122 is a note where no file of the repository that the kustomization reads has a VM."""
+    """VR122 is a note where no file of the repository that the kustomization reads has a VM."""
     repository.write("operator/kustomization.yaml", f"resources: [{ELSEWHERE}, own.yaml]\n")
     repository.write(
         "operator/own.yaml", text.replace("KubeVirt\n", "KubeVirt\nmetadata: {name: k}\n")
@@ -1040,7 +1040,7 @@ def test_an_operator_from_elsewhere_is_no_error(
 def test_a_fraction_is_to_be_quoted(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E13: the help of ``cpu: 0.1`` is what to write."""
+    """The help of ``cpu: 0.1`` is what to write."""
     text = vm().replace("devices: {}", "devices: {}\n        resources: {requests: {cpu: 0.1}}")
     repository.write("web.yaml", text)
     assert invoke(["check", "."]) == 1
@@ -1050,7 +1050,7 @@ def test_a_fraction_is_to_be_quoted(
 def test_kinds_of_other_projects_are_theirs(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E13: no VR123 for what node-maintenance-operator served in KubeVirt's group; a slip is one still."""
+    """No VR123 for what node-maintenance-operator served in KubeVirt's group; a slip is one still."""
     text = "apiVersion: kubevirt.io/v1alpha1\nkind: KIND\nmetadata: {name: maintenance}\n"
     repository.write("a.yaml", text.replace("KIND", "NodeMaintenance"))
     assert invoke(["check", "."]) == 0
@@ -1062,7 +1062,7 @@ def test_kinds_of_other_projects_are_theirs(
 def test_lists_and_values_are_no_objects(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E13: tasks of Ansible with a key twice, and the values of a chart."""
+    """Tasks of Ansible with a key twice, and the values of a chart."""
     tasks = "- name: a VM\n  kubevirt.core.kubevirt_vm:\n    api_version: kubevirt.io/v1\n    state: a\n    state: b\n"
     repository.write("tasks.yaml", tasks)
     play = "- hosts: all\n  vars:\n    guid: a\n    guid: b\n  tasks:\n  - k8s:\n"
@@ -1077,7 +1077,7 @@ def test_lists_and_values_are_no_objects(
 def test_transformers_in_a_folder_of_the_repository_are_local(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E13: a folder of transformers whose own resources lie above it."""
+    """A folder of transformers whose own resources lie above it."""
     repository.write("over/kustomization.yaml", "resources: [web.yaml]\ntransformers: [here]\n")
     repository.write("over/web.yaml", vm())
     repository.write("over/here/kustomization.yaml", "resources: [../../labels]\n")
@@ -1091,7 +1091,7 @@ def test_transformers_in_a_folder_of_the_repository_are_local(
 def test_what_a_patch_switches_on_is_no_secret(
     repository: Repository, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """E14: ``value: true`` of a JSON patch is quoted; a text stays hidden, as does what leads to a secret."""
+    """``value: true`` of a JSON patch is quoted; a text stays hidden, as does what leads to a secret."""
     repository.write("base/web.yaml", vm())
     repository.write("base/kustomization.yaml", "resources: [web.yaml]\n")
     entry = "patches: [{path: patch.yaml, target: {kind: VirtualMachine}}]\n"

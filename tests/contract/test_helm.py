@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.charts import helm as module
 from render.manifests.charts.layout import chart_in
 from render.manifests.discover import HelmRelease

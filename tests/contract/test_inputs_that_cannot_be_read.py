@@ -720,7 +720,7 @@ def test_definitions_beside_a_remote_base_are_found(repository: Path) -> None:
 
 
 def test_what_is_filled_in_later_is_left_aside(tmp_path: Path) -> None:
-    """E3: a scaffolder's template keeps nobody from pinning the others, and is no error of a report."""
+    """A scaffolder's template keeps nobody from pinning the others, and is no error of a report."""
     put(tmp_path / "web.yaml", vm(name="web", memory="1Gi"))
     put(tmp_path / "template/vm.yaml", vm(name="${NAME}", memory="1Gi"))
     put(tmp_path / "template/late.yaml", vm(name="late", memory="${MEMORY}"))
@@ -1060,7 +1060,7 @@ def test_a_field_that_the_api_server_drops_of_settings_elsewhere_stops_no_pin(
 
 
 def test_diff_answers_beside_a_file_that_the_repository_lacks(tmp_path: Path) -> None:
-    """E1: what both commits have alike, and a clone has not, takes away itself; what the change is about is fetched."""
+    """What both commits have alike, and a clone has not, takes away itself; what the change is about is fetched."""
     made = Repository(tmp_path / "repository")
     made.write("vms/web.yaml", vm(memory="1Gi"))
     made.write("crds/large.yaml", "kind: CustomResourceDefinition # of kubevirt.io\n")
@@ -1084,7 +1084,7 @@ def test_diff_answers_beside_a_file_that_the_repository_lacks(tmp_path: Path) ->
 
 
 def test_what_an_input_that_can_be_read_now_shares_with_others_is_no_news(tmp_path: Path) -> None:
-    """E9: settings of elsewhere were wrong before, and are so in every input that reads them."""
+    """Settings of elsewhere were wrong before, and are so in every input that reads them."""
     made = Repository(tmp_path / "repository")
     made.write("infra/kubevirt.yaml", SHARED_SETTINGS)
     made.write(

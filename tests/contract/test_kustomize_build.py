@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests import kustomize as module
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed import kustomize as module
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.documents import Documents
 from render.manifests.kustomization import Reach
 from render.manifests.sources.loading import load, load_all

@@ -6,8 +6,8 @@ import pytest
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.manifests import kustomization
-from render.manifests.boxed import ProgramBounds
-from render.manifests.kustomize import KustomizeBuild, building
+from render.manifests.boxed.kustomize import KustomizeBuild, building
+from render.manifests.boxed.program import ProgramBounds
 from render.system.programs import processes
 from render.yaml.budget import Limits
 

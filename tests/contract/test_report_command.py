@@ -90,7 +90,7 @@ def test_findings_are_counted_as_check_counts_them(repository: Repository) -> No
 
 
 def test_what_is_wrong_comes_first_and_is_counted_once(repository: Repository) -> None:
-    """F7: nine VMs are refused, though only two of them cannot be rendered."""
+    """Nine VMs are refused, though only two of them cannot be rendered."""
     for number in range(7):
         text = vm(f"ide-{number}", namespace="prod", memory="1Gi").replace(
             "devices: {}",

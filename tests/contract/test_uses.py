@@ -132,7 +132,7 @@ def test_a_lock_beside_a_chart_that_is_not_filled_in_is_no_other_object(helm: st
 
 
 def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:
-    """E15: the last word is the parameters', before them the values, before them the files, in their order."""
+    """The last word is the parameters', before them the values, before them the files, in their order."""
     put("values/a.yaml", "memory: 1Gi\ncores: 2\n")
     put("charts/vm/b.yaml", "memory: 2Gi\n")
     put(
@@ -150,7 +150,7 @@ def test_an_application_says_how_a_chart_is_filled_in(helm: str) -> None:
 
 
 def test_a_report_says_who_fills_in_a_chart_and_where_its_template_is(helm: str) -> None:
-    """E15: JSON and CSV name them alike."""
+    """JSON and CSV name them alike."""
     put("apps/web.yaml", application("valuesObject: {memory: 1Gi}\n"))
     (found,) = json.loads(virt_render(helm, "report", "--format", "json", ".").stdout)["machines"]
     assert found["kustomization"] == "charts/vm (Application argocd/web)"
@@ -1094,7 +1094,7 @@ def test_a_values_file_that_is_not_there_is_an_error(helm: str) -> None:
 def test_values_that_are_no_yaml_are_an_error_at_their_line(
     helm: str, file: str, place: tuple[str, int]
 ) -> None:
-    """E1: of `check` and `diff` alike, whose change made them so; nothing else is lost."""
+    """Of `check` and `diff` alike, whose change made them so; nothing else is lost."""
 
     def ask(text: str) -> None:
         put("values/web.yaml", text)
@@ -1212,7 +1212,7 @@ data:
 def test_flux_applies_nothing_of_what_refers_to_a_deleted_config_map(
     helm: str, reference: str, before: str | None, after: str | None, missing: str
 ) -> None:
-    """E15: the release stays as it was, as an error says, at the line of the HelmRelease."""
+    """The release stays as it was, as an error says, at the line of the HelmRelease."""
     put("charts/vm/values.yaml", "cores: 1\nmemory: 1Gi\ndisk: {bus: virtio}\n")
     release, _, config_map = BY_REFERENCE.replace("values}", f"values{reference}}}").partition(
         "---\n"
@@ -1272,7 +1272,7 @@ def test_flux_builds_nothing_with_variables_of_a_deleted_config_map(
     ids=["valueFiles", "values", "valuesObject", "parameters", "lines", "HelmRelease", "ConfigMap"],
 )
 def test_a_changed_value_is_the_cause(helm: str, file: str, text: str, line: int) -> None:
-    """E5: at its own line where the template is as it was; where that changed too, at the template.
+    """At its own line where the template is as it was; where that changed too, at the template.
 
     Of a file of values it is known whether its line says something else now, whatever became of the template.
     """
@@ -1337,7 +1337,7 @@ spec:
 def test_an_element_of_a_set_is_the_cause(
     helm: str, go: str, helm_options: str, edit: str, line: int
 ) -> None:
-    """E5: at its line where a value is that of the element of a list, else at that of the template."""
+    """At its line where a value is that of the element of a list, else at that of the template."""
     name = "{{.name}}" if go == "true" else "{{name}}"
     text = BY_SET.replace("NAME", name).replace("GO", go).replace("HELM", helm_options)
     put("apps/many.yaml", text)
@@ -1646,7 +1646,7 @@ data:
 def test_a_changed_variable_of_flux_is_the_cause(
     helm: str, written: str, line: int, template: str, *, is_cause: bool
 ) -> None:
-    """E5: at its own line, where it stands alone in a field."""
+    """At its own line, where it stands alone in a field."""
     put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
     text = SUBSTITUTED.replace("${MEMORY:=1Gi}", template).replace("${NAME}", "web")
     put("vms/vm.yaml", text.replace('"${CORES}"', "1").replace("${BUS}ide", "virtio"))
@@ -1664,7 +1664,7 @@ def test_a_changed_variable_of_flux_is_the_cause(
 
 
 def test_a_chart_that_lies_in_the_repository_is_a_dependency(helm: str) -> None:
-    """E15: by its folder, or by the name and the version of one that is fetched elsewhere."""
+    """By its folder, or by the name and the version of one that is fetched elsewhere."""
     put("charts/app/values.yaml", "vm: {memory: 5Gi}\n")
     put("charts/app/templates/note.yaml", "# of kubevirt.io\n")
     for address in ("file://../vm", "https://charts.example.invalid"):

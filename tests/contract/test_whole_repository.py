@@ -453,7 +453,7 @@ def test_settings_of_two_clusters_are_unclear_to_roots_with_vms_alone(
 
 
 def test_a_rendered_vm_is_left_out_where_its_source_is_read(tmp_path: Path) -> None:
-    """F17: its stamp has to be true, and hides nothing by itself."""
+    """Its stamp has to be true, and hides nothing by itself."""
     manifests.put(tmp_path / "web.yaml", vm("web", namespace="prod", instancetype="small"))
     manifests.put(tmp_path / "small.yaml", instancetype())
     rendered = process.run("build", ".", cwd=tmp_path).stdout

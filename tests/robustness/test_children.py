@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from render.diagnostics.exits import Exit
-from render.manifests import kustomize
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed import kustomize
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.kustomization import Reach
 from render.system.programs import processes
 from render.yaml.budget import Limits

@@ -1,4 +1,4 @@
-"""G10: a history of many commits is read by few programs, and knows a deadline."""
+"""A history of many commits is read by few programs, and knows a deadline."""
 
 import os
 import shutil

@@ -32,14 +32,14 @@ _HARMLESS = {"defaulted", "nulls"}
 _MOST_CAUSES = 10
 
 
-class Answer(NamedTuple):
+class CauseText(NamedTuple):
     """A cause: *field* without the prefix of a template, and the text."""
 
     field: str
     message: str
 
 
-def is_among(answer: Answer, messages: Collection[Answer]) -> bool:
+def is_among(answer: CauseText, messages: Collection[CauseText]) -> bool:
     """Whether one of ours says the same; a cause without a field may stand anywhere."""
     message = _ordered(answer.message)
     return any(
@@ -62,13 +62,13 @@ def bare(field: str) -> str:
     return field.removeprefix("spec.template.")
 
 
-def wanted(entry: Json) -> Iterator[Answer]:
+def wanted(entry: Json) -> Iterator[CauseText]:
     """The causes that a cluster gives: of the VM, or where that is admitted of its VMI."""
     for stage in ("admit", "vmi_admit"):
         verdict = entry.get(stage) or {"allowed": True}
         if not verdict["allowed"]:
             for cause in verdict.get("causes") or [{"message": verdict.get("message", "")}]:
-                yield Answer(bare(cause.get("field", "")), cause["message"])
+                yield CauseText(bare(cause.get("field", "")), cause["message"])
             return
 
 
@@ -88,12 +88,12 @@ def is_refused(entry: Json) -> bool:
     )
 
 
-def ours(rendered: Rendered, machine: Json) -> list[tuple[str, Answer]]:
+def ours(rendered: Rendered, machine: Json) -> list[tuple[str, CauseText]]:
     """Our errors about *machine*: code, field and text."""
     metadata = machine["metadata"]
     key = (machine["kind"], metadata.get("namespace", ""), metadata["name"])
     return [
-        (d.code, Answer(bare(d.field), d.message))
+        (d.code, CauseText(bare(d.field), d.message))
         for d in answers.of_kubevirt(rendered.diagnostics)
         if d.resource == key
     ]
@@ -118,7 +118,7 @@ class Difference(NamedTuple):
     case: str
     kind: str
     what: str
-    answer: Answer
+    answer: CauseText
 
 
 def differences(family: str) -> Iterator[Difference]:
@@ -140,7 +140,7 @@ def differences_of(case: Json, **settings: Any) -> Iterator[Difference]:
                 yield Difference(name, machine["kind"], what, answer)
 
 
-def _of_machine(entry: Json, found: list[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
+def _of_machine(entry: Json, found: list[tuple[str, CauseText]]) -> Iterator[tuple[str, CauseText]]:
     """What is wrong with *found* about one machine."""
     text = [answer for _, answer in found]
     yield from (("missing", answer) for answer in wanted(entry) if not is_among(answer, text))
@@ -163,13 +163,13 @@ def _of_definitions(case: Json, rendered: Rendered) -> Iterator[Difference]:
             continue
         refused = not entry.get("allowed", True) or bool(schema_of(entry))
         found = [
-            Answer(d.field, d.message)
+            CauseText(d.field, d.message)
             for d in answers.of_kubevirt(rendered.diagnostics)
             if d.resource and (d.resource.kind, d.resource.name) == (entry["kind"], entry["name"])
         ]
-        causes = [Answer(c.get("field", ""), c["message"]) for c in entry.get("causes", ())]
+        causes = [CauseText(c.get("field", ""), c["message"]) for c in entry.get("causes", ())]
         if refused and not found:
-            answer = next(iter(causes), Answer("crd", str(entry.get("crd"))))
+            answer = next(iter(causes), CauseText("crd", str(entry.get("crd"))))
             yield Difference(case["id"], entry["kind"], "not refused", answer)
         for answer in causes:
             if not is_among(answer, found) and not schema_of(entry):
@@ -180,14 +180,14 @@ def _of_definitions(case: Json, rendered: Rendered) -> Iterator[Difference]:
                     yield Difference(case["id"], entry["kind"], "false alarm", answer)
 
 
-def _reason(entry: Json) -> Answer:
+def _reason(entry: Json) -> CauseText:
     crd = {key: value for key, value in (entry.get("crd") or {}).items() if key not in _HARMLESS}
     if crd:
-        return Answer("crd", str(crd))
+        return CauseText("crd", str(crd))
     for key in ("mutate_error", "revision_error", "vmi_error", "vmi_mutate_error"):
         if key in entry:
-            return Answer(key, str(entry[key]))
-    return next(wanted(entry), Answer("", "?"))
+            return CauseText(key, str(entry[key]))
+    return next(wanted(entry), CauseText("", "?"))
 
 
 def line(*words: object) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from render.diagnostics.exits import Exit
 
 
-class Answer(NamedTuple):
+class Output(NamedTuple):
     """Exit status, standard output, standard error."""
 
     exit: Exit
@@ -32,4 +32,4 @@ def without_last_line(report: str) -> str:
 
 
 #: Runs a command line; ``files`` are written before, ``stdin`` is what it reads.
-Ask = Callable[..., Answer]
+Ask = Callable[..., Output]

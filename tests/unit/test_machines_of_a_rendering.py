@@ -51,7 +51,7 @@ def test_they_are_the_same_for_the_same_input() -> None:
 
 
 def test_another_project_called_render_is_named(tmp_path: Path) -> None:
-    """F10: both in one environment overwrite each other's files."""
+    """Both in one environment overwrite each other's files."""
     (tmp_path / "render").mkdir()
     for path in (ROOT / "render").iterdir():
         if path.name not in ("__init__.py", "__pycache__"):

@@ -128,7 +128,7 @@ def _render(run: Run, request: Request) -> list[Finding]:
     reason = f", since {target.reason}" if target.reason else ""
     run.release = f"{minor(target.release)}{reason}"
     if any(found.is_error for found in part.diagnostics):
-        from render.frontends.elsewhere import DefinitionPlaces
+        from render.frontends.inputs.elsewhere import DefinitionPlaces
 
         DefinitionPlaces().name_in(part)
     run.diagnostics = part.diagnostics

@@ -1,1 +1,1 @@
-"""The commands for people: each reads, calls, writes, and answers an exit status."""
+"""The commands for people, a module each: of what was read and rendered each makes an `Answer`."""

@@ -6,7 +6,6 @@ from functools import cache
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Location
 from render.frontends.answer import Answer
-from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.request.request import Request
@@ -33,7 +32,10 @@ def build(request: Request, work: Work) -> Answer:
     append = None if request.reporting.output or explains else _into(texts, part.loaded)
     observe = (lambda machine, body: machines.append((machine, body))) if explains else None
     rendered = render_part(part, work, append, observe)
-    DefinitionPlaces().name_in(part)
+    if part.diagnostics:
+        from render.frontends.inputs.elsewhere import DefinitionPlaces
+
+        DefinitionPlaces().name_in(part)
     if not explains:
         objects = _paired(rendered, lambda: written(part.loaded, rendered))
         return Answer(texts, objects=objects)

@@ -17,9 +17,9 @@ from render.frontends.commands.baseline import (
     without,
 )
 from render.frontends.commits import back_at
-from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
 from render.frontends.inputs.copies import copies
+from render.frontends.inputs.elsewhere import DefinitionPlaces
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work, in_words
 from render.frontends.reporting import as_note, findings_of, outcome

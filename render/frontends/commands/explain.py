@@ -13,8 +13,8 @@ from render.diff.compare import ORDER
 from render.frontends import incomplete, locks
 from render.frontends.answer import Answer, RefusedError, refused
 from render.frontends.commands.committed.snapshots import elsewhere_too, request_at
-from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in
+from render.frontends.inputs.elsewhere import DefinitionPlaces
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import findings_of

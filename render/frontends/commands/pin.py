@@ -13,8 +13,8 @@ from render.frontends import locks
 from render.frontends.answer import Answer, Files, refused
 from render.frontends.commands.baseline import accepted_by, without
 from render.frontends.commands.upgrades import choice, tables
-from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import machines_in, tally_of
+from render.frontends.inputs.elsewhere import DefinitionPlaces
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work
 from render.frontends.reporting import as_note, findings_of, outcome

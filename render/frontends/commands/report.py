@@ -11,8 +11,8 @@ from render.diagnostics.diagnostic import Location, Severity
 from render.diff.sizes import size_of
 from render.frontends import incomplete
 from render.frontends.answer import Answer, RefusedError, refused
-from render.frontends.elsewhere import DefinitionPlaces
 from render.frontends.figures import tally_of
+from render.frontends.inputs.elsewhere import DefinitionPlaces
 from render.frontends.origin import origin_of
 from render.frontends.parts import FleetPart
 from render.frontends.progress import Work

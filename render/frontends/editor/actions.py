@@ -10,8 +10,8 @@ from render.frontends.fixing import Editable
 from render.manifests import fixes
 from render.manifests.fixes import FileFix
 from render.model.named_tuple import NamedTuple
-from render.yaml import rewrite
-from render.yaml.rewrite import Unwritten
+from render.yaml.editing import rewrite
+from render.yaml.editing.rewrite import Unwritten
 
 #: A menu of more is read by nobody, and each fix is tried on the text.
 _MOST = 32

@@ -28,9 +28,10 @@ from render.pipeline.factor.answers import (
 from render.presets import APPLIED
 from render.system import files
 from render.system.files import real_path
-from render.yaml import reader, rewrite, writer
+from render.yaml import reader, writer
+from render.yaml.editing import rewrite
+from render.yaml.editing.rewrite import Unwritten
 from render.yaml.reader import Document
-from render.yaml.rewrite import Unwritten
 
 #: Where new definitions are written, beside what is built or in the folder of loose files.
 DEFINITIONS = "definitions.yaml"

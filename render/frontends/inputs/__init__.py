@@ -1,1 +1,1 @@
-"""The inputs of a run beside each other: what VMs find in others, and which stand there twice."""
+"""The inputs of a run beside each other: what VMs find in others or miss, and which stand there twice."""

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from render.diagnostics.diagnostic import Diagnostic
 from render.frontends.request.request import Request
-from render.manifests import discover, kustomization, kustomize, objects
-from render.manifests.boxed import ProgramBounds
-from render.manifests.kustomize import KustomizeBuild
+from render.manifests import discover, kustomization, objects
+from render.manifests.boxed import kustomize
+from render.manifests.boxed.kustomize import KustomizeBuild
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.sources import programs
 from render.manifests.sources.intake import excess, room
 from render.model.resource import from_body

@@ -26,7 +26,7 @@ from render.pipeline.migration.plan import Unit
 from render.report.text import printable
 from render.system import files
 from render.system.files import real_path
-from render.yaml import rewrite
+from render.yaml.editing import rewrite
 
 
 def migrate(request: Request, work: Work) -> Answer:

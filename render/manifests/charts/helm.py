@@ -8,8 +8,9 @@ from operator import itemgetter
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
-from render.manifests import boxed, discover, relevance
-from render.manifests.boxed import ProgramBounds
+from render.manifests import discover, relevance
+from render.manifests.boxed import program as boxed
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.charts import layout, templating
 from render.manifests.charts.layout import Chart, Dependency
 from render.manifests.discover import HelmRelease

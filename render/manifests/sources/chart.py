@@ -7,7 +7,7 @@ from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity
 from render.manifests import discover, relevance
 from render.manifests.blame import missing
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.charts import helm, layout
 from render.manifests.charts.layout import Chart, Dependency
 from render.manifests.charts.templating import FilledChart

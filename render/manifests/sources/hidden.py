@@ -16,10 +16,10 @@ from render.system.files import inside, real_path
 def look(
     paths: Iterable[str], why_omitted: Callable[[str], str], allowed: Collection[str]
 ) -> Hidden:
-    """What is below the hidden folders *paths*, or one of them; nothing of git's, and nothing that is omitted.
+    """The hidden files among *paths* and below the folders among them; nothing of git's, and nothing that is omitted.
 
-    *why_omitted* says why a resolved path is, ``""`` where it is not. No link to a folder, nor to what
-    is not *allowed*.
+    *why_omitted* says why a resolved path is omitted, ``""`` where it is not. No link is followed to a folder, nor to a
+    file outside of the resolved folders *allowed*.
     """
     found: list[str] = []
     folders: list[str] = []
@@ -29,9 +29,8 @@ def look(
         return is_named and inside(real_path(file) if os.path.islink(file) else real, allowed)
 
     for path in paths:
-        reals = {
-            path: real_path(path)
-        }  # resolving each anew costs more than the square of the depth
+        # Each folder is resolved by that of its parent: anew from the top costs the square of the depth.
+        reals = {path: real_path(path)}
         if is_taken(path, reals[path]) and os.path.isfile(path):
             found.append(path)
         for at, below, names in files.walk(path):
@@ -54,9 +53,9 @@ def look(
 
 
 def drawn_in(intake: SourceIntake, hidden: Hidden, used: Collection[str]) -> frozenset[str]:
-    """The resolved folders of which kustomizations are built that are *hidden*, and among the resolved folders *used*.
+    """The resolved folders that the *hidden* kustomizations read whose own folder is among the resolved ones *used*.
 
-    Without these themselves.
+    These kustomizations themselves are not in the answer.
     """
     known = intake.kustomizations
     folders = [folder for folder in hidden.kustomizations if known.resolve(folder) in used]
@@ -73,8 +72,8 @@ def name_kustomizations(
 ) -> Iterator[str]:
     """Count in *into* the *hidden* kustomizations that may hold an object of KubeVirt's, and that nobody builds.
 
-    Those are that the *others* do not refer to, and that are not *used*. The answer are the resolved files that these
-    and the used ones read.
+    Nobody builds those that the *others* do not refer to and whose resolved folder is not among *used*. Yields the
+    resolved files that they and the used ones read.
     """
     if not hidden.kustomizations:
         return

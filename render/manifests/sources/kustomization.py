@@ -6,18 +6,19 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import kustomize, objects
+from render.manifests import objects
 from render.manifests.blame import origins, targets
 from render.manifests.blame.patches import PatchedBuild
+from render.manifests.boxed import kustomize
+from render.manifests.boxed.kustomize import KustomizeBuild
 from render.manifests.documents import Documents
 from render.manifests.kustomization import GATHERING, LOCK, AddedPatch, Reach, find, load, reach
-from render.manifests.kustomize import KustomizeBuild
 from render.manifests.sources import programs
 from render.manifests.sources.intake import ProgramOutput, ReadOutput, SourceIntake, read_nothing
 from render.manifests.uses import kustomize_edit
 from render.manifests.uses.substitution import envsubst
-from render.manifests.uses.substitution.build import SubstitutedBuild, place_of_line, unset
 from render.manifests.uses.substitution.envsubst import SubstitutionError, SubstitutionLimitError
+from render.manifests.uses.substitution.substituted import SubstitutedBuild, place_of_line, unset
 from render.manifests.uses.use import FolderUse, KustomizationEdit, mappings
 from render.model.hints import TYPE_CHECKING
 from render.model.regex import pattern

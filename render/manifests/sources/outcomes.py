@@ -13,11 +13,11 @@ from render.system.files import real_path
 from render.yaml.budget import Limits
 
 if TYPE_CHECKING:
-    from render.manifests.boxed import ProgramBounds
+    from render.manifests.boxed.kustomize import KustomizeBuild
+    from render.manifests.boxed.program import ProgramBounds
     from render.manifests.charts.layout import Chart
     from render.manifests.discover import HelmRelease
     from render.manifests.kustomization import KnownKustomizations
-    from render.manifests.kustomize import KustomizeBuild
     from render.system.programs.processes import Steps
 
 _MOST = 5_000

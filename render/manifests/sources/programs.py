@@ -2,7 +2,7 @@
 
 from render.diagnostics.codes import HELM_MISSING, KUSTOMIZE_MISSING, Code
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests.boxed import ProgramBounds
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.sources.intake import SourceIntake, room
 from render.model.named_tuple import NamedTuple
 from render.system.programs import processes

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from render.manifests import kustomization, relevance
 from render.manifests.relevance import KIND_OF_MACHINE
+from render.model.named_tuple import NamedTuple
 from render.system import files
 from render.system.files import real_path
 from render.yaml.budget import Limits
@@ -26,6 +27,16 @@ _PACKED, _GZIP = ".tgz", 31
 _PACKED_INSIDE = rb"\.(?:tgz|gz)[\0\n]"
 
 
+class _FoundInText(NamedTuple):
+    """What the text of a file may hold, as far as words tell; *veil* as `Texts.veil` has it."""
+
+    of_kubevirt: bool
+    fills_in_others: bool
+    limits_pods: bool
+    veil: str
+    is_namespace: bool
+
+
 class Texts:
     """Whether files may hold an object of KubeVirt's, each looked at once."""
 
@@ -33,7 +44,7 @@ class Texts:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
+        self._known: dict[str, _FoundInText] = {}
         self._charts: dict[str, bool] = {}
         self._anywhere: dict[str, bool] = {}
         self._edits: dict[str, bool] = {}
@@ -41,16 +52,16 @@ class Texts:
         self._room = limits.total_bytes
 
     def any(self, paths: Iterable[str]) -> bool:
-        """Whether one of the files *paths* may."""
-        return any(self._looked_at(path)[0] for path in paths)
+        """Whether one of the files *paths* may hold an object of KubeVirt's."""
+        return any(self._looked_at(path).of_kubevirt for path in paths)
 
     def asks(self, path: str) -> bool:
         """Whether an object that says how others are filled in may stand in the file *path*."""
-        return self._looked_at(path)[1]
+        return self._looked_at(path).fills_in_others
 
     def any_limiting(self, paths: Iterable[str]) -> bool:
         """Whether an object that says whether there is room for pods may stand in one of the files *paths*."""
-        return any(self._looked_at(path)[2] for path in paths)
+        return any(self._looked_at(path).limits_pods for path in paths)
 
     def any_of_machines(self, paths: Iterable[str]) -> bool:
         """Whether one of the files *paths* may hold a VM, or make one, or patch one; no file that is not there does."""
@@ -62,12 +73,12 @@ class Texts:
 
     def is_of_machines(self, path: str) -> bool:
         """Whether a VM, or what makes one, stands in the file *path*."""
-        data = self._read(path) if self._looked_at(path)[0] else b""
+        data = self._read(path) if self._looked_at(path).of_kubevirt else b""
         return relevance.may_be_of_machine(data)
 
     def is_whole_machine(self, path: str) -> bool:
         """Whether a VM with all that KubeVirt demands stands in the file *path*, and not just a patch of it."""
-        data = self._read(path) if self._looked_at(path)[0] else b""
+        data = self._read(path) if self._looked_at(path).of_kubevirt else b""
         return relevance.may_be_whole_machine(data)
 
     def mention(self, paths: Iterable[str], word: bytes) -> bool:
@@ -76,24 +87,21 @@ class Texts:
 
     def veil(self, path: str) -> str:
         """What the file *path* is called if nobody can read here what it stands for; ``""`` for others."""
-        return self._looked_at(path)[3]
+        return self._looked_at(path).veil
 
     def namespaces(self, paths: Iterable[str]) -> Iterator[str]:
         """Those of the files *paths* in which a Namespace may stand."""
-        return (path for path in paths if self._looked_at(path)[4])
+        return (path for path in paths if self._looked_at(path).is_namespace)
 
-    def _looked_at(self, path: str) -> tuple[bool, bool, bool, str, bool]:
-        """Whether *path* may hold an object of KubeVirt's, one that fills in others, one that limits pods; its veil.
-
-        And whether a Namespace may stand in it.
-        """
+    def _looked_at(self, path: str) -> _FoundInText:
+        """What the file *path* may hold: read once, by whatever name it goes."""
         known = self._known.get(path)
         if known is None:
             real = real_path(path)
             known = self._known.get(real)
             if known is None:
                 data = self._read(real)
-                known = (
+                known = _FoundInText(
                     relevance.may_hold(data),
                     relevance.may_ask(data),
                     relevance.may_limit(data),
@@ -109,13 +117,16 @@ class Texts:
         return data if isinstance(data, bytes) else b""
 
     def anywhere(self, folder: str) -> bool:
-        """Whether a file below *folder* may: no folder is looked at twice, though those around it are asked about."""
+        """Whether a file below *folder* may hold an object of KubeVirt's.
+
+        No folder is looked at twice, also where first it is asked about and then those around it.
+        """
         if folder not in self._anywhere:
             self._look_below(folder)
         return self._anywhere[folder]
 
     def _look_below(self, folder: str) -> None:
-        """Keep in mind whether a file below *folder* may, and of which folders that says the same."""
+        """Store the answer of `anywhere` for *folder*, and for the folders below it of which it follows."""
         seen = [folder]
         for above, folders, names in files.walk(folder):
             below = {name: os.path.join(above, name) for name in folders}
@@ -134,7 +145,7 @@ class Texts:
         self._anywhere.update(dict.fromkeys(seen, False))
 
     def in_chart(self, chart: str) -> bool:
-        """Whether the templates of *chart* may, also where they put group or kind of an object together."""
+        """Whether the templates of *chart* may make an object of KubeVirt's, its kind put together by them or not."""
         if chart not in self._charts:
             self._charts[chart] = self._is_in_chart(chart)
         return self._charts[chart]
@@ -200,7 +211,7 @@ class Texts:
         return text if is_whole and not re.search(_PACKED_INSIDE, text) else None
 
     def reached(self, reach: kustomization.Reach) -> bool:
-        """Whether a kustomization with this *reach* reads a file that may, or makes other objects of what it reads."""
+        """Whether a kustomization with this *reach* may have an object of KubeVirt's, read or made of another one."""
         edits = (*reach.kustomizations, *reach.others)
         return self.any((*edits, *reach.resources)) or any(map(self._makes_another, edits))
 

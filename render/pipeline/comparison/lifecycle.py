@@ -87,34 +87,33 @@ def created(machine: Machine, before: Machine | None = None) -> Machine:
 
     *before*: what it was; a VM that has a revision stays as it is under the policy ``expand``.
     """
-    created = expansion.copied(machine)
+    copy = expansion.copied(machine)
     if expansion.is_expanded(machine):
-        is_pinned = before is not None and expansion.has_definitions(before)
-        if machine.context.config.reference_policy != "expand" or not is_pinned:
-            expansion.expand(created)
-        _started(created)
-    return created
+        had_revision = before is not None and expansion.has_definitions(before)
+        if machine.context.config.reference_policy != "expand" or not had_revision:
+            expansion.expand(copy)
+        _make_vmi(copy)
+    return copy
 
 
 def restarted(updated: Machine, before: Machine, running: Tree | None) -> Machine:
     """*updated*, whose VMI runs or not, as its controllers leave it, and with the VMI that starts next."""
-    restarted = updated
+    machine = updated
     if updated.context.config.reference_policy != expansion.REFERENCE:
-        restarted = created(updated, before)
-    vm = synced(restarted, running)
-    if vm != restarted.vm:
-        restarted = expansion.copied(restarted)
-        restarted.vm = vm
-        _started(restarted)
-    return restarted
+        machine = created(updated, before)
+    vm = synced(machine, running)
+    if vm != machine.vm:
+        machine = expansion.copied(machine)
+        machine.vm = vm
+        _make_vmi(machine)
+    return machine
 
 
-def _started(machine: Machine) -> Machine:
-    """*machine* with the VMI that the controller creates of it as it is stored now."""
+def _make_vmi(machine: Machine) -> None:
+    """Give *machine* the VMI that the controller creates of it as it is stored now."""
     vm_controller.create_vmi(machine)
     if machine.context.presets:
         preset_mutator.merge_presets(machine)
-    return machine
 
 
 def started(machine: Machine) -> Tree:
@@ -179,12 +178,12 @@ def running(machine: Machine) -> Tree:
 
 
 def recreated(machine: Machine) -> Tree:
-    """The VMI of *machine* made anew."""
+    """The VMI that runs once the VM of *machine* is deleted and created again, as it is written."""
     anew = created(machine)
     vm = anew.vm if strategy_of(anew.vm) not in _STARTED_LATER else synced(anew, None)
     if vm != anew.vm:
         anew.vm = vm
-        _started(anew)
+        _make_vmi(anew)
     return started(anew)
 
 
@@ -205,7 +204,8 @@ def synced(machine: Machine, running: Tree | None) -> Tree:
 def applied(machine: Machine, release: Version) -> Tree:
     """The template's spec of a VM with its instancetype and preference, as *release* applies them.
 
-    Upstream: ApplyToVM. The controller of now applies what a VM was started with too.
+    Upstream: ApplyToVM. *release* is that of the controller, which applies by its own rules also the definitions with
+    which an earlier one started a VM.
     """
     draft = Draft(tree.get(machine.vm, *TEMPLATE) or {})
     application.apply(

@@ -1,1 +1,1 @@
-"""FleetStart backwards: the instancetypes and preferences of VMs that spell everything out."""
+"""Rendering backwards: the instancetypes and preferences of VMs that spell everything out."""

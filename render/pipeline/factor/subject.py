@@ -43,7 +43,7 @@ class MachineStart(NamedTuple):
     applied: Tree
 
     def same(self, after: "MachineStart", *, restarts: bool) -> bool:
-        """Whether *after* is no other VMI, of a VM that is no other beside its template.
+        """Whether *after* is the same VMI, of a VM that is the same outside of its template.
 
         *restarts*: a part of the CPU topology that is left open counts as the 1 that it means to the guest.
         """

@@ -83,6 +83,7 @@ def _rewritten(machine: Machine, matchers: dict[str, Tree]) -> Tree:
 
 
 def _is_pinned_to_nothing(machine: Machine, kind_class: KindClass) -> bool:
+    """Whether the lock says that *machine* infers no definition of *kind_class* from the volume that it names."""
     pin = pins.pin_of(machine)
     entry = pin.entries.get(kind_class.word) if pin else None
     volume = tree.get(machine.decoded, "spec", kind_class.word, "inferFromVolume")
@@ -123,6 +124,7 @@ def _is_bundled(machine: Machine, use: _MatcherUse) -> bool:
 
 
 def _named(machine: Machine, ref: Ref, name: str, spec: Tree) -> Companion:
+    """The definition *ref* of *machine* as an object called *name*, with *spec* and the labels of its original."""
     metadata: Tree = {"name": name}
     scope = "" if "Cluster" in ref.kind else machine.resource.namespace
     if scope:
@@ -169,6 +171,7 @@ def revisions(machine: Machine) -> Tree:
 
 
 def _revision(machine: Machine, ref: Ref, spec: Tree) -> Companion:
+    """The ControllerRevision of the definition *ref* of *machine*, with *spec*: synced before the VM, never pruned."""
     metadata: Tree = {"name": revision_name(ref.name, ref.hash)}
     if machine.resource.namespace:
         metadata["namespace"] = machine.resource.namespace

@@ -102,7 +102,7 @@ def test_pages_have_the_codes_of_the_registry() -> None:
 
 @pytest.mark.parametrize("check", ["disks/ide-bus", "guest/first-line", "memory/guest-huge"])
 def test_a_check_is_explained_by_its_name(check: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """F12: findings print them."""
+    """Findings print them."""
     known = check in recorded() or check.startswith("guest/")
     assert invoke(["rule", check]) == (Exit.OK if known else Exit.USAGE)
     printed = capfd.readouterr()

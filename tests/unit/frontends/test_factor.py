@@ -252,7 +252,7 @@ def test_definitions_are_not_written_through_a_link(
     assert (repository / "vm.yaml").read_text() == vm()
 
 
-def test_a_topology_that_is_left_open_needs_a_restart_and_so_a_word(
+def test_a_topology_that_is_left_open_is_written_out_with_restart_alone(
     repository: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     put(repository, {"vm.yaml": vm(cpu="{sockets: 2, cores: 1}")})

@@ -82,7 +82,7 @@ def test_csv_has_a_line_a_vm(ask: Ask) -> None:
 
 
 def test_csv_names_what_cannot_be_read(ask: Ask) -> None:
-    """E1: as the JSON does; whoever reads the table alone must not take it for the whole."""
+    """As the JSON does; whoever reads the table alone must not take it for the whole."""
     files = {
         **FLEET,
         "bad.yaml": vm("bad").replace("spec:", " spec: ["),

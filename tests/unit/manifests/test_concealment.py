@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from render.manifests.concealment import file_names, secret_parts, shortened
+from render.manifests.boxed.concealment import file_names, secret_parts, shortened
 from render.manifests.kustomization import Reach
 from render.yaml.budget import Limits
 from tests.support.manifests import put, vm
@@ -28,7 +28,7 @@ def test_what_is_secret_is_hidden_whole_in_each_spelling(
 
 
 def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
-    """E14: a password beside it is one, and so is whatever a Secret holds."""
+    """A password beside it is one, and so is whatever a Secret holds."""
     config = "#cloud-config\nuser: rguske\npassword: hunter22\nruncmd: [echo topsecret]\n"
     lines = "".join(f"            {line}\n" for line in config.splitlines())
     volume = "      volumes:\n      - name: ci\n        cloudInitNoCloud:\n          userData: |\n"
@@ -45,7 +45,7 @@ def test_a_user_name_is_no_secret(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_file_stays_where_that_is_meant(tmp_path: Path) -> None:
-    """E14: in what cannot be parsed all may be secret: not its keys alone, and no name of a file."""
+    """In what cannot be parsed all may be secret: not its keys alone, and no name of a file."""
     put(tmp_path / "rhel9.yaml", "resources:\nkind: [ # Secret\npassword: rhel9\n  x: y\n")
     reach = Reach()
     reach.resources += [str(tmp_path / "rhel9.yaml")]

@@ -78,7 +78,7 @@ NO_VOLUME = edited(
 
 @pytest.mark.parametrize("settings", [SOURCE, Settings()])
 def test_a_vm_that_was_refused_never_ran(settings: Settings) -> None:
-    """E9: KubeVirt took nothing of the first state, so that nothing is restarted or hot-unplugged."""
+    """KubeVirt took nothing of the first state, so that nothing is restarted or hot-unplugged."""
     after = edited(VM, "x", "spec", "template", "spec", "hostname")
     found = only([NO_VOLUME, SMALL], [after, SMALL], settings)
     assert (found.effects, found.changes, found.sizes[0]) == (("repaired",), (), None)

@@ -1,4 +1,4 @@
-"""F4: a value of the wrong type hides nothing else that is wrong with its VM, and brings no false alarm."""
+"""A value of the wrong type hides nothing else that is wrong with its VM, and brings no false alarm."""
 
 from collections.abc import Iterator
 from typing import Any

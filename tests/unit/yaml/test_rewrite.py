@@ -7,8 +7,8 @@ import pytest
 from render.model.edits import Move, Operation, Put, Remove, edited
 from render.model.fieldpath import FieldPath
 from render.yaml.budget import DEEPEST, Limits
+from render.yaml.editing.rewrite import Unwritten, is_yaml, rewrite
 from render.yaml.reader import read
-from render.yaml.rewrite import Unwritten, is_yaml, rewrite
 
 VM = """\
 # who owns it

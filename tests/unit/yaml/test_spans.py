@@ -4,7 +4,7 @@ import pytest
 
 from render.model.edits import Move, Operation, Put, Remove
 from render.model.fieldpath import FieldPath
-from render.yaml.spans import hunks, replace
+from render.yaml.editing.spans import hunks, replace
 
 RENAME: tuple[Operation, ...] = (
     Move(("spec", "running"), ("spec", "runStrategy")),

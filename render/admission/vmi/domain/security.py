@@ -45,7 +45,7 @@ def _architecture(subject: Subject) -> Iterator[Violation]:
 
 
 def _kinds(subject: Subject) -> list[str]:
-    """What is asked for, on amd64."""
+    """The kinds of launch security that a VM of amd64 asks for; none of another architecture."""
     if subject.spec.get("architecture") != "amd64":
         return []
     security = subject.get(*_SECURITY)

@@ -61,7 +61,7 @@ def tried(
 
 
 def _values(expected_value: Any) -> int:
-    """How many values are in *expected_value*, with it."""
+    """How many values *expected_value* is made of, itself included."""
     if isinstance(expected_value, dict):
         return 1 + sum(map(_values, expected_value.values()))
     return 1 + sum(map(_values, expected_value)) if isinstance(expected_value, list) else 1
@@ -94,7 +94,7 @@ def _meant(
 def _unmet_of(
     expectation: Expectation, machine: GivenMachine, file: ExpectationsFile
 ) -> Iterator[Diagnostic]:
-    """What *expectation* expects of *machine*, and is not so."""
+    """A diagnostic for all that *expectation* expects of *machine* and that is not so."""
     findings = [*_unmet_findings(expectation, machine, file)]
     yield from findings
     for form, fields in expectation.forms.items():

@@ -1,1 +1,1 @@
-"""What Flux substitutes in what is built: its variables, and where what they became stands."""
+"""What Flux substitutes in what was built, and where such a value stands."""

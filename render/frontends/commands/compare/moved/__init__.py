@@ -1,1 +1,1 @@
-"""What of two states is not where it was: let go by who applied it, gone, called otherwise, or of one name."""
+"""What is not in the same place in both states: moved, gone, renamed, or applied by another object or none."""

@@ -14,8 +14,9 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.yaml import reader, spans, stream
+from render.yaml import reader, stream
 from render.yaml.budget import Limits
+from render.yaml.editing import spans
 from render.yaml.stream import Chunk
 
 _WIDTH = 1 << 20

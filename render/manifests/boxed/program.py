@@ -154,7 +154,7 @@ def concealed(
 
     *names* are those of more files, which may have a part of that in them.
     """
-    from render.manifests import concealment
+    from render.manifests.boxed import concealment
 
     parts = concealment.secret_parts(reach, limits, values)
     names = {*names, *concealment.file_names(reach)}

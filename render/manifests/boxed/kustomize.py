@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
-from render.manifests import boxed, kustomization
-from render.manifests.boxed import ProgramBounds
+from render.manifests import kustomization
+from render.manifests.boxed import program as boxed
+from render.manifests.boxed.program import ProgramBounds
 from render.manifests.kustomization import LOCK, Reach
 from render.model.hints import TYPE_CHECKING
 from render.model.named_tuple import NamedTuple
