@@ -366,18 +366,41 @@ def test_a_namespace_that_may_be_there_still_is_not_told(
 @pytest.mark.parametrize(
     "kept",
     [
-        'argocd.argoproj.io/sync-options: "Delete=false, Prune=false"',
-        "kustomize.toolkit.fluxcd.io/prune: disabled",
-        "helm.sh/resource-policy: keep",
+        'annotations: {argocd.argoproj.io/sync-options: "Delete=false, Prune=false"}',
+        "annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}",
+        "annotations: {kustomize.toolkit.fluxcd.io/prune: Disabled}",
+        "annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}",
+        "labels: {kustomize.toolkit.fluxcd.io/prune: disabled}",
+        "annotations: {helm.sh/resource-policy: keep}",
     ],
 )
 def test_a_namespace_that_a_sync_keeps_is_not_told(
     repository: RepositoryInProcess, kept: str
 ) -> None:
-    annotated = NAMESPACE.replace("prod}", f"prod, annotations: {{{kept}}}}}")
-    _of_a_vm(repository, "cluster/ns.yaml", annotated)
+    _of_a_vm(repository, "cluster/ns.yaml", NAMESPACE.replace("prod}", f"prod, {kept}}}"))
     _removed(repository)
     assert answer(repository, "HEAD")["effects"] == ["same"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "annotations: {argocd.argoproj.io/sync-options: prune=false}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune=False}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune = false}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune=true}",
+        "labels: {argocd.argoproj.io/sync-options: Prune=false}",
+        'annotations: {kustomize.toolkit.fluxcd.io/prune: "disabled,"}',
+        'annotations: {kustomize.toolkit.fluxcd.io/prune: "false"}',
+    ],
+)
+def test_an_option_in_another_spelling_keeps_nothing(
+    repository: RepositoryInProcess, written: str
+) -> None:
+    """Argo CD compares its options as they are written, Flux the whole of what is annotated."""
+    _of_a_vm(repository, "cluster/ns.yaml", NAMESPACE.replace("prod}", f"prod, {written}}}"))
+    _removed(repository)
+    assert answer(repository, "HEAD")["effects"] == ["gone"]
 
 
 def test_a_namespace_without_vms_and_one_that_only_another_text_names_are_no_news(
