@@ -716,6 +716,10 @@ def impact_schema() -> dict[str, Any]:
             "items": resource,
             "description": "definitions that were edited, which only VMs that it makes later have",
         },
+        "departed": {
+            **machine["departed"],
+            "description": "the Namespace that left, with which it goes",
+        },
         "changes": {
             "type": "array",
             "items": _closed(

@@ -172,7 +172,7 @@ class HolderImpact(NamedTuple):
 
     *replicas*: before and after; *changes*: of the VM or VMI that it makes; *edited*: definitions that were edited,
     which reach only what it makes later. *is_selective*: it updates only VMs that it selects. *deleted*: so many of
-    what it has made it deletes, since it is to have fewer.
+    what it has made it deletes, since it is to have fewer. *departed*: the Namespace with which it goes.
     """
 
     resource: ResourceRef
@@ -182,6 +182,7 @@ class HolderImpact(NamedTuple):
     edited: tuple[ResourceRef, ...] = ()
     is_selective: bool = False
     deleted: int = 0
+    departed: tuple[Departure, ...] = ()
 
 
 class Impact(NamedTuple):

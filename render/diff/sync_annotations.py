@@ -1,12 +1,16 @@
-"""By which annotations Argo CD, Helm or Flux apply an object otherwise than others, or leave it where it was."""
+"""By which annotations Argo CD, Helm or Flux apply an object otherwise than others, or leave it where it was.
+
+Upstream: Argo CD pkg/sync/resource/annotations.go of gitops-engine, Flux ssa/utils/meta.go and kustomize-controller
+internal/controller/kustomization_controller.go, Helm pkg/action/resource_policy.go.
+"""
 
 from enum import Enum
 
-from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.tree import Tree, get
 
 _ARGO_CD, _FLUX, _HELM = "argocd.argoproj.io", "kustomize.toolkit.fluxcd.io", "helm.sh"
+_OPTIONS = f"{_ARGO_CD}/sync-options"
 
 
 class Sync(Enum):
@@ -28,8 +32,8 @@ class SyncAnnotation(NamedTuple):
 
 SYNC_ANNOTATIONS = (
     SyncAnnotation(f"{_ARGO_CD}/hook", "", Sync.HOOK),
-    SyncAnnotation(f"{_ARGO_CD}/sync-options", "Force=true", Sync.REPLACES),
-    SyncAnnotation(f"{_ARGO_CD}/sync-options", "Prune=false", Sync.KEEPS),
+    SyncAnnotation(_OPTIONS, "Force=true", Sync.REPLACES),
+    SyncAnnotation(_OPTIONS, "Prune=false", Sync.KEEPS),
     SyncAnnotation(f"{_HELM}/hook", "", Sync.HOOK),
     SyncAnnotation("config.kubernetes.io/local-config", "true", Sync.HOOK),
     SyncAnnotation(f"{_HELM}/resource-policy", "keep", Sync.KEEPS),
@@ -38,6 +42,7 @@ SYNC_ANNOTATIONS = (
     SyncAnnotation(f"{_FLUX}/reconcile", "disabled", Sync.KEEPS),
     SyncAnnotation(f"{_FLUX}/reconcile", "disabled", Sync.LEAVES),
     SyncAnnotation(f"{_FLUX}/ssa", "IfNotPresent", Sync.LEAVES),
+    SyncAnnotation(f"{_FLUX}/ssa", "Ignore", Sync.KEEPS),
     SyncAnnotation(f"{_FLUX}/ssa", "Ignore", Sync.LEAVES),
 )
 #: The annotations by which an object that is in the repository is applied otherwise.
@@ -55,13 +60,24 @@ def is_applied_otherwise(body: Tree) -> bool:
 
 
 def _is(body: Tree, does: Sync) -> bool:
-    annotations = get(body, "metadata", "annotations")
-    return isinstance(annotations, dict) and any(
-        row.does is does and row.word.lower() in _words(annotations.get(row.key))
-        for row in SYNC_ANNOTATIONS
+    return any(row.does is does and _says(body, row) for row in SYNC_ANNOTATIONS)
+
+
+def _says(body: Tree, row: SyncAnnotation) -> bool:
+    """Whether *body* has what *row* is about.
+
+    Argo CD takes its options apart, and compares each as it is written. Flux compares the whole, in any case, and that
+    of a label too. So does Helm, of annotations, where it uninstalls.
+    """
+    value = _text(body, "annotations", row.key)
+    if row.key == _OPTIONS:
+        return row.word in map(str.strip, value.split(","))
+    texts = (
+        [value.strip()] if row.key.startswith(_HELM) else [value, _text(body, "labels", row.key)]
     )
+    return row.word.lower() in map(str.lower, texts)
 
 
-def _words(value: Any) -> list[str]:
-    """The words of an annotation, in lower case."""
-    return [word.strip() for word in str(value or "").lower().split(",")]
+def _text(body: Tree, where: str, key: str) -> str:
+    value = get(body, "metadata", where, key)
+    return value if isinstance(value, str) else ""

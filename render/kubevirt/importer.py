@@ -23,15 +23,18 @@ from render.machine import Context, Machine
 from render.model import fieldpath, tree
 from render.model.fieldpath import FieldPath
 from render.model.named_tuple import NamedTuple
+from render.model.nearest import did_you_mean
 from render.model.release import Version, minor
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
+from render.room.refusal import unsupported
 
 _NEVER_MADE = "the VM is admitted, but its disk is never made"
 _GATE = "the feature gate DataVolumeClaimAdoption of CDI decides, and nothing in the input says what it is"
 _CRON = "cdi.kubevirt.io/dataImportCron"
 _HYPERCONVERGED = "HyperConverged"
 _NAMESPACE: FieldPath = ("metadata", "namespace")
+_MODES, _BY_PROFILE = ("Block", "Filesystem"), "FromStorageProfile"
 _SCHEMA, _UNKNOWN = "cdi/schema", "cdi/unknown-field"
 
 
@@ -65,8 +68,20 @@ def check(resource: Resource, context: Context) -> list[Diagnostic]:
     refused = _refused(ask, candidates)
     if refused is not None and existing.claim is not None:
         refused = _doubted(refused, existing, context)
-    findings = [] if refused is None else [*_findings(resource, refused)]
+    findings = _unclaimed(resource) if refused is None else _findings(resource, refused)
     return [*findings, *_dropped(resource, ask, candidates)]
+
+
+def _unclaimed(resource: Resource) -> Iterator[Diagnostic]:
+    """That the API server refuses the claim which CDI makes of *resource*, whose volume mode CDI copies unseen."""
+    template = ("template", "spec") if resource.kind == "DataImportCron" else ()
+    for target in ("pvc", "storage"):
+        path: FieldPath = ("spec", *template, target, "volumeMode")
+        mode = tree.get(resource.body, *path)
+        if mode and mode not in (*_MODES, _BY_PROFILE):
+            text = f"the API server refuses its claim: {unsupported(('spec', 'volumeMode'), mode, _MODES)}"
+            cure = did_you_mean(mode, _MODES, f"write {' or '.join(_MODES)}")
+            yield IMPORT_REFUSED.at(at(resource, path), text, help=cure, severity=Severity.WARNING)
 
 
 def check_templates(machine: Machine) -> None:

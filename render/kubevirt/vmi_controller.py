@@ -24,7 +24,7 @@ def cluster_of(context: Context, *, is_complete: bool = False) -> LauncherCluste
     """The cluster of a rendering; *is_complete*: what is not in its input does not exist."""
     source, settings = context.config_source, context.settings
     used: Tree = {}
-    if source is not None and configuration.refusal(source.kubevirt) is None:
+    if source is not None and has_settings(context):
         used = tree.get(source.kubevirt, *CONFIGURATION) or {}
     return LauncherCluster(
         context.config,
@@ -33,6 +33,12 @@ def cluster_of(context: Context, *, is_complete: bool = False) -> LauncherCluste
         _objects(context.catalogue.resources, settings.namespace)._replace(is_complete=is_complete),
         settings.launcher_image or LAUNCHER_IMAGE,
     )
+
+
+def has_settings(context: Context) -> bool:
+    """Whether anything says how the cluster of a rendering is set up, which its API server takes."""
+    source = context.config_source
+    return source is not None and configuration.refusal(source.kubevirt) is None
 
 
 def _objects(resources: Iterable[Resource], namespace: str) -> ClusterObjects:
@@ -106,22 +112,27 @@ class Launched(NamedTuple):
 
 def launched(machine: Machine, vmi: Tree) -> Launched | None:
     """The pod of the *vmi* that *machine* starts; None where KubeVirt makes none, which is reported."""
+    try:
+        return launch(machine, vmi)
+    except PodError as error:
+        path = (*machine.vmi_path[:-1], *error.path)
+        machine.report(NO_POD, path, f"KubeVirt makes no pod: {error}")
+        return None
+
+
+def launch(machine: Machine, vmi: Tree) -> Launched:
+    """The pod of the *vmi* that *machine* starts. Raises `PodError` where KubeVirt makes none."""
     cluster = launcher_cluster(machine.context)
     metadata = {key: value for key, value in vmi["metadata"].items() if key not in _NAMES}
     # What is random in the name of an instance is not in that of its pod.
     beginning: str = vmi["metadata"].get("generateName") or ""
     name = vmi["metadata"].get("name") or beginning.rstrip("-")
     own = {**vmi, "metadata": {"name": name, **metadata, "namespace": machine.namespace}}
-    try:
-        launch = found(own, cluster, _claims(machine))
-        pod = template.pod(launch)
-    except PodError as error:
-        path = (*machine.vmi_path[:-1], *error.path)
-        machine.report(NO_POD, path, f"KubeVirt makes no pod: {error}")
-        return None
+    starting = found(own, cluster, _claims(machine))
+    pod = template.pod(starting)
     if not machine.resource.namespace:
         pod["metadata"].pop("namespace")
-    return Launched(launch, pod)
+    return Launched(starting, pod)
 
 
 def launcher_cluster(context: Context) -> LauncherCluster:

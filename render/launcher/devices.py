@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from uuid import UUID, uuid5
 
 from render.launcher.cluster import LauncherCluster
-from render.launcher.launch import DEVICES, Launch, PodError
+from render.launcher.launch import DEVICES, PERMITTED_DEVICES, Launch, PodError
 from render.launcher.networks import network_devices
 from render.model import tree
 from render.model.fieldpath import FieldPath
@@ -135,12 +135,12 @@ def check_permitted(launch: Launch) -> None:
     """Raise `PodError` for devices that the cluster does not permit."""
     refused = [*unpermitted(launch.devices, launch.cluster)]
     if refused:
-        raise PodError(" ".join(text for _, text in refused), DEVICES)
+        raise PodError(" ".join(text for _, text in refused), DEVICES, PERMITTED_DEVICES)
 
 
 def permitted(configuration: Tree) -> dict[str, None] | None:
     """The names of the devices that the *configuration* of a cluster permits, None where it does not say."""
-    stated = configuration.get("permittedHostDevices")
+    stated = tree.get(configuration, *PERMITTED_DEVICES)
     if stated is None:
         return None
     devices = (device for kind in _PERMITTED for device in stated.get(kind) or ())

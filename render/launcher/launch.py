@@ -21,16 +21,24 @@ NO_IMAGES: Mapping[str, str] = MappingProxyType({})
 NO_CLAIMS: Mapping[str, Tree] = MappingProxyType({})
 DEVICES: FieldPath = ("spec", "domain", "devices")
 INTERFACES: FieldPath = (*DEVICES, "interfaces")
+#: Settings without which KubeVirt makes no pod of some VMIs, below ``spec.configuration``.
+PERMITTED_DEVICES: FieldPath = ("permittedHostDevices",)
+BINDINGS: FieldPath = ("network", "binding")
+FEATURE_GATES: FieldPath = ("developerConfiguration", "featureGates")
 _NONROOT = "kubevirt.io/nonroot"
 _CBT_STATES = ("Initializing", "Enabled")
 
 
 class PodError(ValueError):
-    """KubeVirt makes no pod: the message is its own, *path* what it is about in the VMI."""
+    """KubeVirt makes no pod: the message is its own, *path* what it is about in the VMI.
 
-    def __init__(self, message: str, path: FieldPath = ()) -> None:
+    *setting*: below ``spec.configuration`` of the KubeVirt resource what decides it, if anything there does.
+    """
+
+    def __init__(self, message: str, path: FieldPath = (), setting: FieldPath = ()) -> None:
         super().__init__(message)
         self.path = path
+        self.setting = setting
 
 
 class Launch:

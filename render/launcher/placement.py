@@ -164,6 +164,7 @@ def topology_hints(launch: Launch) -> Tree | None:
             "topology: failed to determine the lowest tsc frequency on the cluster: the configured"
             f" minimumClusterTSCFrequency must be greater 0, but got {least}",
             ("spec", "domain", "cpu", "features"),
+            path,
         )
     return None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from render.launcher import resources, security
 from render.launcher.cluster import SIDECAR_SHIM_IMAGE
-from render.launcher.launch import INTERFACES, Launch, PodError
+from render.launcher.launch import BINDINGS, INTERFACES, Launch, PodError
 from render.launcher.support import TERMINATION, XDG
 from render.launcher.volumes import HOOK_FOLDER, HOOK_SOCKETS, NETWORK_INFO, NETWORK_INFO_FOLDER
 from render.model.apimachinery import gojson
@@ -89,7 +89,9 @@ def _bindings(launch: Launch) -> list[Sidecar]:
             name = binding.get("name") or ""
             if name not in launch.cluster.bindings:
                 raise PodError(
-                    _UNKNOWN(launch.release) + name, (*INTERFACES, index, "binding", "name")
+                    _UNKNOWN(launch.release) + name,
+                    (*INTERFACES, index, "binding", "name"),
+                    BINDINGS,
                 )
             plugins[name] = launch.cluster.bindings[name]
     policy = launch.cluster.configuration.get("imagePullPolicy") or ""

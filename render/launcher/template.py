@@ -19,7 +19,7 @@ from render.launcher import (
     support,
     volumes,
 )
-from render.launcher.launch import Launch, PodError
+from render.launcher.launch import FEATURE_GATES, Launch, PodError
 from render.model.apimachinery.go import TRUE, quoted
 from render.model.apimachinery.quantity import scaled
 from render.model.release import Form, Rows, form, rows, since, until
@@ -164,6 +164,7 @@ def _check_container_paths(launch: Launch) -> None:
             raise PodError(
                 "VMI has ContainerPath volumes but the ContainerPathVolumes feature gate is disabled",
                 ("spec", "volumes", index, "containerPath"),
+                FEATURE_GATES,
             )
 
 

@@ -300,6 +300,95 @@ def test_a_vm_goes_with_its_namespace(
     assert repository.run("diff", "--fail-on", "gone", *words.split()).returncode == 1
 
 
+POOL = """\
+apiVersion: pool.kubevirt.io/v1beta1
+kind: VirtualMachinePool
+metadata: {name: web, namespace: prod}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  virtualMachineTemplate:
+    metadata: {labels: {app: web}}
+    spec:
+      runStrategy: Always
+      template:
+        metadata: {labels: {app: web}}
+        spec: {domain: {memory: {guest: 1Gi}, devices: {}}}
+"""
+REPLICA_SET = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstanceReplicaSet
+metadata: {name: web, namespace: prod}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {domain: {memory: {guest: 1Gi}, devices: {}}}
+"""
+MACHINE_ALONE = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: {name: web, namespace: prod}
+spec: {domain: {memory: {guest: 1Gi}, devices: {}}}
+"""
+
+
+@pytest.mark.parametrize("holder", [POOL, REPLICA_SET])
+@pytest.mark.parametrize("edited", ["", "memory: {guest: 2Gi}"])
+def test_a_pool_goes_with_its_namespace(
+    repository: RepositoryInProcess, holder: str, edited: str
+) -> None:
+    repository.write("vms/web.yaml", holder)
+    repository.write("cluster/ns.yaml", NAMESPACE)
+    repository.commit("A pool, and its namespace")
+    _removed(repository)
+    repository.write(
+        "vms/web.yaml", holder.replace("memory: {guest: 1Gi}", edited or "memory: {guest: 1Gi}")
+    )
+    document = json.loads(repository.fine("diff", "--format", "json", "HEAD"))
+    jsonschema.validate(document, json.loads((ROOT / "schemas/impact.schema.json").read_bytes()))
+    (found,) = document["holders"]
+    (departed,) = found["departed"]
+    assert (found["outcome"], found["replicas"]) == ("gone", {"before": 3, "after": 0})
+    assert departed["source"]["file"] == "cluster/ns.yaml"
+    assert (departed["use"]["file"], departed["use"]["line"]) == ("vms/web.yaml", 3)
+    text = repository.fine("diff", "HEAD").splitlines()
+    words = "3 -> 0 replicas: deleted with its Namespace where the sync prunes, and so is what it has made"
+    assert f"  {found['resource']['kind']} prod/web, {words}" in text
+    words = "no longer in the repository, and deleted with all VMs in it where the sync prunes:"
+    assert f"    {words}  Namespace prod  cluster/ns.yaml:1:1" in text
+    for form in ("markdown", "html"):
+        assert words in repository.fine("diff", "--format", form, "HEAD")
+    assert repository.run("diff", "--fail-on", "gone", "HEAD").returncode == 1
+
+
+def test_a_vmi_goes_with_its_namespace(repository: RepositoryInProcess) -> None:
+    repository.write("vms/web.yaml", MACHINE_ALONE)
+    repository.write("cluster/ns.yaml", NAMESPACE)
+    repository.commit("A VMI, and its namespace")
+    _removed(repository)
+    assert answer(repository, "HEAD")["effects"] == ["gone"]
+
+
+def test_a_pool_that_moves_or_comes_is_told_as_that(repository: RepositoryInProcess) -> None:
+    for folder in "ab":
+        repository.write(f"{folder}/kustomization.yaml", "resources: []\n")
+    repository.write("a/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("a/web.yaml", POOL)
+    repository.write("cluster/ns.yaml", NAMESPACE)
+    repository.commit("A pool, and its namespace")
+    _removed(repository)
+    (repository.folder / "a/web.yaml").rename(repository.folder / "b/web.yaml")
+    repository.write("a/kustomization.yaml", "resources: []\n")
+    repository.write("b/kustomization.yaml", "resources: [web.yaml]\n")
+    repository.write("vms/more.yaml", POOL.replace("name: web", "name: more"))
+    document = json.loads(repository.fine("diff", "--format", "json", "HEAD"))
+    outcomes = {each["resource"]["name"]: each["outcome"] for each in document["holders"]}
+    assert outcomes == {"web": "gone", "more": "new"}
+    assert len(document["holders"]) == 2
+
+
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_a_namespace_that_is_built_with_its_vms_is_told(
     repository: RepositoryInProcess, *, is_listed: bool
@@ -366,18 +455,41 @@ def test_a_namespace_that_may_be_there_still_is_not_told(
 @pytest.mark.parametrize(
     "kept",
     [
-        'argocd.argoproj.io/sync-options: "Delete=false, Prune=false"',
-        "kustomize.toolkit.fluxcd.io/prune: disabled",
-        "helm.sh/resource-policy: keep",
+        'annotations: {argocd.argoproj.io/sync-options: "Delete=false, Prune=false"}',
+        "annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}",
+        "annotations: {kustomize.toolkit.fluxcd.io/prune: Disabled}",
+        "annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}",
+        "labels: {kustomize.toolkit.fluxcd.io/prune: disabled}",
+        "annotations: {helm.sh/resource-policy: keep}",
     ],
 )
 def test_a_namespace_that_a_sync_keeps_is_not_told(
     repository: RepositoryInProcess, kept: str
 ) -> None:
-    annotated = NAMESPACE.replace("prod}", f"prod, annotations: {{{kept}}}}}")
-    _of_a_vm(repository, "cluster/ns.yaml", annotated)
+    _of_a_vm(repository, "cluster/ns.yaml", NAMESPACE.replace("prod}", f"prod, {kept}}}"))
     _removed(repository)
     assert answer(repository, "HEAD")["effects"] == ["same"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "annotations: {argocd.argoproj.io/sync-options: prune=false}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune=False}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune = false}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune=true}",
+        "labels: {argocd.argoproj.io/sync-options: Prune=false}",
+        'annotations: {kustomize.toolkit.fluxcd.io/prune: "disabled,"}',
+        'annotations: {kustomize.toolkit.fluxcd.io/prune: "false"}',
+    ],
+)
+def test_an_option_in_another_spelling_keeps_nothing(
+    repository: RepositoryInProcess, written: str
+) -> None:
+    """Argo CD compares its options as they are written, Flux the whole of what is annotated."""
+    _of_a_vm(repository, "cluster/ns.yaml", NAMESPACE.replace("prod}", f"prod, {written}}}"))
+    _removed(repository)
+    assert answer(repository, "HEAD")["effects"] == ["gone"]
 
 
 def test_a_namespace_without_vms_and_one_that_only_another_text_names_are_no_news(

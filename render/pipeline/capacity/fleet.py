@@ -7,22 +7,24 @@ Upstream: pkg/virt-controller/services (the pods), plugin/pkg/admission of Kuber
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from render.admission import metadata
 from render.diagnostics.codes import LIMIT_EXCEEDED, LIMITS, POD, POD_SECURITY, QUOTA
 from render.diagnostics.diagnostic import Diagnostic, Related, Severity, at
 from render.launcher import devices
+from render.launcher.launch import BINDINGS, FEATURE_GATES, PERMITTED_DEVICES
 from render.machine import CONFIGURATION, Context, Machine
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.hints import Any
 from render.model.nearest import did_you_mean
 from render.model.release import VERSIONS, Version, minor
 from render.model.resource import VMI, Resource
 from render.model.tree import Tree
 from render.pipeline.capacity import blame, figures, namespaces, quotas, reasons
 from render.pipeline.capacity.blame import Blamed, PodField
-from render.pipeline.capacity.judgement import PodJudge, PodJudgement
+from render.pipeline.capacity.judgement import PodJudge, PodJudgement, Unmade
 from render.pipeline.capacity.namespaces import AlikeNamespaces, NamespaceRules
 from render.pipeline.capacity.quotas import CountedPods, NamespacePods, PodUse
 from render.room import decoding, nodes, quota
@@ -35,7 +37,19 @@ from render.room.security import PodViolation
 _ALWAYS, _SOMETIMES = "Always", ("Manual", "Once", "RerunOnFailure")
 #: The settings that would lift a refusal, by the word that it is about.
 _LIFTING = (("memory", "memoryOvercommit"), ("cpu", "cpuAllocationRatio"))
-_PERMITTED = "permittedHostDevices"
+#: What to do where KubeVirt makes no pod because of a setting.
+_CURES = {
+    PERMITTED_DEVICES: "name a device that permittedHostDevices has",
+    BINDINGS: "name a plugin that network.binding of the KubeVirt resource has, or register this one there",
+    FEATURE_GATES: "turn the feature gate on",
+}
+#: What may be named instead, of what such a setting says.
+_CHOICES: Mapping[FieldPath, Callable[[Any], Iterable[str]]] = {
+    PERMITTED_DEVICES: lambda configured: (
+        devices.permitted({"permittedHostDevices": configured}) or ()
+    ),
+    BINDINGS: lambda configured: configured or (),
+}
 _FREE = NamespaceRules()
 MOST_COMPARED = 150_000
 """What may be compared in an input: a pod, or a VM, with each quota and LimitRange of its namespace; some seconds."""
@@ -101,11 +115,8 @@ class Capacity:
         if judged is None:
             return False
         self._namespaces.add(machine.namespace)
-        self._found += (
-            self._unpermitted(machine, key, path, text) for path, text in judged.unpermitted.items()
-        )
-        for blamed in judged.invalid:
-            self._found.append(self._invalid(machine, key, blamed))
+        self._found += (self._unmade(machine, key, unmade) for unmade in judged.unmade)
+        self._found += (self._invalid(machine, key, blamed) for blamed in judged.invalid)
         if judged.violations:
             self._found.append(self._insecure(machine, key, judged.violations))
         if judged.refusal:
@@ -183,25 +194,28 @@ class Capacity:
         uses = [use for several in self._uses.values() for use in several]
         return figures.capacity(uses, self._rules, self._nodes)
 
-    def _unpermitted(
-        self, machine: Machine, key: _PodKey, path: FieldPath, text: str
-    ) -> Diagnostic:
-        """That KubeVirt makes no pod of *machine* for the device at *path*, as *text* says."""
-        doubt = self._doubt_of_release(key, lambda other: path in other.unpermitted)
+    def _unmade(self, machine: Machine, key: _PodKey, unmade: Unmade) -> Diagnostic:
+        """That KubeVirt makes no pod of *machine*, for what *unmade* says."""
+        doubt = self._doubt_of_release(
+            key, lambda other: unmade.path in {each.path for each in other.unmade}
+        )
         source = self._context.config_source
-        settings = source.kubevirt if source is not None else {}
-        known = devices.permitted(tree.get(settings, *CONFIGURATION) or {}) or {}
+        configured = tree.get(source.kubevirt, *CONFIGURATION, *unmade.setting) if source else None
         related = []
-        if source is not None:
-            place = source.place((_PERMITTED,))
-            related.append(Related(f"{source.resource.ref} sets {_PERMITTED}", place))
-        name = tree.get(machine.vmi, *path, "deviceName")
-        cure = f"the VM is admitted, but never starts: name a device that {_PERMITTED} has"
+        if source is not None and unmade.setting and configured is not None:
+            setting = ".".join(map(str, unmade.setting))
+            place = source.place(unmade.setting)
+            related.append(Related(f"{source.resource.ref} sets {setting}", place))
+        cure = _CURES.get(unmade.setting, "mend what is named")
+        choices = _CHOICES.get(unmade.setting, lambda _: ())
+        name = str(tree.get(machine.vmi, *unmade.path))
         return POD.at(
-            at(machine.resource.written, blame.place(PodField((*path, "deviceName")), machine)),
-            f"KubeVirt makes no pod: {text}{doubt}",
+            at(machine.resource.written, blame.place(PodField(unmade.path), machine)),
+            f"KubeVirt makes no pod: {unmade.text}{doubt}",
             *related,
-            help=did_you_mean(str(name), sorted(known), cure),
+            help=did_you_mean(
+                name, sorted(choices(configured)), f"the VM is admitted, but never starts: {cure}"
+            ),
             severity=Severity.WARNING if doubt else None,
         )
 
@@ -425,10 +439,11 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -
         },
     }
     annotations = tree.get(machine.vmi, "metadata", "annotations")
+    level = tree.get(machine.vmi, "metadata", "labels", reasons.VERBOSITY)
     resource = machine.resource
     odd = resource.name if is_doubtful and reasons.is_odd_name(resource.name) else ""
     place = bool(resource.holders), odd
-    return json.dumps((annotations, spec, resource.kind, place), default=str)
+    return json.dumps((annotations, level, spec, resource.kind, place), default=str)
 
 
 def _own_network(network: Tree) -> Tree:

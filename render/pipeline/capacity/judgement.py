@@ -4,15 +4,17 @@ Upstream: staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go (C
 validation, then who refuses), plugin/pkg/admission of Kubernetes.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 
+from render.admission import metadata
 from render.diff.sizes import Size, size_of
 from render.kubevirt import vmi_controller
 from render.kubevirt.vmi_controller import Launched
 from render.launcher import devices
 from render.launcher.beside import hotplug
-from render.launcher.launch import DEVICES, PodError
+from render.launcher.launch import DEVICES, PERMITTED_DEVICES, PodError
 from render.launcher.sums import sums
 from render.machine import Context, Machine
 from render.model import tree
@@ -32,19 +34,27 @@ from render.room.quota import QuotaRule
 from render.room.security import PodViolation
 
 
+class Unmade(NamedTuple):
+    """Why KubeVirt makes no pod, in its words: for what at *path* of the VMI, because of which *setting*, if any."""
+
+    path: FieldPath
+    text: str
+    setting: FieldPath = ()
+
+
 class PodJudgement(NamedTuple):
     """What Kubernetes says of the pods of a machine.
 
-    *unpermitted*: the devices for which KubeVirt makes no pod, by their places in the VMI, in its words; *invalid*:
-    what of its launcher pod the API server itself refuses; *violations* of the level that its namespace
-    enforces; *refusal*: the LimitRange that refuses it, and why; *unspoken*: the quota that wants to know more of its
-    containers, and what. If it is refused by none of them: what its pods count against each quota (*usage*) and ask for
-    (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it; *shares*: what containers have of
-    an amount; *vmi*: what it starts. Quotas and LimitRanges are places in the rules: namespaces are alike in all else.
+    *unmade*: why KubeVirt makes none; *invalid*: what of its launcher pod the API server itself refuses; *violations*
+    of the level that its namespace enforces; *refusal*: the LimitRange that refuses it, and why; *unspoken*: the quota
+    that wants to know more of its containers, and what. If it is refused by none of them: what its pods count against
+    each quota (*usage*) and ask for (*requests*). *size*: that of its guest; *moves*: a drain of its node migrates it;
+    *shares*: what containers have of an amount; *vmi*: what it starts. Quotas and LimitRanges are places in the rules:
+    namespaces are alike in all else.
     """
 
     vmi: Tree
-    unpermitted: Mapping[FieldPath, str] = {}
+    unmade: tuple[Unmade, ...] = ()
     invalid: tuple[Blamed, ...] = ()
     violations: tuple[PodViolation, ...] = ()
     refusal: tuple[int, str] | None = None
@@ -58,7 +68,7 @@ class PodJudgement(NamedTuple):
     @property
     def is_refused(self) -> bool:
         """Whether there is no pod for a quota to count."""
-        return bool(self.unpermitted or self.invalid or self.refusal or self.unspoken)
+        return bool(self.unmade or self.invalid or self.refusal or self.unspoken)
 
 
 class PodJudge:
@@ -93,9 +103,9 @@ class PodJudge:
         *is_doubtful*: the API server may refuse them by themselves; *release*: as if another one than that of the
         input ran.
         """
-        vmi, launch, unpermitted = launched(machine, release)
+        vmi, launch, unmade = launched(machine, release)
         if launch is None:
-            return PodJudgement(vmi, unpermitted) if unpermitted else None
+            return PodJudgement(vmi, unmade) if unmade else None
         spec = self._admitted(launch.pod["spec"])
         configuration = launch.launch.cluster.configuration
         refused = pod.refusals({**launch.pod, "spec": spec}) if is_doubtful else ()
@@ -178,8 +188,8 @@ def _refusals(made: Tree, limit_ranges: Sequence[Resource]) -> Iterator[tuple[in
 
 def launched(
     machine: Machine, release: Version | None = None
-) -> tuple[Tree, Launched | None, Mapping[FieldPath, str]]:
-    """The VMI of *machine* and its pod, None where there is none, and the devices for which that is so.
+) -> tuple[Tree, Launched | None, tuple[Unmade, ...]]:
+    """The VMI of *machine* and its pod, None where there is none, and as far as anybody can know, why.
 
     *release*: as if another one than that of the input ran.
     """
@@ -189,12 +199,23 @@ def launched(
         own.context = _in_release(machine.context, release)
     vmi = emit.vmi(own)
     if own.failed:
-        return vmi, None, {}
+        return vmi, None, ()
     refused = devices.unpermitted(
         tree.get(vmi, *DEVICES) or {}, vmi_controller.launcher_cluster(own.context)
     )
-    unpermitted = {(*DEVICES, *path): text for path, text in refused}
-    return vmi, None if unpermitted else vmi_controller.launched(own, vmi), unpermitted
+    unpermitted = tuple(
+        Unmade((*DEVICES, *path, "deviceName"), text, PERMITTED_DEVICES) for path, text in refused
+    )
+    if unpermitted:
+        return vmi, None, unpermitted
+    try:
+        return vmi, vmi_controller.launch(own, vmi), ()
+    except PodError as error:
+        is_known = not error.setting or vmi_controller.has_settings(own.context)
+        value = tree.get(vmi, *error.path)
+        if not is_known or (isinstance(value, str) and re.search(metadata.PLACEHOLDER, value)):
+            return vmi, None, ()
+        return vmi, None, (Unmade(error.path, str(error), error.setting),)
 
 
 def _in_release(context: Context, release: Version) -> Context:

@@ -1,4 +1,4 @@
-"""Reasons to look at pods: objects that limit them, and what the API server may refuse of one by itself.
+"""Reasons to look at pods: objects that limit them, and what KubeVirt or the API server may refuse of one by itself.
 
 Told from the objects and the VMI alone: nothing that makes or judges a pod is imported.
 """
@@ -21,6 +21,8 @@ _ANNOTATIONS = (
     "hooks.kubevirt.io/", "sidecar.istio.io/inject", "container.apparmor.security.beta.kubernetes.io/",
     "controller.kubernetes.io/pod-deletion-cost", "kubernetes.io/config.mirror",
 )  # fmt: skip
+#: The label that says how much virt-launcher logs.
+VERBOSITY = "logVerbosity"
 _LARGE_ANNOTATIONS = 128 * 1024
 #: Fields of a VMI spec that reach the pod in another form, and are rare.
 _SPEC = frozenset({"livenessProbe", "readinessProbe", "accessCredentials", "resourceClaims"})
@@ -31,7 +33,7 @@ _COPIED = frozenset((
 ))  # fmt: skip
 _LAST_PORT, _LONGEST_PORT = 65535, 15
 _PLAIN_AMOUNTS = frozenset({"cpu", "memory"})
-_VOLUMES = frozenset({"hostDisk", "downwardAPI"})
+_VOLUMES = frozenset({"hostDisk", "downwardAPI", "containerPath"})
 #: What names of pod volumes and of containers have beside the name of a volume.
 _BESIDE_NAME = len("volume") + len("-init")
 
@@ -46,13 +48,14 @@ def is_limiting(resource: Resource) -> bool:
 
 
 def is_doubtful(name: str, vmi: Tree) -> bool:
-    """Whether the API server may refuse the pod of the *vmi* that a machine *name* starts: hardly one in a hundred.
+    """Whether somebody may refuse the pod of the *vmi* that a machine *name* starts: hardly one in a hundred.
 
     What is not looked at has been seen by KubeVirt's webhooks, or is the same in all pods.
     """
     spec = vmi.get("spec") or {}
     return (
         is_odd_name(name)
+        or VERBOSITY in (tree.get(vmi, "metadata", "labels") or ())
         or not _SPEC.isdisjoint(spec)
         or _is_odd_copy(spec)
         or _is_odd_domain(spec.get("domain") or {})
@@ -89,7 +92,7 @@ def _is_odd_domain(domain: Tree) -> bool:
         or "hugepages" in (domain.get("memory") or ())
         or "gpus" in devices
         or "hostDevices" in devices
-        or _are_odd_ports(devices.get("interfaces") or ())
+        or _are_odd_interfaces(devices.get("interfaces") or ())
     )
 
 
@@ -105,9 +108,12 @@ def _are_odd_amounts(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> 
     return "cpu" in limits or is_nothing or requests.get("memory", memory) != memory
 
 
-def _are_odd_ports(interfaces: Iterable[Tree]) -> bool:
+def _are_odd_interfaces(interfaces: Iterable[Tree]) -> bool:
+    """Whether one takes a plugin, which the cluster may not have, or has odd ports."""
     names: set[str] = set()
     for interface in interfaces:
+        if interface.get("binding") is not None:
+            return True
         for port in interface.get("ports") or ():
             name = port.get("name") or ""
             if name and (name in names or not _is_plain_port(name)):
@@ -128,7 +134,12 @@ def _is_odd_label(name: str | None) -> bool:
 
 def _is_odd_volume(volume: Tree) -> bool:
     name = volume.get("name") or ""
-    return len(name) + _BESIDE_NAME > 63 or not _VOLUMES.isdisjoint(volume)  # noqa: PLR2004 - a label
+    if len(name) + _BESIDE_NAME > 63 or not _VOLUMES.isdisjoint(volume):  # noqa: PLR2004 - a label
+        return True
+    answers = volume.get("sysprep")
+    return (
+        answers is not None and answers.get("configMap") is None and answers.get("secret") is None
+    )
 
 
 def _is_annotated(annotations: Mapping[str, str]) -> bool:

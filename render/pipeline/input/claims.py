@@ -1,20 +1,32 @@
-"""PersistentVolumeClaims beside VMs: what the API server cannot read of them, and what it leaves out.
+"""PersistentVolumeClaims beside VMs: what the API server cannot read of them or refuses, and what it leaves out.
 
-Upstream: staging/src/k8s.io/api/core/v1/types.go (PersistentVolumeClaim, PersistentVolumeClaimSpec).
+Upstream: staging/src/k8s.io/api/core/v1/types.go (PersistentVolumeClaim, PersistentVolumeClaimSpec),
+pkg/apis/core/validation/validation.go (ValidatePersistentVolumeClaimSpec); of the containerized data importer
+pkg/apiserver/webhooks/pvc-mutate.go, which fills in claims that have its label before they are judged.
 """
 
 from collections.abc import Iterator
 
 from render import schemas
-from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
+from render.diagnostics.cause import Cause
+from render.diagnostics.codes import CONTENT_DROPPED, INVALID_VALUE, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
-from render.model import fieldpath
+from render.model import fieldpath, tree
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
+from render.model.tree import Tree
+from render.room.refusal import unsupported
 from render.schemas import refusals
 
 _TYPE = "core.PersistentVolumeClaimSpec"
+_MODE, _MODES = "volumeMode", "accessModes"
+_SUPPORTED = {
+    _MODE: ("Block", "Filesystem"),
+    _MODES: ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
+}
+#: The mode that CDI chooses, in claims that have this label.
+_BY_PROFILE, _FILLED_IN = "FromStorageProfile", "cdi.kubevirt.io/applyStorageProfile"
 _FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 
 
@@ -37,7 +49,9 @@ def check(resource: Resource) -> Iterator[Diagnostic]:
             resource, [refusals.mistyped(spec, "object", refusals.link_to(("spec",)))]
         )
         return
-    _, causes = schemas.decode(spec, _TYPE, NEWEST)
+    decoded, causes = schemas.decode(spec, _TYPE, NEWEST)
+    causes = [_as_it_says(cause, spec) for cause in causes]
+    causes += _unchosen(resource, decoded)
     kept = (cause for cause in causes if cause.check != CONTENT_DROPPED.slug)
     for found in schemas.located(resource, kept, ("spec",)):
         if found.code == UNKNOWN_FIELD.number:
@@ -45,6 +59,23 @@ def check(resource: Resource) -> Iterator[Diagnostic]:
             yield found._replace(message=text, severity=Severity.WARNING)
         else:
             yield found
+
+
+def _as_it_says(cause: Cause, spec: Tree) -> Cause:
+    """*cause* in the words of the API server where a value of *spec* is none of those that it supports."""
+    supported = _SUPPORTED.get(str(cause.path[0])) if cause.check == INVALID_VALUE.slug else None
+    if supported is None:
+        return cause
+    return cause._replace(message=unsupported((), tree.get(spec, *cause.path), supported).why)
+
+
+def _unchosen(resource: Resource, decoded: Tree) -> Iterator[Cause]:
+    """That the mode which has CDI choose one is none, in a claim that CDI does not fill in."""
+    label = tree.get(resource.body, "metadata", "labels", _FILLED_IN)
+    if decoded.get(_MODE) == _BY_PROFILE and label != "true":
+        why = unsupported((), _BY_PROFILE, _SUPPORTED[_MODE]).why
+        cure = f'write Block or Filesystem; CDI chooses with the label {_FILLED_IN}: "true"'
+        yield Cause(INVALID_VALUE.slug, (_MODE,), why, cure)
 
 
 def _text(field: str) -> str:

@@ -27,6 +27,7 @@ from render.report.impact.review import (
     causes,
     changes,
     counts,
+    departures,
     effect_of,
     entries,
     errors,
@@ -322,6 +323,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "resource": holder.resource,
         "part": part.title,
         "words": entry.words.replace("->", "→"),
+        "texts": [*departures(part, holder)],
         "changes": [_change(change, part) for change in leaves(holder.changes)],
         "edited": holder.edited,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from render.diff.impact import DefinitionWithoutEffect, FieldChange, RolloutStrategy
+from render.diff.impact import DefinitionWithoutEffect, Departure, FieldChange, RolloutStrategy
 from render.diff.sizes import Size
 from render.diff.source import ChangeSource
 from render.model.hints import Any
@@ -154,13 +154,17 @@ def _machine(entry: MachineEntry) -> dict[str, Any]:
         "source": machine.source and _cause(machine.source, part.locate),
         "lacking": [_cause(source, part.locate) for source in machine.lacking],
         "renamed": machine.renamed and machine.renamed._asdict(),
-        "departed": [
-            {key: _cause(source, part.locate) for key, source in departure._asdict().items()}
-            for departure in machine.departed
-        ],
+        "departed": _departed(machine.departed, part.locate),
         "redefined": [_cause(source, part.locate) for source in machine.redefined],
         "configured": [_cause(source, part.locate) for source in machine.configured],
     }
+
+
+def _departed(departed: Iterable[Departure], locate: Locate) -> list[dict[str, Any]]:
+    return [
+        {key: _cause(source, locate) for key, source in departure._asdict().items()}
+        for departure in departed
+    ]
 
 
 def _without_effect(definitions: Iterable[DefinitionWithoutEffect]) -> list[dict[str, Any]]:
@@ -199,6 +203,7 @@ def _holder(entry: HolderEntry) -> dict[str, Any]:
         "selective": holder.is_selective,
         "replicas": {"before": before, "after": after},
         "edited": [ref._asdict() for ref in holder.edited],
+        "departed": _departed(holder.departed, part.locate),
         "changes": [
             {key: value for key, value in change.items() if key not in ("effect", "waits")}
             for change in changed

@@ -39,6 +39,7 @@ from render.report.impact.review import (
     changes,
     counts,
     defined_at,
+    departures,
     effect_of,
     entries,
     errors,
@@ -424,6 +425,7 @@ def _holder(entry: HolderEntry) -> str:
     part, holder = entry
     where = f" in {code(part.title)}" if part.title else ""
     lines = [f"- {code(str(holder.resource))}{where}, {entry.words.replace('->', '→')}"]
+    lines += (f"  - {_text(text)}" for text in departures(part, holder))
     lines += (
         f"  - {_change(change, part.locate, holder.resource)}" for change in leaves(holder.changes)
     )

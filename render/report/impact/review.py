@@ -102,6 +102,7 @@ _DEPARTED = {
     "next": "no longer in the repository, and missing at its next start where the sync prunes:",
     "gone": "no longer in the repository, and deleted with all VMs in it where the sync prunes:",
 }
+_WITH_NAMESPACE = "deleted with its Namespace where the sync prunes, and so is what it has made"
 _REDEFINED = "since this was edited:"
 _POOLS = {"VirtualMachinePool": "pool", "VirtualMachineInstanceReplicaSet": "replica set"}
 _TEMPLATE = "template"
@@ -544,6 +545,8 @@ class HolderEntry(NamedTuple):
         before, after = self.holder.replicas
         count = f"{before:,} -> {after:,}" if before != after else f"{after:,}"
         outcome = HOLDER_OUTCOMES[self.holder.outcome][0]
+        if self.holder.departed:
+            outcome = _WITH_NAMESPACE
         deleted = self.holder.deleted
         if deleted and self.holder.outcome != "emptied":
             rest = (
@@ -828,16 +831,21 @@ def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]
         yield ImpactText(_DELETED if "gone" in machine.effects else _MADE_ANEW)
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
-    for departure in machine.departed:
-        words = _DEPARTED[departure.effect]
-        yield ImpactText(words, str(departure.source.resource), part.locate(departure.source))
-        yield ImpactText("it is named by", departure.use.field, part.locate(departure.use))
+    yield from departures(part, machine)
     for source in machine.redefined:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(_REDEFINED, edited, part.locate(source))
     for source in machine.configured:
         edited = f"{source.resource} {source.field}".rstrip()
         yield ImpactText(f"{_CONFIGURED}:", edited, part.locate(source))
+
+
+def departures(part: ReviewPart, impact: MachineImpact | HolderImpact) -> Iterator[ImpactText]:
+    """What leaves the repository that the VM, pool or replica set of *impact* does not do without."""
+    for departure in impact.departed:
+        words = _DEPARTED[departure.effect]
+        yield ImpactText(words, str(departure.source.resource), part.locate(departure.source))
+        yield ImpactText("it is named by", departure.use.field, part.locate(departure.use))
 
 
 def renamed(machine: MachineImpact) -> str:

@@ -19,6 +19,7 @@ from render.report.impact.review import (
     OTHER_FILES,
     BlamedEdit,
     HolderEntry,
+    ImpactText,
     Locate,
     MachineEntry,
     MachineGroup,
@@ -30,6 +31,7 @@ from render.report.impact.review import (
     changes,
     counts,
     defined_at,
+    departures,
     effect_of,
     entries,
     errors,
@@ -140,6 +142,7 @@ def _holder(entry: HolderEntry, style: ImpactStyle) -> Iterator[str]:
     part, holder = entry
     where = f" in {part.title}" if part.title else ""
     yield printable(f"  {holder.resource}{where}, {entry.words}")
+    yield from (f"    {_sentence(text)}" for text in departures(part, holder))
     for change in leaves(holder.changes):
         yield f"    {_line(change, part.locate, holder.resource, style)}"
     yield from (printable(f"    edited: {ref}") for ref in holder.edited)
@@ -291,13 +294,15 @@ def lines(
     style: ImpactStyle = ImpactStyle(),  # noqa: B008 - a value
 ) -> list[str]:
     """What is to be said of one VM of *part*: KubeVirt's texts, then each change."""
-    sentences = [
-        printable("  ".join(filter(None, (text.ours, text.quoted, str(text.place) if text.place.file else ""))))
-        for text in (*texts(MachineEntry(part, machine)), *sizes(machine))
-    ]  # fmt: skip
+    sentences = map(_sentence, (*texts(MachineEntry(part, machine)), *sizes(machine)))
     resource = machine.resource
     told = (_line(change, part.locate, resource, style) for change in changes(machine))
     return [*sentences, *told]
+
+
+def _sentence(text: ImpactText) -> str:
+    place = str(text.place) if text.place.file else ""
+    return printable("  ".join(filter(None, (text.ours, text.quoted, place))))
 
 
 def _line(change: FieldChange, locate: Locate, of: ResourceRef, style: ImpactStyle) -> str:

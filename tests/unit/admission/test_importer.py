@@ -332,3 +332,26 @@ def test_urls_are_read_and_printed_as_go_does(text: str) -> None:
     except urls.URLError:
         printed = None
     assert printed == URLS[text]
+
+
+@pytest.mark.parametrize("target", ["pvc", "storage"])
+def test_a_claim_with_a_mode_that_is_none_is_told(target: str) -> None:
+    """CDI takes the DataVolume, and the API server refuses the claim that it makes."""
+    claim = {**SIZE, "accessModes": ["ReadWriteOnce"], "volumeMode": "block"}
+    (told_,) = found(obj("DataVolume", {"source": {"blank": {}}, target: claim}))
+    assert (str(told_.severity), told_.field) == ("warning", f"spec.{target}.volumeMode")
+    assert told_.message.endswith(
+        'spec.volumeMode: Unsupported value: "block": supported values: "Block", "Filesystem"'
+    )
+    assert told_.help == "did you mean Block?"
+    for mode in ("Block", "Filesystem", "FromStorageProfile"):
+        good = {**claim, "volumeMode": mode}
+        assert not found(obj("DataVolume", {"source": {"blank": {}}, target: good}))
+
+
+def test_the_mode_of_a_cron_is_told_in_its_template() -> None:
+    storage = {**SIZE, "volumeMode": "block"}
+    source = {"registry": {"url": "docker://registry.example.com/disk"}}
+    template = {"spec": {"source": source, "storage": storage}}
+    (told_,) = found(cron({}, template=template))
+    assert told_.field == "spec.template.spec.storage.volumeMode"

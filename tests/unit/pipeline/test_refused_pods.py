@@ -311,3 +311,78 @@ def test_plain_machines_are_not_looked_at() -> None:
         domain = plain["domain"]
         odd = {**domain, path[0]: {**domain[path[0]], path[1]: value}}
         assert reasons.is_doubtful("web", {"spec": {**plain, "domain": odd}}), path
+
+
+INTERFACES = "spec.domain.devices.interfaces[0]"
+POD_NETWORK = {"networks": [{"name": "default", "pod": {}}]}
+REGISTERED = {"network": {"binding": {"passt-net": {"sidecarImage": "registry.example.com/passt"}}}}
+
+
+def plugged(name: str) -> Json:
+    """Of a VM what takes the binding plugin *name*."""
+    interface = {"name": "default", "binding": {"name": name}}
+    return {**POD_NETWORK, "domain": {"devices": {"interfaces": [interface]}}}
+
+
+CONTAINER_PATH = {
+    "domain": {"devices": {"filesystems": [{"name": "token", "virtiofs": {}}]}},
+    "volumes": [{"name": "token", "containerPath": {"path": "/var/run/secrets/token"}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "words", "help_"),
+    [
+        (plugged("passt"), f"{INTERFACES}.binding.name", "couldn't find configuration for network binding: passt",
+         "did you mean passt-net?"),
+        (plugged("vdpa"), f"{INTERFACES}.binding.name", "couldn't find configuration for network binding: vdpa",
+         "name a plugin that network.binding of the KubeVirt resource has"),
+        ({"metadata": {"annotations": {HOOKS: "[{image: x}]"}}}, f"metadata.annotations[{HOOKS}]",
+         "invalid character 'i' looking for beginning of object key string", "mend what is named"),
+        ({"metadata": {"labels": {"logVerbosity": "high"}}}, "metadata.labels.logVerbosity",
+         "verbosity high cannot cast to int", "mend what is named"),
+        ({"volumes": [{"name": "answers", "sysprep": {}}]}, "spec.volumes[0].sysprep",
+         "Sysprep must have Secret or ConfigMap reference set", "mend what is named"),
+        (CONTAINER_PATH, "spec.volumes[0].containerPath",
+         "VMI has ContainerPath volumes but the ContainerPathVolumes feature gate is disabled",
+         "turn the feature gate on"),
+    ],
+)  # fmt: skip
+def test_what_keeps_kubevirt_from_making_a_pod_is_told(
+    spec: Json, field: str, words: str, help_: str
+) -> None:
+    gates = {"featureGates": ["Sidecar", "NetworkBindingPlugins"]}
+    cluster = kubevirt(**REGISTERED, developerConfiguration=gates)
+    (diagnostic,) = refused(vm(**spec), cluster)
+    assert (str(diagnostic.severity), diagnostic.field) == ("error", TEMPLATE + field)
+    assert f"KubeVirt makes no pod: {words}" in diagnostic.message
+    assert help_ in diagnostic.help
+    two = refused(vm("a"), vm("b", **spec), cluster)
+    assert [each.resource and each.resource.name for each in two] == ["b"]
+
+
+def test_the_setting_that_lacks_a_plugin_is_named() -> None:
+    (diagnostic,) = refused(vm(**plugged("passt")), kubevirt(**REGISTERED))
+    (related,) = diagnostic.related
+    assert related.message == "KubeVirt kubevirt/kubevirt sets network.binding"
+    assert related.location.path == ("spec", "configuration", "network", "binding")
+    (diagnostic,) = refused(vm(**plugged("passt")), kubevirt(imagePullPolicy="Always"))
+    assert diagnostic.related == (), "nothing registers one"
+
+
+@pytest.mark.parametrize(
+    ("spec", "cluster"),
+    [
+        (plugged("passt-net"), [kubevirt(**REGISTERED)]),
+        (plugged("passt"), []),
+        (CONTAINER_PATH, []),
+        (CONTAINER_PATH, [kubevirt(developerConfiguration={"featureGates": ["ContainerPathVolumes"]})]),
+        ({"metadata": {"annotations": {HOOKS: "${HOOKS}"}}}, [GATED]),
+        ({"metadata": {"labels": {"logVerbosity": "7"}}}, []),
+        ({"volumes": [{"name": "answers", "sysprep": {"secret": {"name": "answers"}}}]}, []),
+    ],
+)  # fmt: skip
+def test_nothing_is_said_where_a_pod_is_made_or_nobody_knows(
+    spec: Json, cluster: list[Json]
+) -> None:
+    assert refused(vm(**spec), *cluster) == []

@@ -199,7 +199,7 @@ class _InputComparison:
         return self._part(move.after, impact, old, new)._replace(moved_from=move.before)
 
     def _part(self, name: str, impact: Impact, old: NamedState, new: NamedState) -> ReviewPart:
-        impact = self._departures.told(impact, new)
+        impact = self._departures.told(impact, old, new)
         places = {**self._edits.get(name, {}), **self._departures.places(impact)}
         locate = _placing(places, _locator(old, new, self._limits))
         places |= self._entries(impact, locate, old, new)

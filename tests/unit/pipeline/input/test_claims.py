@@ -22,3 +22,39 @@ def test_a_spec_that_is_no_mapping_is_an_error_at_the_spec(spec: Any, got: str) 
     (found,) = claims.check(from_body(body, 0))
     assert (found.code, found.location.path) == ("VR106", ("spec",))
     assert f"expected a mapping, got {got}" in found.message
+
+
+def claim(labels: dict[str, str] | None = None, **spec: Any) -> list[tuple[str, str, str]]:
+    """What is said of a claim with this *spec*: code, field, text."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "root", "namespace": "prod", "labels": labels or {}},
+        "spec": spec,
+    }
+    return [(each.code, each.field, each.message) for each in claims.check(from_body(body, 0))]
+
+
+MODES = 'supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"'
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "field", "text"),
+    [
+        ({"volumeMode": "block"}, "VR109", "spec.volumeMode",
+         'Unsupported value: "block": supported values: "Block", "Filesystem"'),
+        ({"volumeMode": "FromStorageProfile"}, "VR109", "spec.volumeMode",
+         'Unsupported value: "FromStorageProfile": supported values: "Block", "Filesystem"'),
+        ({"accessModes": ["RWO"]}, "VR109", "spec.accessModes[0]", f'Unsupported value: "RWO": {MODES}'),
+    ],
+)  # fmt: skip
+def test_what_the_api_server_refuses_is_told_in_its_words(
+    spec: dict[str, Any], code: str, field: str, text: str
+) -> None:
+    assert claim(**spec) == [(code, field, text)]
+
+
+def test_what_is_supported_and_what_cdi_fills_in_is_fine() -> None:
+    assert claim() == claim(volumeMode="Block") == []
+    filled_in = {"cdi.kubevirt.io/applyStorageProfile": "true"}
+    assert claim(filled_in, volumeMode="FromStorageProfile") == []

@@ -2,15 +2,17 @@
 
 A sync that prunes deletes the object. A VM that runs has it for as long as its pod is there; at its next start KubeVirt
 waits for a claim that is gone (FailedPvcNotFound), and the kubelet for a Secret or a ConfigMap. With a Namespace goes
-each VM in it. Nothing is said where somebody may make the object whom nobody can read here.
+each VM in it, and what makes some. Nothing is said where somebody may make the object whom nobody can read here.
 """
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 
 from render.diagnostics.diagnostic import Location
-from render.diff.impact import Departure, Impact, MachineImpact, ordered
+from render.diff import pools
+from render.diff.impact import Departure, HolderImpact, Impact, MachineImpact, ordered
 from render.diff.source import ChangeSource
 from render.diff.sync_annotations import is_kept
 from render.frontends.commands.compare.moved.appliers import unseen
@@ -27,7 +29,16 @@ from render.model.fieldpath import FieldPath
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
 from render.model.regex import pattern
-from render.model.resource import MACHINES, TEMPLATE, VM, Resource, ResourceRef, from_body, text_at
+from render.model.resource import (
+    HOLDER_GROUPS,
+    MACHINES,
+    TEMPLATE,
+    VM,
+    Resource,
+    ResourceRef,
+    from_body,
+    text_at,
+)
 from render.model.tree import Tree
 from render.report.places import Place
 from render.resolve.references import claims_of, named_in
@@ -86,50 +97,85 @@ class Departures:
         self._before, self._after, self._every = before, after, every
         self._limits = limits
 
-    def told(self, impact: Impact, new: NamedState) -> Impact:
-        """*impact* with what leaves at those of its VMs that name it, as they stand in the state *new*."""
+    def told(self, impact: Impact, old: NamedState, new: NamedState) -> Impact:
+        """*impact* with what leaves at those of its VMs that name it, as they stand in the state *new*.
+
+        Pools and replica sets that were in the state *old* go with their Namespace, too.
+        """
         if not self._gone:
             return impact
         bodies = {from_body(body, 0).ref: index for index, body in enumerate(new.objects)}
+        gone = {each.resource: each for each in self._holders_gone(old, new, bodies)}
+        listed = {holder.resource for holder in impact.holders}
         return impact._replace(
             machines=tuple(
                 self._missing(machine, new, bodies[machine.resource])
                 if machine.resource in bodies and _GOES_ON.issuperset(machine.effects)
                 else machine
                 for machine in impact.machines
-            )
+            ),
+            holders=(
+                *(gone.get(holder.resource, holder) for holder in impact.holders),
+                *(each for each in gone.values() if each.resource not in listed),
+            ),
         )
+
+    def _holders_gone(
+        self, old: NamedState, new: NamedState, bodies: Mapping[ResourceRef, int]
+    ) -> Iterator[HolderImpact]:
+        """The pools and replica sets of both states, as *new* has them among its *bodies*, whose Namespace leaves."""
+        for body in old.objects:
+            if body.get("kind") not in HOLDER_GROUPS:
+                continue
+            ref = from_body(body, 0).ref
+            departed = self._with_namespace(ref, new, bodies[ref]) if ref in bodies else ()
+            if departed:
+                yield HolderImpact(ref, "gone", (pools.replicas(body), 0), departed=departed)
 
     def places(self, impact: Impact) -> dict[ChangeSource, Place]:
         """Where that stood which leaves, as *impact* has been told; it may be in another input than the VM."""
         found = {}
-        for machine in impact.machines:
-            for source, _ in machine.departed:
-                ref = source.resource
-                known = self._gone[_KINDS.get(ref.kind, ref.kind), ref.name]
-                found[source] = next(each for each in known.values() if each.ref == ref).located()
+        departed = (
+            *(each.departed for each in impact.machines),
+            *(each.departed for each in impact.holders),
+        )
+        for source, _ in chain.from_iterable(departed):
+            ref = source.resource
+            known = self._gone[_KINDS.get(ref.kind, ref.kind), ref.name]
+            found[source] = next(each for each in known.values() if each.ref == ref).located()
         return found
 
     def _missing(self, machine: MachineImpact, new: NamedState, index: int) -> MachineImpact:
         """*machine*, the VM at *index* of *new*, with what it names and will not find."""
-        body, ref = new.objects[index], machine.resource
-        spec = tree.get(body, *TEMPLATE, "spec")
-        if ref.kind != VM or not isinstance(spec, dict):
-            return machine
-        namespace = ref.namespace or new.settings.namespace
-        found = []
-        for path, kind, name in _named(spec):
-            standing = self._gone.get((kind, name), {}).get(namespace)
-            if standing is not None and not self._may_be_made(name):
-                use = ChangeSource(ref, (*TEMPLATE, "spec", *path), index, "after")
-                found.append(Departure(ChangeSource(standing.ref, (), None, "before"), use))
-        if "new" not in machine.effects and (left := self._namespace_left(namespace)):
-            use = ChangeSource(ref, _IN_NAMESPACE, index, "after")
-            found.append(Departure(ChangeSource(left.ref, (), None, "before"), use))
+        found = [*self._named_and_gone(machine.resource, new, index)]
+        if "new" not in machine.effects:
+            found += self._with_namespace(machine.resource, new, index)
         if not found:
             return machine
         effects = {*machine.effects} - {"none", "same"} | {each.effect for each in found}
         return machine._replace(effects=ordered(effects), departed=tuple(found))
+
+    def _named_and_gone(self, ref: ResourceRef, new: NamedState, index: int) -> Iterator[Departure]:
+        """What the VM *ref*, at *index* of *new*, names and will not find."""
+        spec = tree.get(new.objects[index], *TEMPLATE, "spec")
+        if ref.kind != VM or not isinstance(spec, dict):
+            return
+        namespace = ref.namespace or new.settings.namespace
+        for path, kind, name in _named(spec):
+            standing = self._gone.get((kind, name), {}).get(namespace)
+            if standing is not None and not self._may_be_made(name):
+                use = ChangeSource(ref, (*TEMPLATE, "spec", *path), index, "after")
+                yield Departure(ChangeSource(standing.ref, (), None, "before"), use)
+
+    def _with_namespace(
+        self, ref: ResourceRef, new: NamedState, index: int
+    ) -> tuple[Departure, ...]:
+        """That *ref*, at *index* of *new*, goes with its Namespace, if it does."""
+        left = self._namespace_left(ref.namespace or new.settings.namespace)
+        if left is None:
+            return ()
+        use = ChangeSource(ref, _IN_NAMESPACE, index, "after")
+        return (Departure(ChangeSource(left.ref, (), None, "before"), use),)
 
     def _namespace_left(self, name: str) -> _Standing | None:
         """The Namespace *name*, if it leaves the repository, and nobody may make it whom nobody can read here."""
