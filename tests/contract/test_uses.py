@@ -1254,6 +1254,36 @@ def test_flux_builds_nothing_with_variables_of_a_deleted_config_map(
     assert (done.returncode, words in done.stdout) == (status, bool(status))
 
 
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("file", "text", "is_said"),
+    [
+        ("other/vm.yaml", "kind: VirtualMachine\nmetadata: {name: other\n", True),
+        ("other/vm.yaml", "kind: VirtualMachine\nmetadata: {name: sizes\n", False),
+        ("other/kustomization.yaml", "resources: [nowhere.yaml]\n", True),
+        ("other/kustomization.yaml", "resources: [nowhere.yaml]\nnamePrefix: si\n", False),
+    ],
+)
+def test_what_cannot_be_read_may_have_the_config_map_if_it_has_its_name(
+    file: str, text: str, *, is_said: bool
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", vm(name="web", memory="${MEMORY:=1Gi}"))
+    user = KUSTOMIZATION.replace("USER", "web").replace("SECRET", "")
+    put("flux/web.yaml", user.replace("name: cluster", "name: sizes"))
+    put("flux/sizes.yaml", CONFIG_MAP.rpartition("data:")[0] + "data: {MEMORY: 2Gi}\n")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    Path("flux/sizes.yaml").unlink()
+    put("other/vm.yaml", vm(name="other"))
+    put(file, text)
+    done = virt_render("never", "diff", "HEAD")
+    words = (
+        "flux/web.yaml:1:1  Kustomization flux-system/web: substitute from 'ConfigMap/sizes' error"
+    )
+    assert (words in done.stdout) is is_said
+
+
 @pytest.mark.parametrize(
     ("file", "text", "line"),
     [
