@@ -327,9 +327,9 @@ def test_an_unreadable_catalogue_is_the_only_finding(ask: Ask) -> None:
     }
     answer = ask("check", "in", "--catalog", "nowhere", files=vms)
     assert answer.exit == Exit.UNREADABLE
-    assert (
-        answer.out
-        == "nowhere: error VR110 unreadable: cannot read nowhere: No such file or directory\n"
+    assert answer.out == (
+        "nowhere: error VR110 unreadable: cannot read nowhere: No such file or directory\n"
+        "  help: name a file or folder that is there, or leave it out\n"
     )
     answer = ask("check", "in", "--catalog", "cat", files={"cat/a.yaml": f"{NOTE}  bad: [\n"})
     assert answer.exit == Exit.FINDINGS
