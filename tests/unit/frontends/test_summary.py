@@ -230,9 +230,9 @@ def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> 
     assert "no VM among 0 objects in 0 files: 1 error" in ask("check", "gone").err
     for words in (("check", "vms", "gone"), ("build", "vms", "gone"), ("pin", "gone")):
         answer = ask(*words, files={"vms/web.yaml": vm("web", memory="1Gi")})
-        said = answer.out + answer.err
-        assert "help: name a file or folder that is there, or leave it out\n" in said
-        assert "kind: VirtualMachine" not in said
+        printed = answer.out + answer.err
+        assert "help: name a file or folder that is there, or leave it out\n" in printed
+        assert "kind: VirtualMachine" not in printed
 
 
 @pytest.mark.parametrize(
