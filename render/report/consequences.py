@@ -53,6 +53,8 @@ _UNSET, _EMPTY = (
 )
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY = "lacking", "memory/required"
+#: Checks of values by which a VM has hardly any memory, or none; and what a preference then says of it.
+_SLIPS_OF_MEMORY, _LITTLE_MEMORY = ("memory/page-size", "memory/request-small"), "little memory"
 _NAMELESS, _NULL = pattern(r"give it a name\b"), pattern(r"\S+ is null: ")
 _REFUSED = pattern(r"mend (.+) first(?:$|:)")
 #: That a value is none, or hardly what was meant: all else that is said of it follows.
@@ -124,6 +126,8 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
         if diagnostic.field.startswith(_INSTANCETYPE):
             yield codes.REQUIREMENT_UNMET.number, subject
     elif diagnostic.code in _OF_VALUES:
+        if diagnostic.code == codes.GUEST_MEMORY.number:
+            yield _LITTLE_MEMORY, subject
         yield _REFUSED, str(diagnostic.resource)
         yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)
         yield from _causes_of_field(diagnostic, subject)
@@ -158,7 +162,9 @@ def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object
     path = diagnostic.location.path
     for check in _WITH_CHECK.get(diagnostic.check, ()):
         yield check, subject
-    if diagnostic.check == _NO_NETWORK:
+    if diagnostic.check in _SLIPS_OF_MEMORY:
+        yield _LITTLE_MEMORY, subject
+    elif diagnostic.check == _NO_NETWORK:
         yield _NOT_OF_PODS, subject, path
         if near := _MEANT.match(diagnostic.help):
             yield _NO_INTERFACE, subject, near[1]
@@ -171,6 +177,8 @@ def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object
     code, path = diagnostic.code, diagnostic.location.path
     if unset := _UNSET.search(diagnostic.message):
         yield _UNSET, unset[1]
+    elif _wants_memory(diagnostic):  # what is required is also enough
+        yield _NO_MEMORY, subject
     elif code == codes.WRONG_TYPE.number:
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
@@ -194,6 +202,12 @@ def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
         yield _NAMELESS, subject
         if len(path) > 2 and path[-3] in _BY_NAME:  # noqa: PLR2004 - the list, the item, its name
             yield _BY_NAME[path[-3]], subject
+
+
+def _wants_memory(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* says that a VM has less memory than its preference requires."""
+    is_unmet = diagnostic.code == codes.REQUIREMENT_UNMET.number
+    return is_unmet and diagnostic.location.path[-1:] == ("memory",)
 
 
 def _item_and_field(path: FieldPath) -> FieldPath:
@@ -246,6 +260,8 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
     yield from _again(finding, subject, path)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
+    if _wants_memory(diagnostic):
+        yield _LITTLE_MEMORY, subject
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
         yield diagnostic.check, subject, diagnostic.location.path
     elif diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
