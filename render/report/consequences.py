@@ -126,8 +126,6 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
         if diagnostic.field.startswith(_INSTANCETYPE):
             yield codes.REQUIREMENT_UNMET.number, subject
     elif diagnostic.code in _OF_VALUES:
-        if diagnostic.code == codes.GUEST_MEMORY.number:
-            yield _LITTLE_MEMORY, subject
         yield _REFUSED, str(diagnostic.resource)
         yield _OF_VALUES, finding.place[:3], _of_machine(diagnostic)
         yield from _causes_of_field(diagnostic, subject)
@@ -175,6 +173,8 @@ def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object
 def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object]:
     """What goes with *diagnostic*, which is about a field of *subject* that is wrong as it is written."""
     code, path = diagnostic.code, diagnostic.location.path
+    if code == codes.GUEST_MEMORY.number:
+        yield _LITTLE_MEMORY, subject
     if unset := _UNSET.search(diagnostic.message):
         yield _UNSET, unset[1]
     elif _wants_memory(diagnostic):  # what is required is also enough
@@ -260,8 +260,6 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
     yield from _again(finding, subject, path)
     if refused := _REFUSED.match(diagnostic.help):
         yield _REFUSED, refused[1]
-    if _wants_memory(diagnostic):
-        yield _LITTLE_MEMORY, subject
     if diagnostic.check in (_NOT_OF_PODS, _NO_NETWORK_NAME):
         yield diagnostic.check, subject, diagnostic.location.path
     elif diagnostic.check == _NO_INTERFACE and (missed := _MISSED.search(diagnostic.message)):
@@ -273,13 +271,15 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
 
 
 def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
-    """*finding* as what is said of something else says it, too."""
+    """*finding* as what is said of something else says it, too, or brings it about."""
     diagnostic = finding.diagnostic
     if diagnostic.code == codes.METADATA_REFUSED.number:
         # What a kustomization gives all its objects.
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     elif diagnostic.code == codes.POD.number:
         yield diagnostic.code, subject, path
+    elif _wants_memory(diagnostic):
+        yield _LITTLE_MEMORY, subject
 
 
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:

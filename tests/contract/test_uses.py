@@ -785,7 +785,7 @@ def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
     assert "\nvms/vm.yaml:9:15: " not in f"\n{done}", done
     unset, field = done.splitlines()[0], done.splitlines()[4]
     assert unset.startswith("vms/vm.yaml:9:23: warning VR114 content-dropped: Kustomization")
-    also = "  also, until that is mended: vms/vm.yaml:9:15: warning VR114 content-dropped: "
+    also = "  also, until that is mended: vms/vm.yaml:9:15: error VR114 content-dropped: "
     assert field.startswith(f"{also}VirtualMachine a: spec.template.spec.domain.cpu.cores"), done
     found = json.loads(virt_render(helm, "check", "--format", "json", ".").stdout)["diagnostics"]
     cure = "nobody sets the variable CROES, did you mean CORES?; remove the key, or give it a value"
@@ -803,7 +803,7 @@ def test_all_fields_that_a_variable_of_flux_leaves_empty_stand_below_it(helm: st
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4Gi}\n",
     )
     *_, below, others = virt_render(helm, "check", ".").stdout.splitlines()
-    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: warning VR114 ")
+    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: error VR114 ")
     assert others.startswith("    and in 4 more VMs: vms/vm.yaml:22:15 (v1), ")
     assert others.endswith(" and 1 other")
 
