@@ -45,6 +45,7 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
+    meanings,
     mentioned,
     new_warnings,
     not_compared,
@@ -283,13 +284,12 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
         words, _, names = sentence.partition(": ")
         if words:
             yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
-    numbers = counts(machines)
+    numbers, meaning = counts(machines), meanings(machines)
     if numbers:
         yield "<details><summary>what these effects mean</summary>\n"
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
         yield from (
-            f"| {count:,} | **{effect}** | {MEANINGS[effect]} |"
-            for effect, count in numbers.items()
+            f"| {count:,} | **{effect}** | {meaning[effect]} |" for effect, count in numbers.items()
         )
         yield "\n</details>\n"
 
