@@ -3,14 +3,31 @@
 Upstream: structured-merge-diff typed/typed.go, and the schemas of CRDs, which a null of such an apply reaches.
 """
 
+from collections.abc import Iterable
+
 from render.diagnostics.codes import CONTENT_DROPPED, UNKNOWN_FIELD
-from render.diagnostics.diagnostic import Diagnostic, without_known
+from render.diagnostics.diagnostic import Diagnostic, Severity, without_known
 from render.diff.impact import Impact, MachineImpact
 from render.model.resource import ResourceRef
 
 _NULL = " is null: "
+#: What is said of a null of which nobody knows how it is applied; and where that is known.
+_EITHER_WAY, _REFUSED = "leaves the field out, but refuses it", "refuses it"
 #: Of whom nothing is applied, or nothing changes.
 _UNAPPLIED = frozenset({"gone", "same", "refused", "unrenderable"})
+
+
+def told(diagnostics: Iterable[Diagnostic], users: Iterable[str]) -> list[Diagnostic]:
+    """*diagnostics* of what all its *users* apply server-side as it is written: a null is an error there."""
+    names = ", ".join(sorted(users))
+    found = []
+    for each in diagnostics:
+        if _is_null(each):
+            text = f"{each.message.replace(_EITHER_WAY, _REFUSED)}, as {names} applies it"
+            found.append(each._replace(severity=Severity.ERROR, message=text))
+        else:
+            found.append(each)
+    return found
 
 
 def refused(impact: Impact) -> Impact:
@@ -19,7 +36,8 @@ def refused(impact: Impact) -> Impact:
     for diagnostic in without_known(impact.after, impact.before):
         if _is_refused(diagnostic):
             known = reasons.get(diagnostic.resource, ())
-            reasons[diagnostic.resource] = (*known, diagnostic.message)
+            reason = diagnostic.message.replace(_EITHER_WAY, _REFUSED)
+            reasons[diagnostic.resource] = (*known, reason)
     if not reasons:
         return impact
     return impact._replace(
@@ -30,8 +48,11 @@ def refused(impact: Impact) -> Impact:
 
 
 def _is_refused(diagnostic: Diagnostic) -> bool:
-    is_null = diagnostic.code == CONTENT_DROPPED.number and _NULL in diagnostic.message
-    return is_null or diagnostic.code == UNKNOWN_FIELD.number
+    return _is_null(diagnostic) or diagnostic.code == UNKNOWN_FIELD.number
+
+
+def _is_null(diagnostic: Diagnostic) -> bool:
+    return diagnostic.code == CONTENT_DROPPED.number and _NULL in diagnostic.message
 
 
 def _refused(machine: MachineImpact, reasons: tuple[str, ...]) -> MachineImpact:

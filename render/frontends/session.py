@@ -362,12 +362,23 @@ def render_loaded(  # noqa: PLR0913 - as `run`
     of_rendering = _unless_following(rendered.diagnostics, loaded, resources, limits)
     of_text = (*_ambiguities(loaded, resources), *_unordered(loaded, resources))
     ambiguous = suppress(of_text, resources, reading=True)
+    if loaded.is_server_side and request.called.call.command in _OF_ALL_VMS:
+        of_rendering = _as_applied(of_rendering, loaded)
     diagnostics = [*loaded.diagnostics, *ambiguous, *of_rendering]
     if loaded.filled or loaded.borrowed or loaded.substituted:
         diagnostics = _traced(loaded, diagnostics, request)
     if not rendered.sources and not request.settings.allow_empty and not status(diagnostics):
         diagnostics.append(no_objects(request, loaded))
     return rendered, diagnostics
+
+
+def _as_applied(diagnostics: list[Diagnostic], loaded: Documents) -> list[Diagnostic]:
+    """*diagnostics* with what a server-side apply makes of *loaded*, unless that is rendered before."""
+    if loaded.plugins or locks.counts_for(loaded):
+        return diagnostics
+    from render.diff import server_side
+
+    return server_side.told(diagnostics, filter(None, (loaded.user, *loaded.appliers)))
 
 
 def _unless_following(

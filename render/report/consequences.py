@@ -53,6 +53,8 @@ _UNSET, _EMPTY = (
 )
 _RUN_TWICE = "run-strategy/one"
 _LACKING, _NO_MEMORY = "lacking", "memory/required"
+#: Checks of values by which a VM has hardly any memory, or none; and what a preference then says of it.
+_SLIPS_OF_MEMORY, _LITTLE_MEMORY = ("memory/page-size", "memory/request-small"), "little memory"
 _NAMELESS, _NULL = pattern(r"give it a name\b"), pattern(r"\S+ is null: ")
 _REFUSED = pattern(r"mend (.+) first(?:$|:)")
 #: That a value is none, or hardly what was meant: all else that is said of it follows.
@@ -158,7 +160,9 @@ def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object
     path = diagnostic.location.path
     for check in _WITH_CHECK.get(diagnostic.check, ()):
         yield check, subject
-    if diagnostic.check == _NO_NETWORK:
+    if diagnostic.check in _SLIPS_OF_MEMORY:
+        yield _LITTLE_MEMORY, subject
+    elif diagnostic.check == _NO_NETWORK:
         yield _NOT_OF_PODS, subject, path
         if near := _MEANT.match(diagnostic.help):
             yield _NO_INTERFACE, subject, near[1]
@@ -169,8 +173,12 @@ def _causes_of_check(diagnostic: Diagnostic, subject: object) -> Iterator[object
 def _causes_of_field(diagnostic: Diagnostic, subject: object) -> Iterator[object]:
     """What goes with *diagnostic*, which is about a field of *subject* that is wrong as it is written."""
     code, path = diagnostic.code, diagnostic.location.path
+    if code == codes.GUEST_MEMORY.number:
+        yield _LITTLE_MEMORY, subject
     if unset := _UNSET.search(diagnostic.message):
         yield _UNSET, unset[1]
+    elif _wants_memory(diagnostic):  # what is required is also enough
+        yield _NO_MEMORY, subject
     elif code == codes.WRONG_TYPE.number:
         yield codes.AMBIGUOUS_SCALAR.number, subject, path
     elif code == codes.MISSING_FIELD.number:
@@ -194,6 +202,12 @@ def _without_name(subject: object, path: FieldPath) -> Iterator[object]:
         yield _NAMELESS, subject
         if len(path) > 2 and path[-3] in _BY_NAME:  # noqa: PLR2004 - the list, the item, its name
             yield _BY_NAME[path[-3]], subject
+
+
+def _wants_memory(diagnostic: Diagnostic) -> bool:
+    """Whether *diagnostic* says that a VM has less memory than its preference requires."""
+    is_unmet = diagnostic.code == codes.REQUIREMENT_UNMET.number
+    return is_unmet and diagnostic.location.path[-1:] == ("memory",)
 
 
 def _item_and_field(path: FieldPath) -> FieldPath:
@@ -257,13 +271,15 @@ def _caused(finding: Finding, subject: object) -> Iterator[object]:
 
 
 def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[object]:
-    """*finding* as what is said of something else says it, too."""
+    """*finding* as what is said of something else says it, too, or brings it about."""
     diagnostic = finding.diagnostic
     if diagnostic.code == codes.METADATA_REFUSED.number:
         # What a kustomization gives all its objects.
         yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
     elif diagnostic.code == codes.POD.number:
         yield diagnostic.code, subject, path
+    elif _wants_memory(diagnostic):
+        yield _LITTLE_MEMORY, subject
 
 
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:

@@ -133,7 +133,9 @@ def _found(tally: Tally, *, colour: bool) -> str:
         for severity in Severity
         if counts_by_severity.get(severity)
     )
-    clear = ("nothing to look at", YELLOW) if tally.empty else ("no findings", GREEN)
+    is_other = tally.files and not (tally.machines or tally.objects or tally.unseen)
+    is_nothing = tally.empty or is_other
+    clear = ("nothing to look at", YELLOW) if is_nothing else ("no findings", GREEN)
     return ", ".join(counts) or painted(*clear, colour=colour)
 
 
@@ -155,8 +157,13 @@ def _fixable(safely: int, unsafely: int) -> str:
 
 
 def _without_machines(tally: Tally) -> str:
-    """What was read though no VM was in it: an empty folder is another answer than one of other objects."""
+    """What was read though no VM was in it: an empty folder is another answer than one of other objects.
+
+    Of what is not for VMs nobody knows how many objects it is.
+    """
     if tally.empty:
         return f"no manifest (*.yaml, *.yml, *.json) in {tally.empty}"
+    if tally.files and not tally.objects:
+        return f"no VM among what is in {counted(tally.files, 'file')}"
     where = f" in {counted(tally.files, 'file')}" if tally.files or not tally.objects else ""
     return f"no VM among {counted(tally.objects, 'object')}{where}"

@@ -67,6 +67,13 @@ def test_what_a_server_side_apply_refuses(
     repository.write("prod/vm.yaml", VM.replace("1Gi", "2Gi") + edit)
     done = repository.run("diff")
     assert done.stdout.startswith(f"1 VM: 1 {effect}\n"), done.stdout
+    if edit == NULL:
+        checked = repository.run("check")
+        severity = "error" if effect == "refused" else "warning"
+        assert f"{severity} VR114 content-dropped: VirtualMachine prod/web: " in checked.stdout
+        assert ("refuses it under server-side apply, as " in checked.stdout) == (
+            effect == "refused"
+        )
     if effect == "refused":
         assert done.returncode == 1
         repository.commit("it is there")

@@ -785,7 +785,7 @@ def test_a_variable_of_flux_that_nobody_sets_is_told(helm: str) -> None:
     assert "\nvms/vm.yaml:9:15: " not in f"\n{done}", done
     unset, field = done.splitlines()[0], done.splitlines()[4]
     assert unset.startswith("vms/vm.yaml:9:23: warning VR114 content-dropped: Kustomization")
-    also = "  also, until that is mended: vms/vm.yaml:9:15: warning VR114 content-dropped: "
+    also = "  also, until that is mended: vms/vm.yaml:9:15: error VR114 content-dropped: "
     assert field.startswith(f"{also}VirtualMachine a: spec.template.spec.domain.cpu.cores"), done
     found = json.loads(virt_render(helm, "check", "--format", "json", ".").stdout)["diagnostics"]
     cure = "nobody sets the variable CROES, did you mean CORES?; remove the key, or give it a value"
@@ -803,7 +803,7 @@ def test_all_fields_that_a_variable_of_flux_leaves_empty_stand_below_it(helm: st
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster}\ndata: {MEMORY: 4Gi}\n",
     )
     *_, below, others = virt_render(helm, "check", ".").stdout.splitlines()
-    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: warning VR114 ")
+    assert below.startswith("  also, until that is mended: vms/vm.yaml:9:15: error VR114 ")
     assert others.startswith("    and in 4 more VMs: vms/vm.yaml:22:15 (v1), ")
     assert others.endswith(" and 1 other")
 
@@ -1252,6 +1252,36 @@ def test_flux_builds_nothing_with_variables_of_a_deleted_config_map(
         "flux/web.yaml:1:1  Kustomization flux-system/web: substitute from 'ConfigMap/sizes' error"
     )
     assert (done.returncode, words in done.stdout) == (status, bool(status))
+
+
+@pytest.mark.usefixtures("kustomize")
+@pytest.mark.parametrize(
+    ("file", "text", "is_said"),
+    [
+        ("other/vm.yaml", "kind: VirtualMachine\nmetadata: {name: other\n", True),
+        ("other/vm.yaml", "kind: VirtualMachine\nmetadata: {name: sizes\n", False),
+        ("other/kustomization.yaml", "resources: [nowhere.yaml]\n", True),
+        ("other/kustomization.yaml", "resources: [nowhere.yaml]\nnamePrefix: si\n", False),
+    ],
+)
+def test_what_cannot_be_read_may_have_the_config_map_if_it_has_its_name(
+    file: str, text: str, *, is_said: bool
+) -> None:
+    put("vms/kustomization.yaml", "resources: [vm.yaml]\n")
+    put("vms/vm.yaml", vm(name="web", memory="${MEMORY:=1Gi}"))
+    user = KUSTOMIZATION.replace("USER", "web").replace("SECRET", "")
+    put("flux/web.yaml", user.replace("name: cluster", "name: sizes"))
+    put("flux/sizes.yaml", CONFIG_MAP.rpartition("data:")[0] + "data: {MEMORY: 2Gi}\n")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    Path("flux/sizes.yaml").unlink()
+    put("other/vm.yaml", vm(name="other"))
+    put(file, text)
+    done = virt_render("never", "diff", "HEAD")
+    words = (
+        "flux/web.yaml:1:1  Kustomization flux-system/web: substitute from 'ConfigMap/sizes' error"
+    )
+    assert (words in done.stdout) is is_said
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """``virt-render pin``: decide in Git what VMs run."""
 
-import errno
 import os
 import shlex
 from collections import Counter
@@ -515,8 +514,7 @@ def _target(request: Request) -> str:
         return request.reading.lock
     path = request.paths[0] if request.paths else "."
     if path != "-" and not os.path.lexists(path):
-        message = f"cannot read {path}: {os.strerror(errno.ENOENT)}"
-        raise refused(codes.UNREADABLE.at(Location(file=path), message))
+        raise refused(walk.not_there(path))
     if len(request.paths) > 1 or not os.path.isdir(path):
         message = "only a single folder has a lock of its own"
         raise refused(codes.USAGE.at(Location(), message, help="name the lock with --lock FILE"))

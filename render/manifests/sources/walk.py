@@ -541,20 +541,21 @@ def _named(intake: SourceIntake, file: str, into: Documents) -> None:
             into.unseen.add(passed_over.PATCH, file)
         into.diagnostics.append(passed_over.note_of_patch(file, owner))
     elif not os.path.lexists(file) and file not in intake.reading.buffers:
-        into.diagnostics.append(_not_there(file))
+        into.diagnostics.append(not_there(file))
     elif not intake.is_repeated(real):
         intake.file(file, into, named=not intake.anything)
     else:
         _demand(file, real, into)
 
 
-def _not_there(file: str) -> Diagnostic:
-    """That nothing is called *file*, and what is meant with it."""
+def not_there(file: str) -> Diagnostic:
+    """That nothing is called *file*, and what is probably meant with it."""
     from render.manifests.blame import missing
 
     near = missing.near_path(file)
     fault = files.unreadable(file, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
-    return fault._replace(help=f"did you mean {discover.printable(near)}?" if near else "")
+    cure = "name a file or folder that is there, or leave it out"
+    return fault._replace(help=f"did you mean {discover.printable(near)}?" if near else cure)
 
 
 def _demand(file: str, real: str, into: Documents) -> None:

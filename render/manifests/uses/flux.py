@@ -463,9 +463,10 @@ def _references(
         key = (text_at(reference, "valuesKey") or "values.yaml") if of_values else ""
         is_known = config_map is not None and (not key or key in config_map[1].texts)
         code = codes.HELM_FAILED if of_values else codes.KUSTOMIZE_FAILED
-        words = _missing(document, text_at(reference, "name"), key, is_there=config_map is not None)
+        name = text_at(reference, "name")
+        words = _missing(document, name, key, is_there=config_map is not None)
         fault = code.at(place, f"{named(document)}: {words}", help=_KEEP)
-        found[f"{text_at(reference, 'name')} {key}"] = DemandedConfigMap(is_known, fault)
+        found[f"{name} {key}"] = DemandedConfigMap(name, is_known, fault)
     return found
 
 

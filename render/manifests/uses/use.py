@@ -41,8 +41,9 @@ class Variables(NamedTuple):
 
 
 class DemandedConfigMap(NamedTuple):
-    """What an object cannot do without that it refers to: whether it is *known*, and what is wrong where it is not."""
+    """What an object cannot do without that it refers to: its name, if it is *known*, and what is wrong where not."""
 
+    name: str
     is_known: bool
     fault: Diagnostic
 

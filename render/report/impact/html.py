@@ -12,7 +12,6 @@ from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.headline import VALUES, headline, values
 from render.report.impact.review import (
-    MEANINGS,
     ErrorsOfChange,
     HolderEntry,
     ImpactText,
@@ -35,6 +34,7 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    meanings,
     messages,
     new_warnings,
     not_counted,
@@ -68,7 +68,7 @@ def report(review: Review, style: ImpactStyle) -> str:
     machines = review.machines
     found = errors(review.parts)
     affected = entries(review.parts)
-    faults = _faults(affected)
+    faults, meaning = _faults(affected), meanings(machines)
     return page(
         "impact/impact.html.j2",
         data=_rows(every),
@@ -76,7 +76,7 @@ def report(review: Review, style: ImpactStyle) -> str:
         summary=summary(machines),
         origin=style.origin,
         headline=headline(review, len(found.new)),
-        counts=bar((effect, n, MEANINGS[effect]) for effect, n in counts(machines).items()),
+        counts=bar((effect, n, meaning[effect]) for effect, n in counts(machines).items()),
         first=_first(machines),
         most={"found": _OPEN, "changes": VALUES, "places": _OPEN, "causes": _MOST_CAUSES},
         found=_found(found, new_warnings(review.parts), affected),

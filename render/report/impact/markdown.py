@@ -46,6 +46,7 @@ from render.report.impact.review import (
     holders,
     holders_title,
     leaves,
+    meanings,
     new_warnings,
     not_compared,
     not_counted,
@@ -275,13 +276,12 @@ def _counts(review: Review, found: ErrorsOfChange) -> Iterator[str]:
     for sentence in asides(review):
         words, _, names = sentence.partition(": ")
         yield f"{words[:1].upper()}{words[1:]}: {code(names)}\n"
-    numbers = counts(machines)
+    numbers, meaning = counts(machines), meanings(machines)
     if numbers:
         yield "<details><summary>what these effects mean</summary>\n"
         yield "| VMs | Effect | What becomes of them |\n| ---: | --- | --- |"
         yield from (
-            f"| {count:,} | **{effect}** | {MEANINGS[effect]} |"
-            for effect, count in numbers.items()
+            f"| {count:,} | **{effect}** | {meaning[effect]} |" for effect, count in numbers.items()
         )
         yield "\n</details>\n"
 

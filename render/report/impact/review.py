@@ -725,6 +725,17 @@ def counts(machines: Iterable[MachineImpact]) -> dict[str, int]:
     return {effect: numbers[effect] for effect in RANKED if numbers[effect]}
 
 
+def meanings(machines: Sequence[MachineImpact]) -> dict[str, str]:
+    """What each of those effects means for the VMs that have it: what migrates may hold some that cannot."""
+    migrating = [machine for machine in machines if worst(machine) == "migrate"]
+    held = sum(machine.workload == "unmigratable" for machine in migrating)
+    if not held:
+        return MEANINGS
+    which = "" if held == len(migrating) else f"; {held:,} of them"
+    begin = f"{MEANINGS['migrate']}{which}" if which else "would change with a live migration, and"
+    return {**MEANINGS, "migrate": f"{begin} cannot migrate: the guest has it after a restart"}
+
+
 def quiet(parts: Iterable[ReviewPart]) -> list[MachineEntry]:
     """The VMs of which nothing that runs changes, and why they are touched: without our own stamps."""
     return [

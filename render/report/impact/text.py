@@ -15,7 +15,6 @@ from render.report.deciders import is_called_alike
 from render.report.impact import room
 from render.report.impact.formats import ImpactStyle
 from render.report.impact.review import (
-    MEANINGS,
     OTHER_FILES,
     BlamedEdit,
     HolderEntry,
@@ -39,6 +38,7 @@ from render.report.impact.review import (
     holders_title,
     is_shown,
     leaves,
+    meanings,
     new_warnings,
     not_compared,
     not_counted,
@@ -207,12 +207,12 @@ def _named(subject: ResourceRef | Place) -> str:
 
 def _table(machines: Sequence[MachineImpact], *, colour: bool) -> Iterator[str]:
     """How many VMs have each effect, and what it means."""
-    numbers = counts(machines)
+    numbers, meaning = counts(machines), meanings(machines)
     width = max((len(f"{number:,}") for number in numbers.values()), default=0)
     word = max(map(len, numbers), default=0)
     for effect, count in numbers.items():
         effect_ = _effect(effect, f"{effect:<{word}}", colour=colour)
-        yield f"  {count:>{width},} {effect_}  {MEANINGS[effect]}"
+        yield f"  {count:>{width},} {effect_}  {meaning[effect]}"
 
 
 def _details(part: ReviewPart, style: ImpactStyle) -> Iterator[str]:

@@ -327,9 +327,9 @@ def test_an_unreadable_catalogue_is_the_only_finding(ask: Ask) -> None:
     }
     answer = ask("check", "in", "--catalog", "nowhere", files=vms)
     assert answer.exit == Exit.UNREADABLE
-    assert (
-        answer.out
-        == "nowhere: error VR110 unreadable: cannot read nowhere: No such file or directory\n"
+    assert answer.out == (
+        "nowhere: error VR110 unreadable: cannot read nowhere: No such file or directory\n"
+        "  help: name a file or folder that is there, or leave it out\n"
     )
     answer = ask("check", "in", "--catalog", "cat", files={"cat/a.yaml": f"{NOTE}  bad: [\n"})
     assert answer.exit == Exit.FINDINGS
@@ -1062,6 +1062,32 @@ def test_a_name_that_is_wrong_by_itself_is_no_consequence(ask: Ask) -> None:
     answer = ask("check", "-", stdin=_VM + text)
     assert _firsts(answer.out) == ["VR420", "VR105"], answer.out
     assert "\n  help: did you mean data?" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("domain", "first", "follows"),
+    [
+        ("resources: {requests: {memory: 4096}}", "VR412", "VR401"),
+        ("memory: {hugepages: {pageSize: 1GI}}", "VR412", "VR401"),
+        ("memory: {guest: 4096}", "VR448", "VR401"),
+        ("cpu: {sockets: 4}", "VR401", "VR412"),
+    ],
+)
+def test_what_a_preference_requires_is_told_below_a_slip_in_the_memory(
+    domain: str, first: str, follows: str, ask: Ask
+) -> None:
+    """And above that there is none: what is required is enough."""
+    preference = (
+        "---\napiVersion: instancetype.kubevirt.io/v1beta1\nkind: VirtualMachinePreference\n"
+        "metadata: {name: linux}\nspec: {requirements: {memory: {guest: 4Gi}}}\n"
+    )
+    machine = (
+        "  preference: {kind: VirtualMachinePreference, name: linux}\n"
+        f"  template: {{spec: {{domain: {{{domain}, devices: {{}}}}}}}}\n"
+    )
+    answer = ask("check", "-", stdin=_VM + machine + preference)
+    assert _firsts(answer.out) == [first], answer.out
+    assert re.search(rf"also, until that is mended: <stdin>:7:\d+: error {follows}", answer.out)
 
 
 def test_what_only_lacks_a_refused_definition_is_told_below_that(ask: Ask) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -175,9 +176,9 @@ def test_last_line_counts_the_infos_that_are_shown(ask: Ask) -> None:
 
 
 def test_last_line_tells_what_was_looked_at(ask: Ask) -> None:
-    read = "no VM among 0 objects in 1 file: no findings\n"
+    read = "no VM among what is in 1 file: nothing to look at\n"
     verbose = ask("check", "-v", files={"note.yaml": "a: 1\n"}).err
-    assert verbose.startswith("no VM among 0 objects in 1 file: 1 info\n")
+    assert verbose.startswith("no VM among what is in 1 file: 1 info\n")
     assert ask("check", files={"note.yaml": "a: 1\n"}).err == read
     assert ask("check", "-q", files={"note.yaml": "a: 1\n"}).err == ""
     for piped in (ask("check"), ask("check", "--format", "json"), ask("build", "--allow-empty")):
@@ -227,14 +228,19 @@ def test_a_folder_without_manifests_does_not_look_like_a_clean_one(ask: Ask) -> 
     assert answer.exit == 0
     assert answer.err == "no manifest (*.yaml, *.yml, *.json) in notes, vms: nothing to look at\n"
     assert "no VM among 0 objects in 0 files: 1 error" in ask("check", "gone").err
+    for words in (("check", "vms", "gone"), ("build", "vms", "gone"), ("pin", "gone")):
+        answer = ask(*words, files={"vms/web.yaml": vm("web", memory="1Gi")})
+        printed = answer.out + answer.err
+        assert "help: name a file or folder that is there, or leave it out\n" in printed
+        assert "kind: VirtualMachine" not in printed
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("empty.yaml",), "no VM among 0 objects in 1 file"),
+        (("empty.yaml",), "no VM among what is in 1 file"),
         (("a.yaml",), "1 VM"),
-        (("prod/more",), "no VM among 0 objects in 1 file"),
+        (("prod/more",), "no VM among what is in 1 file"),
         (("prod/kustomization.yaml",), "2 VMs in 1 kustomization"),
         (("prod/one.yaml", "a.yaml"), "3 VMs in 1 kustomization and other files"),
         ((".", "a.yaml"), "4 VMs in 1 kustomization and other files"),
@@ -247,7 +253,7 @@ def test_last_line_counts_what_was_named(words: tuple[str, ...], line: str, ask:
     files |= {"prod/kustomization.yaml": "resources: [one.yaml, two.yaml]\n", "empty.yaml": ""}
     Path(".git").mkdir()
     answer = ask("check", "--kubevirt", "1.9", *words, files={**files, "prod/more": ""})
-    assert answer.err == f"{line}: no findings\n"
+    assert answer.err == f"{line}: {'nothing to look at' if 'no VM' in line else 'no findings'}\n"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +282,7 @@ def test_last_line_counts_nothing_of_the_repository_around_a_file(
         "charts/web/templates/vm.yaml": vm("{{ .Values.name }}", memory="1Gi"),
     }
     line = ask("check", *words, "--kubevirt", "1.9", "--helm", "never", files=files).err
-    assert line.partition("no findings")[2] == f"{rest}\n"
+    assert re.split("no findings|nothing to look at", line)[1] == f"{rest}\n"
 
 
 def test_last_line_says_which_folders_are_taken_for_roots_of_their_own(ask: Ask) -> None:

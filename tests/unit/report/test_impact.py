@@ -339,6 +339,30 @@ def test_the_table_says_what_nothing_migrates(methods: list[str], answer: str) -
     assert text.startswith(f"### 1 of 1 VM {answer}\n"), "nor does the heading say so"
 
 
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_what_cannot_migrate_is_not_said_to_change_with_a_migration(name: str) -> None:
+    """KubeVirt takes more sockets over, sets no RestartRequired, and migrates nothing."""
+    meant = {}
+    for bindings in (["bridge"], ["bridge", "masquerade"], ["masquerade"]):
+        sides: list[list[Any]] = [[], []]
+        for number, binding in enumerate(bindings):
+            for side, sockets in zip(sides, (1, 2), strict=True):
+                machine = vm(f"web-{number}", networks=[{"name": "default", "pod": {}}])
+                domain = machine["spec"]["template"]["spec"]["domain"]
+                domain["devices"] = {"interfaces": [{"name": "default", binding: {}}]}
+                domain["cpu"] = {"sockets": sockets}
+                side.append(machine)
+        text = written(name, review(*sides))
+        meant[" ".join(bindings)] = re.findall(
+            r"(?:would change|changes) with a live migration[^|\n<]*", text
+        )[0]
+    after = "cannot migrate: the guest has it after a restart"
+    assert meant["bridge"].strip() == f"would change with a live migration, and {after}"
+    mixed = f"changes with a live migration; 1 of them {after}"
+    assert meant["bridge masquerade"].strip() == mixed
+    assert meant["masquerade"].strip() == "changes with a live migration"
+
+
 def test_a_line_of_a_base_is_one_cause_for_all_overlays() -> None:
     """Each overlay has the object of the base in a namespace of its own."""
     parts = []

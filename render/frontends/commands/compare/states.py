@@ -40,7 +40,7 @@ from render.manifests.sources import loading, walk
 from render.manifests.sources.gatherers import gatherers
 from render.manifests.sources.outcomes import KnownOutcomes
 from render.manifests.uses.destinations import in_namespace
-from render.manifests.uses.use import DemandedConfigMap, is_made_by
+from render.manifests.uses.use import AFFIXES, DemandedConfigMap, is_made_by
 from render.model.globs import Globs
 from render.model.hints import Any
 from render.model.named_tuple import NamedTuple
@@ -797,22 +797,42 @@ def _name_changed_unfilled(read: Sequence[_LoadedSide], sides: Sequence[Side]) -
 def _name_deleted(before: Side, after: Side) -> None:
     """Say in *after* that Flux applies nothing of what refers to a ConfigMap that *before* has, and *after* has not.
 
-    What neither state has may be in the cluster.
+    What neither state has may be in the cluster, and what cannot be read may have it.
     """
-    unread = (
-        finding for state in after.values() if state.fault for finding in state.fault.findings
-    )
-    if any(finding.diagnostic.code != codes.HELM_FAILED.number for finding in unread):
-        return  # it may stand there
-    for name in before.keys() & after.keys():
+    unread = {name: state for name, state in after.items() if _faults_of_reading(state)}
+    for name in (before.keys() & after.keys()) - unread.keys():
         known = before[name].references
         faults = [
             reference.fault
             for key, reference in after[name].references.items()
             if not reference.is_known and key in known and known[key].is_known
+            if not any(
+                _may_have(reference.name, state, before.get(other))
+                for other, state in unread.items()
+            )
         ]
         if faults:
             after[name] = after[name]._replace(fault=refused(*faults))
+
+
+def _faults_of_reading(state: NamedState) -> set[str]:
+    """The codes of what is wrong with *state*, but for charts: of these nobody knows a ConfigMap."""
+    findings = state.fault.findings if state.fault else ()
+    return {each.diagnostic.code for each in findings} - {codes.HELM_FAILED.number}
+
+
+def _may_have(config_map: str, state: NamedState, before: NamedState | None) -> bool:
+    """Whether a ConfigMap of that name may be in *state*, which cannot be read: in its texts, or since it was *before*.
+
+    Where names get something before or behind them, none is like that in a text.
+    """
+    if codes.REMOTE_BASE.number in _faults_of_reading(state) or not state.texts:
+        return True
+    words = [word.encode() for word in (config_map, *AFFIXES)]
+    if any(word in text for text in state.texts.values() for word in words):
+        return True
+    known = (from_body(body, 0).ref for body in (before.objects if before else ()))
+    return any((ref.kind, ref.name) == ("ConfigMap", config_map) for ref in known)
 
 
 def _take_to_their_users(side: Side, other: Side) -> None:
