@@ -456,6 +456,29 @@ def test_what_lists_a_base_that_is_not_there_is_an_error_where_it_held_vms(
     assert ("1 kustomization with missing resources" in done.stdout + done.stderr) != is_error
 
 
+def test_what_an_overlay_that_cannot_be_built_lends_to_others_is_not_deleted(
+    repository: Path,
+) -> None:
+    """Who cannot build it prunes nothing; where others take it out too, or it went, that is said."""
+    put(repository / "platform/small.yaml", instancetype("small"))
+    put(repository / "platform/kustomization.yaml", "resources: [small.yaml]\n")
+    put(repository / "base/vm.yaml", vm(name="web", instancetype="small"))
+    both = "namespace: prod\nresources: [../base, ../platform]\n"
+    put(repository / "prod/kustomization.yaml", both)
+    commit(repository)
+    put(repository / "prod/kustomization.yaml", both.replace("]", ", quota.yaml]"))
+    done = run(repository, "diff", "HEAD", "--emit", "vm")
+    assert done.returncode == Exit.FINDINGS
+    assert done.stdout.startswith("2 VMs: 1 unrenderable, 1 same\n")
+    assert "deleted" not in done.stdout
+    put(repository / "prod/kustomization.yaml", both.replace(", ../platform", ""))
+    (repository / "platform/kustomization.yaml").unlink()
+    (repository / "platform/small.yaml").unlink()
+    done = run(repository, "diff", "HEAD", "--emit", "vm")
+    assert done.stdout.startswith("2 VMs: 2 unrenderable\n")
+    assert "it asks for what is deleted:" in done.stdout
+
+
 @pytest.mark.parametrize("state", ["before", "after"])
 def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
     state: str, tmp_path: Path

@@ -344,15 +344,16 @@ def test_what_cannot_migrate_is_not_said_to_change_with_a_migration(name: str) -
     """KubeVirt takes more sockets over, sets no RestartRequired, and migrates nothing."""
     meant = {}
     for bindings in (["bridge"], ["bridge", "masquerade"], ["masquerade"]):
-        sides: list[list[Any]] = [[], []]
+        old: list[Any] = []
+        new: list[Any] = []
         for number, binding in enumerate(bindings):
-            for side, sockets in zip(sides, (1, 2), strict=True):
+            for side, sockets in ((old, 1), (new, 2)):
                 machine = vm(f"web-{number}", networks=[{"name": "default", "pod": {}}])
                 domain = machine["spec"]["template"]["spec"]["domain"]
                 domain["devices"] = {"interfaces": [{"name": "default", binding: {}}]}
                 domain["cpu"] = {"sockets": sockets}
                 side.append(machine)
-        text = written(name, review(*sides))
+        text = written(name, review(old, new))
         meant[" ".join(bindings)] = re.findall(
             r"(?:would change|changes) with a live migration[^|\n<]*", text
         )[0]

@@ -13,6 +13,7 @@ from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.edits import behind, entry, is_another
 from render.frontends.commands.compare.guests import unless_alike
+from render.frontends.commands.compare.lent import with_objects_of, with_what_is_kept
 from render.frontends.commands.compare.moved import renames
 from render.frontends.commands.compare.moved.appliers import applied
 from render.frontends.commands.compare.moved.departures import Departures
@@ -71,6 +72,7 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
     before, after = applied(before, after)
     if request.own["format"] != "json":  # which lists what is no news too
         before, after = unless_alike(before, after)
+    after = with_what_is_kept(before, after)
     let_go = _let_go_places(every, after, before)
     known = {state.folder for state in every.values()}
     departures = Departures(before, after, every, limits)
@@ -359,8 +361,8 @@ def _but_for_files(
         impact = _lost(_broken(old, both), second.machines)
         lost.append(_of_missed(impact, "after", second))
     return (
-        _with_objects_of(second.others, first.rest),
-        _with_objects_of(first.others, second.rest),
+        with_objects_of(second.others, first.rest),
+        with_objects_of(first.others, second.rest),
         _UnreadableFiles(uncompared, tuple(lost), _guessed(second.others, old)),
     )
 
@@ -533,18 +535,6 @@ def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagn
         return place if place.index is None else place._replace(index=positions[place.index])
 
     return tuple(with_places(diagnostic, move) for diagnostic in diagnostics)
-
-
-def _with_objects_of(other: NamedState, state: NamedState) -> NamedState:
-    """*state* with the objects of *other*, which stand nowhere in it."""
-    if not other.objects:
-        return state
-    known = range(len(state.objects)) if state.positions is None else state.positions
-    return state._replace(
-        objects=[*state.objects, *other.objects],
-        positions=[*known, *(None for _ in other.objects)],
-        files=[*state.files, *other.files],
-    )
 
 
 def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
