@@ -8,6 +8,7 @@ import pytest
 from render import Settings, render
 from render.model import shape, tree
 from render.model.release import VERSIONS, Version, tag
+from render.model.resource import Resource
 from render.pipeline.input import definitions
 from tests.support import goldens
 
@@ -144,9 +145,9 @@ def test_a_second_spec_of_a_shape_is_decoded_only_where_that_changes_it(
     read: list[str] = []
     decode = definitions.decode
 
-    def decoding(*arguments: Any, **named: str) -> Json:
+    def decoding(resource: Resource, loaded: definitions.Definitions, **named: str) -> Json:
         read.append(named["settled"])
-        return decode(*arguments, **named)
+        return decode(resource, loaded, settled=named["settled"])
 
     monkeypatch.setattr(definitions, "decode", decoding)
     machines = [machine(number) for number in range(3)]
