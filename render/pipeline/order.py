@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import cache
 
 from render.kubevirt import instancetype, vm_controller, vm_mutator
-from render.machine import Machine
+from render.machine import Context, Machine
 from render.model import packaged, tree
 from render.model.fieldpath import FieldPath
-from render.model.hints import Any
+from render.model.hints import TYPE_CHECKING, Any
 from render.model.kinds import KIND_CLASSES
 from render.model.resource import TEMPLATE, VM, Resource
 from render.model.tree import Tree
@@ -15,6 +15,9 @@ from render.pipeline import outcomes
 from render.pipeline.outcomes import Outcome
 from render.pipeline.stages import emit, pins, stamping
 from render.settings import Settings
+
+if TYPE_CHECKING:
+    from render.model.shape import Verdicts
 
 #: The modes in which an instance takes the place of what makes it.
 INSTANCES = frozenset({"vmi", "pod"})
@@ -50,16 +53,28 @@ _EVICTION: FieldPath = (*TEMPLATE, "spec", "evictionStrategy")
 HangsOn = Callable[[Machine], tuple[object, ...] | None]
 
 
-def _shape_of(machine: Machine) -> bytes | None:
-    """What *machine* has in common with others; None for one that is not as nearly all are."""
-    if machine.shape == b"":
-        resource, spec = machine.resource, machine.decoded.get("spec") or {}
-        is_usual = resource.kind == VM and not (resource.holders or resource.older)
-        machine.shape = None
-        if is_usual and not machine.has_decode_findings and "flavor" not in spec:
-            from render.model import shape
+def shape_of(resource: Resource, spec: Tree, context: Context) -> bytes | None:
+    """What the machine that *resource* with this *spec* is has in common with others; None for one of its own kind."""
+    if resource.kind != VM or resource.holders or resource.older or "flavor" in spec:
+        return None
+    from render.model import shape
 
-            machine.shape = shape.of_vm(resource.name, machine.namespace, spec, _MATCHERS)
+    namespace = resource.namespace or context.catalogue.namespace
+    return shape.of_vm(resource.name, namespace, spec, _MATCHERS)
+
+
+def verdicts_for(context: Context) -> "Verdicts | None":
+    """What is known of shapes in the run of *context*; None where it is not as it was for these."""
+    verdicts = context.verdicts
+    basis = (context.settings, context.config, context.catalogue, context.release_is_assumed)
+    return verdicts if verdicts is not None and verdicts.hold(*basis) else None
+
+
+def _shape_of(machine: Machine) -> bytes | None:
+    if machine.shape == b"":
+        spec = machine.decoded.get("spec") or {}
+        is_usual = not machine.has_decode_findings
+        machine.shape = shape_of(machine.resource, spec, machine.context) if is_usual else None
     return machine.shape
 
 
@@ -71,11 +86,8 @@ def _once_a_shape(stage: Stage, hangs_on: HangsOn) -> Stage:
     """
 
     def perform(machine: Machine) -> None:
-        context = machine.context
-        verdicts = context.verdicts
-        basis = (context.settings, context.config, context.catalogue, context.release_is_assumed)
-        is_known = verdicts is not None and not machine.failed and verdicts.hold(*basis)
-        shape = _shape_of(machine) if is_known else None
+        verdicts = None if machine.failed else verdicts_for(machine.context)
+        shape = None if verdicts is None else _shape_of(machine)
         more = hangs_on(machine) if shape else None
         if verdicts is None or shape is None or more is None:
             stage(machine)

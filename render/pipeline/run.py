@@ -41,6 +41,8 @@ _TEMPLATES = frozenset(
 _OPEN = frozenset(
     code.number for code in (codes.PLACEHOLDER, codes.WRONG_TYPE, codes.INVALID_QUANTITY)
 )
+#: What machines of one shape have alike before they are decoded: where that changes nothing of one, nor of the others.
+_SETTLED = "spec"
 Observe = Callable[[Machine, Tree], None]
 
 
@@ -368,8 +370,16 @@ def _is_enabled(code: codes.Code, settings: Settings) -> bool:
 def _machine_of(resource: Resource, context: Context, loaded: definitions.Definitions) -> Machine:
     """The machine that *resource* is, before its stages; findings about its manifest go to *loaded*."""
     known = len(loaded.diagnostics)
-    machine = Machine(context, resource, definitions.decode(resource, loaded))
+    verdicts = order.verdicts_for(context)
+    shape = None if verdicts is None else order.shape_of(resource, resource.spec, context)
+    is_settled = verdicts is not None and shape is not None and (_SETTLED, shape) in verdicts
+    decoded = definitions.decode(resource, loaded, settled=_SETTLED if is_settled else "")
+    machine = Machine(context, resource, decoded)
     machine.has_decode_findings = len(loaded.diagnostics) > known
+    if verdicts is not None and not machine.has_decode_findings:
+        machine.shape = shape
+        if shape is not None and decoded.get(_SETTLED) is resource.spec:
+            verdicts.add((_SETTLED, shape), shape, None)
     machine.missing = tuple(
         machines.in_machine(resource, diagnostic.location.path)
         for diagnostic in loaded.diagnostics[known:]

@@ -87,13 +87,15 @@ class _FieldReader(NamedTuple):
     nullable: bool
 
 
-def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cause]]:
+def decode(
+    tree: Tree, type_name: str, release: Version, *, settled: str = ""
+) -> tuple[Tree, list[Cause]]:
     """Read *tree* as the Go type *type_name* (``kubevirt.VirtualMachineInstanceSpec``) of a KubeVirt *release*.
 
     Comes back: a tree of what Go keeps, and the findings in the order of the input. What is
     unknown or mistyped is left out; what stays as it was is shared with *tree*. Of a whole object
     the server's own fields go: ``status`` but for the references to stored revisions,
-    ``managedFields``, and null in ``metadata``.
+    ``managedFields``, and null in ``metadata``. *settled*: the field of it that is known to come back as it is.
     """
     causes = _Causes()
     if type_name not in _OBJECTS:
@@ -107,7 +109,7 @@ def decode(tree: Tree, type_name: str, release: Version) -> tuple[Tree, list[Cau
             for key, item in metadata.items()
             if item is not None and key != "managedFields"
         }
-    decoded = _struct(type_name, release)(body, (), causes)
+    decoded = _struct(type_name, release, settled=settled)(body, (), causes)
     status = tree.get("status")
     if isinstance(status, dict):
         kept = {key: status[key] for key in _KEPT_STATUS if isinstance(status.get(key), dict)}
@@ -170,12 +172,17 @@ def type_of(group: str, kind: str) -> str:
     return _TYPE_OF_KIND.get((group, kind), "")
 
 
-def decode_resource(resource: Resource, release: Version) -> tuple[Tree, list[Diagnostic]]:
-    """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is."""
+def decode_resource(
+    resource: Resource, release: Version, *, settled: str = ""
+) -> tuple[Tree, list[Diagnostic]]:
+    """Read a whole object as *release* does; one of a kind that is not KubeVirt's comes back as it is.
+
+    *settled*: see `decode`.
+    """
     type_name = type_of(resource.group, resource.kind)
     if not type_name:
         return resource.body, []
-    tree, causes = decode(resource.body, type_name, release)
+    tree, causes = decode(resource.body, type_name, release, settled=settled)
     if not causes:
         return tree, []
     return tree, questioned(resource, located(resource, causes))
@@ -208,12 +215,13 @@ def located(
 class _Rules(dict[str, _FieldReader]):
     """The rules of a struct by field, made when asked for; KeyError for a field it has not.
 
-    *opaque*: the struct stands where the CRD has no schema.
+    *opaque*: the struct stands where the CRD has no schema; *settled*: the field whose values need no reading.
     """
 
-    def __init__(self, type_name: str, release: Version, *, opaque: bool) -> None:
+    def __init__(self, type_name: str, release: Version, *, opaque: bool, settled: str) -> None:
         super().__init__()
         self.opaque = opaque
+        self.settled = settled
         self.type_name = type_name
         self.release = release
         self.fields = types.fields(type_name, release)
@@ -225,6 +233,8 @@ class _Rules(dict[str, _FieldReader]):
         reader = _reader(field.type, self.release, opaque=self.keeps_nulls(name))
         for least in in_force(_LEAST.get((self.type_name, name), ()), self.release):
             reader = reader._replace(convert=_at_least(least))
+        if name == self.settled:
+            reader = reader._replace(convert=None)
         rule = self[name] = _FieldReader(*reader, drops, field.nullable)
         return rule
 
@@ -234,8 +244,10 @@ class _Rules(dict[str, _FieldReader]):
 
 
 @cache
-def _struct(type_name: str, release: Version, *, opaque: bool = False) -> Convert:
-    rules = _Rules(type_name, release, opaque=opaque)
+def _struct(
+    type_name: str, release: Version, *, opaque: bool = False, settled: str = ""
+) -> Convert:
+    rules = _Rules(type_name, release, opaque=opaque, settled=settled)
     required = [(name, field.type) for name, field in rules.fields.items() if field.required]
     usual = _Usual(rules)
     defaults = _DEFAULTS.get(type_name)

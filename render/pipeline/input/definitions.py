@@ -209,15 +209,15 @@ def _is_current(resource: Resource, release: Version) -> bool:
     return version in versions(resource.group, release) and version not in instancetypes.OLDER
 
 
-def decode(resource: Resource, loaded: Definitions) -> Tree:
+def decode(resource: Resource, loaded: Definitions, *, settled: str = "") -> Tree:
     """*resource* in today's types; findings about it go to *loaded*.
 
     A machine is decoded when its turn comes: many trees at once cost more memory, and so time, than one after the
-    other.
+    other. *settled*: the field that is known to come back as it is.
     """
     is_plain = "flavor" not in resource.spec and not resource.older
     if is_plain and _is_current(resource, loaded.release):
-        decoded, diagnostics = schemas.decode_resource(resource, loaded.release)
+        decoded, diagnostics = schemas.decode_resource(resource, loaded.release, settled=settled)
     else:
         from render.legacy import decoding
 

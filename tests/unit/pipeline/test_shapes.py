@@ -8,6 +8,8 @@ import pytest
 from render import Settings, render
 from render.model import shape, tree
 from render.model.release import VERSIONS, Version, tag
+from render.model.resource import Resource
+from render.pipeline.input import definitions
 from tests.support import goldens
 
 Json = dict[str, Any]
@@ -134,6 +136,28 @@ def test_a_second_machine_of_a_shape_is_spared(monkeypatch: pytest.MonkeyPatch) 
     half = len(known) // 2
     assert known == [False] * half + [True] * half
     assert half
+
+
+@pytest.mark.parametrize(("storage", "settled"), [("20Gi", "spec"), ("20480Mi", "")])
+def test_a_second_spec_of_a_shape_is_decoded_only_where_that_changes_it(
+    storage: str, settled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    decode = definitions.decode
+
+    def decoding(resource: Resource, loaded: definitions.Definitions, **named: str) -> Json:
+        read.append(named["settled"])
+        return decode(resource, loaded, settled=named["settled"])
+
+    monkeypatch.setattr(definitions, "decode", decoding)
+    machines = [machine(number) for number in range(3)]
+    for each in machines:
+        resources = each["spec"]["dataVolumeTemplates"][0]["spec"]["storage"]["resources"]
+        resources["requests"]["storage"] = storage
+    machines[2]["spec"]["template"]["spec"]["nodeSelektor"] = {}
+    rendered = render(machines, Settings())
+    assert read == ["", settled, ""]
+    assert [found.code for found in rendered.diagnostics if found.is_error] == ["VR105"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
