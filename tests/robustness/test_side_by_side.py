@@ -34,6 +34,12 @@ exec 3>{held}
 echo x >&3
 exec /bin/sleep 600
 """
+#: Says that it runs, and does so until somebody lets it go.
+WAITING = """\
+#!/bin/sh
+echo x > {held}
+until [ -e {go} ]; do /bin/sleep 0.01; done
+"""
 _V1 = (("quota", 50_000), ("period", 100_000))
 FOLDERS = ("a", "b", "c", "d", "e")
 
@@ -168,6 +174,23 @@ def test_an_error_ends_all_of_them(tmp_path: Path, held: Held) -> None:
         list(processes.finish_all([*several, failing()], 4))
     assert held.is_gone()
     assert sorted(closed) == ["0", "1", "2"]
+
+
+def test_what_is_to_be_done_meanwhile_is_done_while_the_first_of_them_run(
+    tmp_path: Path, held: Held
+) -> None:
+    waiting = program(tmp_path, WAITING.format(held=held.file, go=tmp_path / "go"))
+    done: list[str] = []
+
+    def meanwhile() -> None:
+        if not done:
+            held.wait(2)
+            done.append("meanwhile")
+            (tmp_path / "go").touch()
+
+    several = [steps([waiting, str(number)], tmp_path, done) for number in range(3)]
+    assert [*processes.finish_all(several, 2, meanwhile)] == [b"", b"", b""]
+    assert sorted(done) == ["0", "1", "2", "meanwhile"]
 
 
 def test_one_that_cannot_be_started_or_is_late_does_not_end_the_others(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from render.diagnostics.codes import REFERENCE
 from render.diagnostics.diagnostic import Diagnostic, Location, Related, Severity, at
@@ -55,22 +56,29 @@ def _claims_beside(
     loaded: Documents, names: Collection[str], how: ReadingRequest
 ) -> Mapping[str, Sequence[tuple[ResourceRef, Origin]]]:
     """The claims called as one of *names* in files beside the kustomizations of *loaded* that these do not read."""
-    read_already = {real_path(file) for file in loaded.files}
     words = [name.encode() for name in names]
     found: dict[str, list[tuple[ResourceRef, Origin]]] = {}
-    for folder in sorted({real_path(loaded.folder), *loaded.bases}):
-        for file in _manifests_in(folder):
-            is_left_out = file in read_already or how.layout.exclude.match(file)
-            data = b"" if is_left_out else files.read(file, file, how.limits.file_bytes)
-            if not isinstance(data, bytes) or not any(word in data for word in _WORDS):
-                continue
-            if not any(word in data for word in words):
-                continue
-            for document in read(data, tidy(os.path.relpath(file)), how.limits).documents:
-                claim = from_body(document.body, 0)
-                if (claim.group, claim.kind) in CLAIMS and claim.name in names:
-                    found.setdefault(claim.name, []).append((claim.ref, document.origin))
+    for file in _unread_beside(loaded):
+        is_left_out = how.layout.exclude.match(file)
+        data = b"" if is_left_out else files.read(file, file, how.limits.file_bytes)
+        if not isinstance(data, bytes) or not any(word in data for word in _WORDS):
+            continue
+        if not any(word in data for word in words):
+            continue
+        for document in read(data, tidy(os.path.relpath(file)), how.limits).documents:
+            claim = from_body(document.body, 0)
+            if (claim.group, claim.kind) in CLAIMS and claim.name in names:
+                found.setdefault(claim.name, []).append((claim.ref, document.origin))
     return found
+
+
+def _unread_beside(loaded: Documents) -> list[str]:
+    """The files beside the kustomizations of *loaded* that these do not read: to resolve a name takes a while."""
+    called = {*map(os.path.abspath, loaded.files)}
+    folders = sorted({real_path(loaded.folder), *loaded.bases})
+    beside = [file for file in chain(*map(_manifests_in, folders)) if file not in called]
+    read_already = {*map(real_path, loaded.files)} if beside else set[str]()
+    return [file for file in beside if file not in read_already]
 
 
 def _manifests_in(folder: str) -> Iterator[str]:

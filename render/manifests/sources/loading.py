@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -89,14 +89,14 @@ def load_all(
             passed_over.name_beside_templates(intake, tidy(path), inputs[-1])
             passed_over.name_overrides(tidy(path), inputs[-1])
             continue
-        unread = walk.through(intake, path, allowed, loose)
+        unread, name_rest = walk.begun(intake, path, allowed, loose)
         if not reading.programs >= BUILDERS:
+            name_rest()
             _leave(intake, unread, loose)
             continue
         empty = [_watched(watch, into) for into in _empty(unread, loose, whole=whole)]
-        inputs += (
-            tried for tried in _made(intake, unread, empty) if _is_input(intake, tried, path, loose)
-        )
+        tries = _made(intake, unread, empty, name_rest)
+        inputs += (tried for tried in tries if _is_input(intake, tried, path, loose))
         directories = _empty_directories(unread, whole=whole)
         inputs += (_watched(watch, _taken(intake, into, unread)) for into in directories)
         _name_destinations(unread, loose)
@@ -112,7 +112,7 @@ def inputs_below(path: str, reading: Reading) -> Unread:
 def made(unread: Unread, reading: Reading) -> list[Documents]:
     """What programs make of what is *unread*: each of its kustomizations, charts and uses, in turn."""
     intake = SourceIntake(reading)
-    return [*_made(intake, unread, _empty(unread, Documents(), whole=False))]
+    return [*_made(intake, unread, _empty(unread, Documents(), whole=False), lambda: None)]
 
 
 def _empty_directories(unread: Unread, *, whole: bool) -> list[Documents]:
@@ -269,12 +269,18 @@ def _is_input(intake: SourceIntake, tried: Documents, path: str, loose: Document
     return True
 
 
-def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> Iterator[Documents]:
+def _made(
+    intake: SourceIntake,
+    unread: Unread,
+    empty: Sequence[Documents],
+    meanwhile: Callable[[], None],
+) -> Iterator[Documents]:
     """What kustomize and helm make of what is *unread*, read into *empty*, one for each, in turn.
 
-    The programs run side by side; what they print is read in order.
+    The programs run side by side; what they print is read in order, and after *meanwhile*, which is called once.
     """
     if not empty:
+        meanwhile()
         return
     from render.system import processors
     from render.system.programs import processes
@@ -287,12 +293,14 @@ def _made(intake: SourceIntake, unread: Unread, empty: Sequence[Documents]) -> I
         *(partial(_using, use) for use in unread.uses),
     ]
     works = [start(intake, into.folder, into) for start, into in zip(starts, empty, strict=True)]
+    once = cache(meanwhile)
     with (
         Boxes(jobs, in_turn=len(empty) > jobs) as boxes,
-        contextlib.closing(processes.finish_all(works, jobs)) as readings,
+        contextlib.closing(processes.finish_all(works, jobs, once)) as readings,
     ):
         intake.boxes = boxes
         for into, read_output in zip(empty, readings, strict=True):
+            once()
             read_output()
             yield into
     intake.boxes = None

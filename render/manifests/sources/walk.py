@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from render.diagnostics import codes
@@ -40,13 +40,26 @@ def through(intake: SourceIntake, path: str, allowed: Sequence[str], into: Docum
 
     Links may lead to anything in *allowed*.
     """
+    unread, name_rest = begun(intake, path, allowed, into)
+    name_rest()
+    return unread
+
+
+def begun(
+    intake: SourceIntake, path: str, allowed: Sequence[str], into: Documents
+) -> tuple[Unread, Callable[[], None]]:
+    """The same, and what says in *into* what is not looked at: that takes a while, in which programs can run."""
     if path == "-":
         intake.stream(into)
     elif os.path.isdir(path):
         return _folder(intake, tidy(path), allowed, into)
     else:
         _named(intake, tidy(path), into)
-    return Unread([], [])
+    return Unread([], []), _nothing
+
+
+def _nothing() -> None:
+    """Say nothing."""
 
 
 def patch_files(path: str, limits: Limits) -> list[str]:
@@ -71,7 +84,9 @@ def torn_locks(path: str, limits: Limits) -> list[str]:
     ]
 
 
-def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents) -> Unread:
+def _folder(
+    intake: SourceIntake, folder: str, allowed: Sequence[str], into: Documents
+) -> tuple[Unread, Callable[[], None]]:
     plain = intake.reading.kustomize == "never"
     omitted = Omitted(intake, real_path(folder), intake.scope) if intake.scope else None
     discovered = discover.walk(
@@ -88,7 +103,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
         into.diagnostics += passed_over.notes_of_patches(walked, named)
         for file in wanted:
             intake.file(file, into, named=False)
-        return Unread([] if plain else tops, discovered.charts)
+        return Unread([] if plain else tops, discovered.charts), _nothing
     asking = _search(intake, wanted, into)
     reaches = _reaches(intake, () if plain else tops, into)
     reached = _reached(intake, folder, reaches, into, discovered)
@@ -98,8 +113,7 @@ def _folder(intake: SourceIntake, folder: str, allowed: Sequence[str], into: Doc
     sifted = Sifted(walked, wanted, asking, built, reaches, reached, named, hidden)
     unread = _used(sifted, Unread(reached, discovered.charts), into)
     unread = _with_gathered(intake, apart, unread)
-    passed_over.name_of_reading(sifted, unread, into)
-    return unread
+    return unread, partial(passed_over.name_of_reading, sifted, unread, into)
 
 
 def _hidden(discovered: Discovery, omitted: Omitted | None, allowed: Collection[str]) -> Hidden:

@@ -116,10 +116,13 @@ def finish(steps: Steps[_T]) -> _T:
         return next(answers)
 
 
-def finish_all(several: Sequence[Steps[_T]], jobs: int) -> Generator[_T]:
+def finish_all(
+    several: Sequence[Steps[_T]], jobs: int, meanwhile: Callable[[], None] = lambda: None
+) -> Generator[_T]:
     """What comes of each of *several*, in their order, while the programs of up to *jobs* of them run.
 
-    Where not all answers are waited for, or anything is raised, all programs are killed and all steps closed.
+    *meanwhile* is called each time before they are waited for. Where not all answers are waited for, or anything is
+    raised, all programs are killed and all steps closed.
     """
     answers: dict[int, _T] = {}
     pending = collections.deque(enumerate(several))
@@ -145,6 +148,7 @@ def finish_all(several: Sequence[Steps[_T]], jobs: int) -> Generator[_T]:
                 while pending and children.count < jobs and pending[0][0] < number + _AHEAD * jobs:
                     advance(pending.popleft()[0], None)
                 if number not in answers:
+                    meanwhile()
                     for ended, done in children.wait():
                         advance(ended, done)
             yield answers.pop(number)

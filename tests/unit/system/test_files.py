@@ -54,6 +54,36 @@ def test_a_link_that_is_taken_away_meanwhile_stands_for_itself(
     assert files.real_path(str(link)) == str(link)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "folder", "folder/", "folder/file", "folder/file/", "folder/up/folder/file", "link", "link/..", "loop", "loop/x",
+        "dangling", "dangling/x", "nothing/x", "pipe", "file (deleted)", "folder/\udcff", "", ".", "..",
+    ],
+)  # fmt: skip
+def test_a_path_is_resolved_as_python_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for file in ("folder/file", "folder/\udcff", "file (deleted)"):
+        (tmp_path / file).touch()
+    links = {"link": "folder/file", "folder/up": "..", "loop": "loop", "dangling": "/nowhere/x"}
+    for link, target in links.items():
+        (tmp_path / link).symlink_to(target)
+    os.mkfifo("pipe")
+    assert files.real_path(name) == os.path.realpath(name)
+
+
+def test_what_has_no_name_is_resolved_as_python_does() -> None:
+    reading, writing = os.pipe()
+    try:
+        assert files.real_path(f"/dev/fd/{reading}") == os.path.realpath(f"/dev/fd/{reading}")
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 5000])
 def test_what_no_file_can_be_called_is_not_there(tmp_path: Path, name: str) -> None:
     path = str(tmp_path / name)
