@@ -62,7 +62,9 @@ def test_each_release_has_its_row_and_its_data() -> None:
         " kubevirt-release writes"
     )
     catalogues = sorted(path.name for path in (TOP / "schemas" / "catalog").iterdir())
-    assert catalogues == sorted(release.catalogue for release in known)
+    assert catalogues == sorted(release.catalogue for release in known), (
+        "make generate writes a file of schemas/catalog for each"
+    )
 
 
 def test_what_kubevirt_runs_is_valid() -> None:

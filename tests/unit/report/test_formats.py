@@ -3,6 +3,7 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import jsonschema
@@ -81,6 +82,7 @@ def test_no_file_is_left_over() -> None:
 @pytest.mark.parametrize("table", [formats.FORMATS, formats.IMPACT_FORMATS, formats.FLEET_FORMATS])
 def test_each_format_has_its_function(table: dict[str, formats.Format]) -> None:
     for row in table.values():
+        assert find_spec(row.module), f"no {row.module}, which render/report/formats.py names"
         assert callable(getattr(import_module(row.module), row.function, None)), (
             f"{row.module} has no {row.function}, which its row in render/report/formats.py names"
         )
@@ -171,7 +173,9 @@ def test_manifests_cannot_drive_the_terminal() -> None:
     written = formats.report("text", find([diagnostic], Sources()))
     assert not set(written) & {"\x1b", "\x07", "\u202e"}
     for name in formats.FORMATS:
-        assert "\x1b" not in formats.report(name, find([diagnostic], Sources()))
+        assert "\x1b" not in formats.report(name, find([diagnostic], Sources())), (
+            f"{formats.FORMATS[name].module}: `printable` of render/report/text.py, or `dumps` of escaping.py beside it"
+        )
 
 
 def test_long_line_is_shown_around_its_column() -> None:
