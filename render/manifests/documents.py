@@ -74,7 +74,7 @@ class Documents:
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
     *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
-    applies the folder does so server-side. *references* are those of the *user*.
+    applies the folder does so server-side. *references* are those of the *user*, and *stands* where objects like it do.
     """
 
     __slots__ = (
@@ -103,6 +103,7 @@ class Documents:
         "referents",
         "remotes",
         "revisions",
+        "stands",
         "substituted",
         "unbuilt",
         "unfilled",
@@ -122,6 +123,7 @@ class Documents:
         self.apart: Apart | None = None
         self.appliers: frozenset[str] = frozenset()
         self.revisions: Mapping[str, str] = MappingProxyType({})
+        self.stands: tuple[str, ...] = ()
         self.users: Mapping[str, frozenset[str]] = MappingProxyType({})
         self.plugins: Mapping[str, PluginUse] = MappingProxyType({})
         self.destinations: Mapping[str, Destination] = MappingProxyType({})

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -1372,3 +1373,82 @@ def test_what_a_set_applied_of_which_nobody_knows_the_applications_is_not_gone(
     (repository.folder / "apps/db/ks.yaml").unlink()
     listing(repository, "web")
     assert "gone" in repository.run("diff", "HEAD").stdout.splitlines()[0]
+
+
+RELEASE = """\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: prod}
+spec:
+  chart: {spec: {chart: ./chart, sourceRef: {kind: GitRepository, name: fleet, namespace: flux-system}}}
+  values: {names: [one, two]}
+"""
+APPLIED = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: web, namespace: argocd}}
+spec:
+  destination: {{namespace: prod}}
+  source: {{repoURL: {HERE}, path: chart, helm: {{valuesObject: {{names: [one, two]}}}}}}
+"""
+
+
+def _one_vm_less(made: Repository, text: str) -> None:
+    made.write("clusters/b/web.yaml", text.replace(", two", ""))
+
+
+def _removed_cluster(made: Repository, _: str) -> None:
+    (made.folder / "clusters/b/web.yaml").unlink()
+
+
+def _new_cluster(made: Repository, text: str) -> None:
+    made.write("clusters/c/web.yaml", text)
+
+
+def _renamed_cluster(made: Repository, _: str) -> None:
+    (made.folder / "clusters/b").rename(made.folder / "clusters/c")
+
+
+def _path_that_is_not_there(made: Repository, text: str) -> None:
+    (made.folder / "clusters/b/web.yaml").write_text(
+        re.sub(r"(chart|path): (\./)?chart\b", r"\1: \2charts", text)
+    )
+
+
+@pytest.mark.parametrize("text", [RELEASE, APPLIED])
+@pytest.mark.parametrize(
+    ("edit", "counted"),
+    [
+        (_one_vm_less, {"a": ["same", "same"], "b": ["gone", "same"]}),
+        (_removed_cluster, {"a": ["same", "same"], "b": ["gone", "gone"]}),
+        (_new_cluster, {"a": ["same", "same"], "b": ["same", "same"], "c": ["new", "new"]}),
+        (_renamed_cluster, {"": ["same", "same"]}),
+        (_path_that_is_not_there, {"a": ["same", "same"], "b": ["unrenderable", "unrenderable"]}),
+    ],
+)  # fmt: skip
+def test_objects_of_one_name_are_those_of_a_cluster_each(
+    tmp_path: Path,
+    text: str,
+    edit: Callable[[Repository, str], None],
+    counted: dict[str, list[str]],
+) -> None:
+    """What they make is alike before, and read once; an edit of one is none of the other's VMs."""
+    made = Repository(tmp_path / "fleet")
+    made.git("remote", "add", "origin", HERE)
+    made.write("flux/source.yaml", SOURCE)
+    chart_in(made)
+    vm = manifests.vm("chart", memory="1Gi").replace("name: chart", "name: {{ . }}")
+    made.write(
+        "chart/templates/vm.yaml", f"{{{{- range .Values.names }}}}\n---\n{vm}{{{{- end }}}}\n"
+    )
+    made.write("chart/values.yaml", "names: []\n")
+    for cluster in "ab":
+        made.write(f"clusters/{cluster}/web.yaml", text)
+    made.commit("Two clusters")
+    edit(made, text)
+    data = json.loads(made.run("diff", "HEAD", "--format", "json").stdout)
+    found: dict[str, list[str]] = {}
+    for machine in data["machines"]:
+        at = re.search(r" in clusters/(\w)/", machine["kustomization"])
+        found.setdefault(at[1] if at else "", []).append(machine["effects"][0])
+    assert {cluster: sorted(each) for cluster, each in found.items()} == counted

@@ -150,7 +150,7 @@ def _empty(unread: Unread, loose: Documents, *, whole: bool) -> list[Documents]:
     filled = [Documents(folder=use.folder, whole=whole, user=use.title) for use in unread.uses]
     for into, use in zip(filled, unread.uses, strict=True):
         into.namespace, into.references = use.namespace, use.references
-        into.is_server_side = use.is_server_side
+        into.is_server_side, into.stands = use.is_server_side, use.stands
     charts = (Documents(folder=folder, whole=whole) for folder in unread.charts)
     empty = [*built, *charts, *filled]
     for into in empty:

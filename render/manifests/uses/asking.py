@@ -473,12 +473,13 @@ def _apart(uses: Mapping[str, FolderUse]) -> list[FolderUse]:
 
     Their titles say where, then.
     """
-    different: dict[object, tuple[str, FolderUse]] = {}
+    alike: dict[object, list[str]] = {}
     for place in sorted(uses):
-        different.setdefault(_made_of(uses[place]), (place, uses[place]))
-    if len(different) == 1:
-        return [next(iter(uses.values()))]
-    return [use._replace(title=f"{use.title} in {place}") for place, use in different.values()]
+        alike.setdefault(_made_of(uses[place]), []).append(place)
+    if len(alike) == 1:
+        return [next(iter(uses.values()))._replace(stands=tuple(sorted(uses)))]
+    each = ((uses[places[0]], places) for places in alike.values())
+    return [use._replace(title=f"{use.title} in {at[0]}", stands=tuple(at)) for use, at in each]
 
 
 def _made_of(use: FolderUse) -> object:

@@ -89,6 +89,7 @@ class FolderUse(NamedTuple):
     *patterns*: which of the files count, where nothing builds the folder. *plugin*: what our plugin is told that
     renders it; None where it does not. *places*: where in the object each file of values is named. *revision*: from
     which address and revision it takes the folder, or `SUSPENDED`. *is_server_side*: it is applied so for certain.
+    *stands*: where objects of this title stand that make the same of it.
     """
 
     title: str
@@ -107,6 +108,7 @@ class FolderUse(NamedTuple):
     plugin: PluginUse | None = None
     places: Mapping[str, FieldPath] = MappingProxyType({})
     is_server_side: bool = False
+    stands: tuple[str, ...] = ()
 
     def applying(self) -> Callable[[str], bool]:
         """What tells of a resolved file whether it is applied with the folder, where nothing builds that."""

@@ -94,13 +94,13 @@ class NamedState(NamedTuple):
     named alike. *configured*: what the repository's own settings are, and *waivers* what settings waive.
     *has_lock*: its VMs are rendered before they are synced, as far as anybody knows. *is_emit_chosen*: somebody has
     said how. *unseen* counts what was not looked at. *bases*: the folders of other kustomizations that the one of
-    this state takes along, called as inputs are.
-    *apart*: why the kustomization cannot be built, though what it gathers is compared. *lent*: those of the objects
-    that other inputs have, to which VMs of this one refer. *folder* is that of the input, called as inputs are, *user*
-    the object that fills it in, if one does, and *appliers* those that apply it as it is written; *revisions*: from
-    where each object that applies a folder takes it; *users*: which ones apply loose files, by their names.
-    *namespace*: where objects apply what names none. Of a chart, *chart* is its folder and *values* the files that fill
-    it in, as its files are named. *references*: what the user cannot do without.
+    this state takes along, called as inputs are. *apart*: why the kustomization cannot be built, though what it gathers
+    is compared. *lent*: those of the objects that other inputs have, to which VMs of this one refer. *folder* is that
+    of the input, called as inputs are, *user* the object that fills it in, if one does, *stands* where objects like it
+    do, and *appliers* those that apply it as it is written; *revisions*: from where each object that applies a folder
+    takes it; *users*: which ones apply loose files, by their names. *namespace*: where objects apply what names none.
+    Of a chart, *chart* is its folder and *values* the files that fill it in, as its files are named. *references*: what
+    the user cannot do without.
     *kept*: the settings that it has as the first state does, since by its own less would be checked. *adopted*: those
     that it has as the other state does, since it says nothing of them, with what they would be by themselves. *texts*:
     what the files that it reads say, where something is at fault, named as *files* are; of single files that alone are
@@ -129,6 +129,7 @@ class NamedState(NamedTuple):
     lent: frozenset[ResourceRef] = frozenset()
     folder: str = ""
     user: str = ""
+    stands: tuple[str, ...] = ()
     appliers: frozenset[str] = frozenset()
     revisions: Mapping[str, str] = MappingProxyType({})
     users: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -171,6 +172,9 @@ class NamedState(NamedTuple):
             files=[self.files[index] for index in positions] if self.files else (),
         )
 
+
+#: A folder, and the object that fills it in, wherever that stands.
+_UsedFolder = tuple[str, str]
 
 #: The states of one side, by the folder of the kustomization, the chart or the root; ``""`` is what lies in none.
 Side = dict[str, NamedState]
@@ -333,7 +337,8 @@ class _LoadedSide(NamedTuple):
             for loaded in self.inputs
             for (folder, title), diagnostics in loaded.unfilled.items()
             if (
-                _seen_from(self.path, folder, title) == name
+                name
+                in {_seen_from(self.path, folder, user) for user in _by_place(title, diagnostics)}
                 if folder
                 else title and (title in sets or is_made_by(user, title))
             )
@@ -383,7 +388,8 @@ class _LoadedSide(NamedTuple):
         faults = {
             user: diagnostics
             for loaded in self.inputs
-            for (_, user), diagnostics in loaded.unfilled.items()
+            for (_, title), found in loaded.unfilled.items()
+            for user, diagnostics in _by_place(title, found).items()
             if user in users and all(diagnostic.is_error for diagnostic in diagnostics)
         }
         return refused(*chain(*faults.values())) if faults and len(faults) == len(users) else None
@@ -396,6 +402,14 @@ class _LoadedSide(NamedTuple):
             for folder, user in loaded.unfilled
             if user and folder and _called(folder, self.path) == name
         )
+
+
+def _by_place(user: str, diagnostics: Sequence[Diagnostic]) -> dict[str, list[Diagnostic]]:
+    """What is said of *user*, under that title, and under that of each place where such an object stands."""
+    found = {user: [*diagnostics]}
+    for diagnostic in diagnostics if user else ():
+        found.setdefault(f"{user} in {diagnostic.location.file}", []).append(diagnostic)
+    return found
 
 
 def _seen_from(path: str, folder: str, user: str) -> str:
@@ -500,10 +514,8 @@ def sides_of(
     # What is a root on one side is one on the other too: else a second VM of a name would make the first another one.
     known = {folder for loaded_side in read for folder in loaded_side.roots()}
     copies = edited(*(loaded_side.objects() for loaded_side in read))
-    loaded = [
-        loaded_side.side(known, cluster, copies)
-        for loaded_side, cluster in zip(read, clusters, strict=True)
-    ]
+    pairs = zip(read, clusters, strict=True)
+    loaded = _told_apart(*(each.side(known, cluster, copies) for each, cluster in pairs))
     for (loaded_side, side), others in permutations(zip(read, loaded, strict=True)):
         _name_unfilled(loaded_side, side, *others)
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
@@ -532,6 +544,65 @@ def sides_of(
     adopted = _adopted(before, after, with_lock), _adopted(after, before, with_lock)
     first, second = ({name: _locked(state) for name, state in side.items()} for side in adopted)
     return first, second
+
+
+def _told_apart(before: Side, after: Side) -> tuple[Side, Side]:
+    """Both sides, with an input for each place of the objects that they have otherwise in one of these.
+
+    Objects of one name in several places are meant for a cluster each. What they make alike of a folder is one input,
+    and read once: where the other side has it otherwise in a place, or in fewer or more of them, it is several.
+    """
+    old, new = _alike_places(before), _alike_places(after)
+    split = {key for key in old.keys() & new.keys() if _are_others(old[key], new[key])}
+    return (
+        (_split_by_place(before, split), _split_by_place(after, split))
+        if split
+        else (before, after)
+    )
+
+
+def _alike_places(side: Side) -> Mapping[_UsedFolder, list[tuple[str, ...]]]:
+    """The places of objects that are alike, by what these fill in."""
+    groups: dict[_UsedFolder, list[tuple[str, ...]]] = {}
+    for state in side.values():
+        if state.stands:
+            groups.setdefault(_used_folder(state), []).append(state.stands)
+    return groups
+
+
+def _used_folder(state: NamedState) -> _UsedFolder:
+    return state.folder, state.user.removesuffix(f" in {state.stands[0]}" if state.stands else "")
+
+
+def _are_others(old: list[tuple[str, ...]], new: list[tuple[str, ...]]) -> bool:
+    """Whether what is alike *new* is not what was *old*; all of it may have moved together."""
+    if len(old) == len(new) == 1:
+        return len(old[0]) != len(new[0])
+    return True
+
+
+def _split_by_place(side: Side, keys: Collection[_UsedFolder]) -> Side:
+    found: Side = {}
+    titles: dict[str, list[str]] = {}
+    for name, state in side.items():
+        if not state.stands or _used_folder(state) not in keys:
+            found[name] = state
+            continue
+        for place in state.stands:
+            title = f"{_used_folder(state)[1]} in {place}"
+            called = f"{name.removesuffix(f'({state.user})')}({title})"
+            found[called] = state._replace(user=title, stands=(place,))
+            titles.setdefault(state.user, []).append(title)
+    return {
+        name: state._replace(
+            revisions={
+                title: revision
+                for known, revision in state.revisions.items()
+                for title in titles.get(known, [known])
+            }
+        )
+        for name, state in found.items()
+    }
 
 
 def _adopted(side: Side, other: Side, with_lock: Collection[str]) -> Side:
@@ -1347,6 +1418,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         bases=_bases(side, loaded),
         folder=_called(loaded.folder, side.path),
         user=loaded.user,
+        stands=loaded.stands,
         is_server_side=loaded.is_server_side,
         appliers=loaded.appliers,
         revisions=loaded.revisions,
