@@ -352,7 +352,7 @@ def test_what_cannot_migrate_is_not_said_to_change_with_a_migration(name: str) -
                 domain["devices"] = {"interfaces": [{"name": "default", binding: {}}]}
                 domain["cpu"] = {"sockets": sockets}
                 side.append(machine)
-        text = written(name, review(*sides))
+        text = written(name, review(sides[0], sides[1]))
         meant[" ".join(bindings)] = re.findall(
             r"(?:would change|changes) with a live migration[^|\n<]*", text
         )[0]
