@@ -38,7 +38,10 @@ def unlisted_claims(
         if name not in known
     ]
     places = _claims_beside(loaded, {name for _, _, name in missed}, how) if missed else {}
+    others = _named_elsewhere(loaded, places, how) if places else set()
     for machine, path, name in missed:
+        if name in others:
+            continue
         for ref, origin in places.get(name, ()):
             if not (ref.namespace and machine.namespace and ref.namespace != machine.namespace):
                 yield _unlisted(machine, path, ref, origin)
@@ -70,6 +73,32 @@ def _claims_beside(
                 claim = from_body(document.body, 0)
                 if (claim.group, claim.kind) in CLAIMS and claim.name in names:
                     found.setdefault(claim.name, []).append((claim.ref, document.origin))
+    return found
+
+
+def _named_elsewhere(
+    loaded: Documents,
+    places: Mapping[str, Sequence[tuple[ResourceRef, Origin]]],
+    how: ReadingRequest,
+) -> set[str]:
+    """Those of the claims *places* that another folder of the repository may have: by a manifest, or values of a chart.
+
+    What has no word of KubeVirt's nobody has read.
+    """
+    folder = real_path(loaded.folder)
+    beside = {folder, *loaded.bases}
+    found: set[str] = set()
+    for around, folders, names in files.walk(files.repository(folder) or real_path(os.curdir)):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        for name in names if around not in beside else ():
+            file = os.path.join(around, name)
+            if not name.endswith(YAML) or how.layout.exclude.match(file):
+                continue
+            data = files.read(file, file, how.limits.file_bytes)
+            if not isinstance(data, bytes):
+                continue
+            if any(word in data for word in _WORDS) or b"apiVersion" not in data:
+                found.update(claim for claim in places.keys() - found if claim.encode() in data)
     return found
 
 
