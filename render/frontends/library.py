@@ -33,9 +33,8 @@ class ReadError(Exception):
         found = tuple(findings)
         self.findings = tuple(map(_located, found))
         errors = (finding for finding in found if finding.diagnostic.is_error)
-        super().__init__(
-            "\n".join(f"{error.place}: {error.title}: {error.text}" for error in errors)
-        )
+        text = "\n".join(f"{error.place}: {error.title}: {error.text}" for error in errors)
+        super().__init__(text.encode("utf-8", "backslashreplace").decode())  # whoever prints it
 
 
 def load(

@@ -353,6 +353,19 @@ def commit_id(folder: str, revision: str) -> str:
     return id_
 
 
+def tag_of_a_branch(folder: str, revision: str) -> str:
+    """The tag that *revision* means though a branch is called so, too; ``""`` for others. Raises GitError.
+
+    Upstream: git's gitrevisions, by which tags come first; git itself only warns that the name is ambiguous.
+    """
+    name = _STEPS_BACK.split(revision, maxsplit=1)[0]
+    if name in ("", "HEAD") or name.startswith(("refs/", "-")):
+        return ""
+    both = {f"refs/{kind}/{name}" for kind in ("tags", "heads")}
+    found = run(folder, "for-each-ref", "--format=%(refname)", *sorted(both))
+    return name if both <= {*found.decode(errors="replace").split()} else ""
+
+
 def _unknown(folder: str, revision: str) -> GitError:
     """That nothing is called *revision*, and the branch or tag that may be meant; or that there is no commit."""
     name = _STEPS_BACK.split(revision, maxsplit=1)[0]

@@ -65,6 +65,18 @@ def test_a_definition_that_loses_a_field_is_named_with_its_line(repository: Repo
     assert f"instancetypes/large.yaml:{number}:5 " in line
 
 
+@pytest.mark.parametrize("words", [("stable",), ("stable~0..HEAD",), ("stable...HEAD",)])
+def test_a_tag_that_is_called_as_a_branch_is_what_git_takes_the_name_for(
+    repository: Repository, words: tuple[str, ...]
+) -> None:
+    repository.git("branch", "stable")
+    repository.git("tag", "stable")
+    line = repository.run("diff", *words).stdout.splitlines()[1]
+    assert " (stable is the tag, not the branch) -> " in line
+    plain = repository.run("diff", "refs/heads/stable").stdout.splitlines()[1]
+    assert "the tag" not in plain
+
+
 def test_two_revisions_leave_the_work_tree_alone(repository: Repository) -> None:
     repository.vm("web", instancetype="large")
     repository.instancetype("large", cpus=1)

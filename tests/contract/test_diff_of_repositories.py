@@ -233,7 +233,7 @@ def test_a_move_that_changes_nothing_else_is_said(repository: Repository, diff: 
     repository.commit("One of both")
     for form in ("text", "markdown", "html"):
         text = diff("--format", form).text.lower()
-        assert "moved, and as they were: " in text
+        assert "moved, and as they were if both places are applied: " in text
         assert re.search(r"all -(>|&gt;) all/b \(1 vm\)", text)
     repository.write("all/b/vm.yaml", vm("b", memory="2Gi"))
     repository.commit("An edit")

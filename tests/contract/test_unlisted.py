@@ -37,6 +37,13 @@ TOLD = "PersistentVolumeClaim log stands in app/claim.yaml, which the kustomizat
         ({"app/claim.yaml": CLAIM.replace("name: log", "name: other")}, False),
         ({"app/claim.yaml": CLAIM.replace("log}", "log, namespace: stage}")}, False),
         ({".virt-render.yaml": CONFIG}, False),
+        (
+            {"other/claim.yaml": CLAIM, "other/kustomization.yaml": "resources: [claim.yaml]\n"},
+            False,
+        ),
+        ({"other/values.yaml": "claims: [log]\n"}, False),
+        ({"other/claim.yaml": CLAIM.replace("name: log", "name: gol")}, True),
+        ({"other/vm.yaml": manifests.vm("b", namespace="prod", memory="1Gi") + VOLUMES}, True),
     ],
 )
 def test_a_claim_that_a_kustomization_leaves_out_is_told(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from render import Diagnostic, Impact, Rendered, Settings, render
+from render import Diagnostic, Impact, ReadError, Rendered, Settings, load, render
 from render.diff.impact import FieldChange, MachineImpact
 from render.model import tree
 from render.pipeline.result import RenderedMachine
@@ -99,6 +99,12 @@ def test_positions_are_those_of_what_was_given() -> None:
     assert twice.related[0].location.index == 0
 
 
+def test_a_path_that_nobody_can_write_in_utf8_is_an_error_that_can_be_printed() -> None:
+    with pytest.raises(ReadError) as raised:
+        load("vms/\ud800.yaml")
+    assert str(raised.value).encode().startswith(rb"vms/\ud800.yaml: VR110 unreadable: ")
+
+
 def changed(path: Iterable[Any], value: Any) -> dict[str, Any]:
     """The VM with *value* at *path*."""
     *above, last = path
@@ -120,6 +126,9 @@ def changed(path: Iterable[Any], value: Any) -> dict[str, Any]:
         (changed(("spec", "since"), dt.date(2020, 1, 1)), "VR106", "spec.since", "not the type date"),
         (changed(("spec", "n"), [1, math.nan]), "VR106", "spec.n[1]", "not infinity and NaN"),
         (changed(("spec", "n"), (1, 2)), "VR106", "spec.n", "not the type tuple"),
+        (changed(("metadata", "name"), "a\ud800"), "VR106", "metadata.name", "not UTF-8"),
+        (changed(("metadata", "labels"), {"a": "\udfff"}), "VR106", "metadata.labels.a", "not UTF-8"),
+        (changed(("spec", "\ud800"), 1), "VR106", "spec", r"the key '\ud800' is not UTF-8"),
         ({2: 3}, "VR106", "", "the key 2"),
     ],
 )  # fmt: skip

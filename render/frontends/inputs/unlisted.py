@@ -39,7 +39,10 @@ def unlisted_claims(
         if name not in known
     ]
     places = _claims_beside(loaded, {name for _, _, name in missed}, how) if missed else {}
+    others = _named_elsewhere(loaded, places, how) if places else set()
     for machine, path, name in missed:
+        if name in others:
+            continue
         for ref, origin in places.get(name, ()):
             if not (ref.namespace and machine.namespace and ref.namespace != machine.namespace):
                 yield _unlisted(machine, path, ref, origin)
@@ -79,6 +82,32 @@ def _unread_beside(loaded: Documents) -> list[str]:
     beside = [file for file in chain(*map(_manifests_in, folders)) if file not in called]
     read_already = {*map(real_path, loaded.files)} if beside else set[str]()
     return [file for file in beside if file not in read_already]
+
+
+def _named_elsewhere(
+    loaded: Documents,
+    places: Mapping[str, Sequence[tuple[ResourceRef, Origin]]],
+    how: ReadingRequest,
+) -> set[str]:
+    """Those of the claims *places* that another folder of the repository may have: by a manifest, or values of a chart.
+
+    What has no word of KubeVirt's nobody has read.
+    """
+    folder = real_path(loaded.folder)
+    beside = {folder, *loaded.bases}
+    found: set[str] = set()
+    for around, folders, names in files.walk(files.repository(folder) or real_path(os.curdir)):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        for name in names if around not in beside else ():
+            file = os.path.join(around, name)
+            if not name.endswith(YAML) or how.layout.exclude.match(file):
+                continue
+            data = files.read(file, file, how.limits.file_bytes)
+            if not isinstance(data, bytes):
+                continue
+            if any(word in data for word in _WORDS) or b"apiVersion" not in data:
+                found.update(claim for claim in places.keys() - found if claim.encode() in data)
+    return found
 
 
 def _manifests_in(folder: str) -> Iterator[str]:

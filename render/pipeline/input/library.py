@@ -8,12 +8,13 @@ from render.diagnostics.diagnostic import Diagnostic, Location, at, ordered
 from render.model import lists
 from render.model.fieldpath import FieldPath
 from render.model.hints import Any
-from render.model.resource import Resource, from_body
+from render.model.resource import Resource, ResourceRef, from_body
 from render.pipeline.result import Rendered
 from render.settings import MOST_BITS, Settings
 from render.yaml.budget import Limits
 
 _DEPTH = Limits().depth
+_SURROGATE = "half of a pair of surrogates stands alone in it"
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
@@ -72,7 +73,9 @@ def _add(intake: Intake, position: int, value: Any, route: str) -> None:
         intake.positions.append(position)
     else:
         path, code, message = misfit
-        intake.diagnostics.append(code.at(at(from_body(value, position), path), message))
+        resource = from_body(value, position)
+        place = at(resource, path)._replace(resource=ResourceRef(*map(_printable, resource.ref)))
+        intake.diagnostics.append(code.at(place, message))
 
 
 def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
@@ -88,25 +91,42 @@ def _misfit(value: Any, room: int) -> tuple[FieldPath, Code, str] | None:
         return (), LIMIT_EXCEEDED, f"nested deeper than {_DEPTH} levels"
     for step, child in children:
         odd = child.__class__ not in _SCALARS or (
-            child.__class__ is int and child.bit_length() > MOST_BITS
+            child.bit_length() > MOST_BITS
+            if child.__class__ is int
+            else child.__class__ is str and not child.isascii()
         )
         if odd and (misfit := _misfit(child, room - 1)):
             path, code, message = misfit
             return (step, *path), code, message
         if not isinstance(step, str) and isinstance(value, dict):
             return (), WRONG_TYPE, f"the key {step!r} is of type {type(step).__name__}, not a text"
+        if isinstance(step, str) and not _is_utf8(step):
+            return (), WRONG_TYPE, f"the key {step!r} is not UTF-8: {_SURROGATE}"
     return None
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether *text* has no half of a pair of surrogates, which UTF-8 cannot write."""
+    return text.isascii() or _printable(text) == text
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_scalar(value: Any) -> bool:
     if isinstance(value, int):
         return value.bit_length() <= MOST_BITS
-    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
+    if isinstance(value, str):
+        return _is_utf8(value)
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _alien(value: Any) -> str:
     if isinstance(value, int):
         return f"a whole number of {value.bit_length():,} bits, which no reader takes"
+    if isinstance(value, str):
+        return f"a text that is not UTF-8: {_SURROGATE}"
     kind = "infinity and NaN" if isinstance(value, float) else f"the type {type(value).__name__}"
     return f"a manifest can hold text, numbers, booleans, lists and mappings, but not {kind}"
 

@@ -659,7 +659,7 @@ def relocated(parts: Iterable[ReviewPart]) -> str:
             f"{old or '.'} -> {new or '.'} ({counted(number, 'VM')})"
             for (old, new), number in sorted(part.folders.items())
         )
-    return f"moved, and as they were: {_first(ways)}" if ways else ""
+    return f"moved, and as they were if both places are applied: {_first(ways)}" if ways else ""
 
 
 def uninstalled(review: Review) -> str:

@@ -30,6 +30,11 @@ _OPERATION = pattern(
     r"\s*(?:- +)?(?:(?:op|from|path)\s*: *[\"']?[\w/.~*-]*[\"']?|value:)\s*", re.IGNORECASE
 )
 """A line of an operation of a JSON patch that says what it does, or where, and no value."""
+_VALUE = pattern(r"""\s*(?:- +)?value *: *["']?[\w.+-]{1,64}["']?\s*""")
+"""A line of an operation that says its value, in a word."""
+_SIZED = pattern(r"/spec/template/spec/domain/(?:cpu|memory|resources)(?:/\w+)*")
+"""Where a JSON patch can lead to nothing but sizes of a VM."""
+_QUANTITY = pattern(r"\d[\w.+-]{0,31}")
 _LITERAL = "|"
 """How a block begins whose lines are the lines of its text."""
 
@@ -154,10 +159,13 @@ def _spans_of_patch(node: Node, text: str) -> list[Span] | None:
         return None
     root, end = positions.document(data, 0)
     is_whole = root is not None and end >= 0
-    within = _lines_in_values(root, len(written)) if root is not None and is_whole else frozenset()
+    within, sizes = frozenset[int](), frozenset[int]()
+    if root is not None and is_whole:
+        within, sizes = _lines_in_values(root, len(written)), _lines_of_sizes(root)
     hidden: list[Span] = []
     for number, (span, line) in enumerate(zip(written, inner.split("\n"), strict=True)):
-        if number in within or (line.strip() and not _OPERATION.fullmatch(line)):
+        is_said = number in sizes and _VALUE.fullmatch(line)
+        if number in within or not (is_said or not line.strip() or _OPERATION.fullmatch(line)):
             if not is_whole:
                 return [*hidden, (span[0], written[-1][1])]
             hidden.append(span)
@@ -191,6 +199,18 @@ def _lines_in_values(root: Node, count: int) -> frozenset[int]:
     )
 
 
+def _lines_of_sizes(root: Node) -> frozenset[int]:
+    """The lines, from 0, with the sizes that operations of the JSON patch *root* set."""
+    items = root.children if root.kind == SEQUENCE else ()
+    return frozenset(
+        key.at[0] - 1
+        for item in items
+        if item.kind == MAPPING
+        for key, value in item.pairs()
+        if key_of(key) == "value" and key.at[0] == value.at[0] and _is_size(item, value)
+    )
+
+
 class _Visit(NamedTuple):
     """A node on the way through a document: whether all of it is *hidden*, and the *kind* of the object it is part of.
 
@@ -213,6 +233,16 @@ def _is_plain(operation: Node, value: Node) -> bool:
         return False
     word = value_of(value)
     return (word is None or isinstance(word, bool)) and not secrets.speaks_of_secrets(place.text)
+
+
+def _is_size(operation: Node, value: Node) -> bool:
+    """Whether the *value* of an *operation* of a JSON patch is a number or quantity where none can be secret."""
+    path = child(operation, "path")
+    place = target_of(path[1]) if path else None
+    if place is None or place.kind != SCALAR or value.kind != SCALAR:
+        return False
+    is_open = _SIZED.fullmatch(place.text) and _QUANTITY.fullmatch(value.text)
+    return bool(is_open) and not secrets.speaks_of_secrets(place.text)
 
 
 def _is_scalar(value: Node) -> bool:

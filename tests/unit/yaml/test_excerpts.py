@@ -108,6 +108,29 @@ def test_of_operations_what_they_do_and_where_is_shown() -> None:
     assert "hunter2" not in "".join(lines)
 
 
+_SIZE = "path: /spec/template/spec/domain/memory/guest"
+
+
+@pytest.mark.parametrize(
+    ("operation", "is_shown"),
+    [
+        (f"- op: add\n  {_SIZE}\n  value: 2GB", True),
+        (f'- op: add\n  {_SIZE}\n  value: "2GB"', True),
+        (f"- op: add\n  {_SIZE}\n  value: 2GB # hunter2", False),
+        (f"- op: add\n  {_SIZE}\n  value: {{a: 2GB}}", False),
+        (f"- op: add\n  {_SIZE}\n  value: *a", False),
+        ("- op: add\n  path: /spec/template/spec/volumes/0/name\n  value: 2GB", False),
+        ("- op: add\n  path: /data/memory\n  value: 2GB", False),
+        ("- op: add\n  path: /spec/template/spec/domain/cpu/password\n  value: 2GB", False),
+    ],
+)
+def test_the_size_that_an_operation_sets_is_shown(operation: str, *, is_shown: bool) -> None:
+    """No secret stands at such a path, whatever the target is; and it may stand around the value, which is a word."""
+    line = Excerpts(patched(operation).encode()).at(5, 1)[0]
+    assert (line.strip() == operation.splitlines()[2].strip()) is is_shown, line
+    assert is_shown or line.strip() == "[redacted]"
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [

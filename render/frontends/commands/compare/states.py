@@ -1007,7 +1007,16 @@ def _placed(
     if not head and git.skipped(top):  # as a sparse checkout has it
         head = WORK_TREE
     first = _at(request, top, base, revisions.path, trees, beside=head)
-    return first, _at(request, top, head, revisions.path, trees, first.folder, beside=base)
+    last = _at(request, top, head, revisions.path, trees, first.folder, beside=base)
+    return _as_meant(first, top, revisions.before), _as_meant(last, top, revisions.after)
+
+
+def _as_meant(side: _PlacedSide, top: str, word: str) -> _PlacedSide:
+    """*side*, which *word* names, with what git takes that for where a branch is called so, too."""
+    tag_meant = git.tag_of_a_branch(top, word) if word else ""
+    if not tag_meant:
+        return side
+    return side._replace(name=f"{side.name} ({tag_meant} is the tag, not the branch)")
 
 
 def _commits(top: str, revisions: _Revisions) -> tuple[str, str]:
