@@ -74,7 +74,8 @@ class Documents:
     the run; *destinations* say it of loose files. *appliers* are the objects that apply the folder as it is written;
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
     *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
-    applies the folder does so server-side. *references* are those of the *user*.
+    applies the folder does so server-side. *references* are those of the *user*. *refused*: why the API server does not
+    take objects that fill in others, by their names.
     """
 
     __slots__ = (
@@ -101,6 +102,7 @@ class Documents:
         "plugins",
         "references",
         "referents",
+        "refused",
         "remotes",
         "revisions",
         "substituted",
@@ -143,6 +145,7 @@ class Documents:
         self.referents: dict[tuple[str, ...], int] = {}
         self.remotes: dict[str, list[str]] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.refused: dict[str, list[Diagnostic]] = {}
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()

@@ -1340,3 +1340,53 @@ def test_what_a_set_applied_of_which_nobody_knows_the_applications_is_not_gone(
     (repository.folder / "apps/db/ks.yaml").unlink()
     listing(repository, "web")
     assert "gone" in repository.run("diff", "HEAD").stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("written", "slip"), [("postBuild", "postbuild"), ("kind: GitRepository", "kind: GitRepo")]
+)
+def test_what_the_api_server_does_not_take_changes_nothing_that_it_applied(
+    written: str, slip: str, repository: Repository
+) -> None:
+    """Flux applies server-side: it fails for a field that the schema lacks, and prunes nothing.
+
+    What both states have is no news.
+    """
+    path = "apps/db/ks.yaml"
+    text = KUSTOMIZATION.replace("NAME", "db") + "  postBuild: {substitute: {env: prod}}\n"
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="1Gi"))
+    repository.write(path, text)
+    repository.commit("x")
+    repository.write(path, text.replace(written, slip))
+    repository.commit("x")
+    assert effects(repository, "HEAD~1..HEAD")["prod-db"][0] == ["unrenderable"]
+    done = repository.run("diff", "HEAD~1..HEAD")
+    assert done.returncode
+    assert "the API server refuses it, and nothing that it applies changes" in done.stdout
+    assert "apps/db/ks.yaml:" in done.stdout
+    assert " is refused" in done.stdout
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="2Gi"))
+    repository.commit("x")
+    assert "is refused" not in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_what_argo_cd_applies_of_flux_loses_the_field_that_nobody_knows(
+    repository: Repository,
+) -> None:
+    """It has the API server drop what that does not know, unless told to apply server-side (argo-cd issue 16817)."""
+    application = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: all, namespace: argocd}}
+spec: {{source: {{repoURL: {HERE}, path: apps}}}}
+"""
+    path = "apps/db/ks.yaml"
+    text = KUSTOMIZATION.replace("NAME", "db")
+    text += "  postBuild: {substitute: {env: prod}}\n"
+    repository.write("argo/all.yaml", application)
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="1Gi"))
+    repository.write(path, text)
+    repository.commit("x")
+    repository.write(path, text.replace("postBuild", "postbuild"))
+    repository.commit("x")
+    assert "the API server refuses it" not in repository.run("diff", "HEAD~1..HEAD").stdout
