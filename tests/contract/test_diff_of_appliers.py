@@ -1209,6 +1209,30 @@ def test_what_cannot_be_read_lets_go_of_nothing(text: str, repository: Repositor
     assert "VR101" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("value", "cure"),
+    [("{{size}}", "write '{{size}}', in quotes"), ("{{ .Values.size }}", "")],
+)
+@pytest.mark.usefixtures("helm")
+def test_a_parameter_of_a_set_without_quotes_is_no_template_of_others(
+    value: str, cure: str, repository: Repository
+) -> None:
+    """The file is no YAML, and Argo CD keeps the set: what asks for none of its parameters is filled in by others."""
+    chart_in(repository)
+    repository.write("argocd/chart.yaml", SET)
+    repository.commit("All")
+    repository.write("argocd/chart.yaml", SET.replace("'{{size}}'", value))
+    checked = repository.run("check", ".")
+    assert ("argocd/chart.yaml:10:112: " in checked.stdout and "VR101" in checked.stdout) is bool(
+        cure
+    )
+    assert cure in checked.stdout
+    if cure:
+        found = effects(repository)
+        assert found["prod/chart"][0] == ["unrenderable"]
+        assert all(found[name] == (["same"], []) for name in NAMES)
+
+
 def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
     repository.write("argocd/web.yaml", f"{deployed('web', 'charts/web')}x: [\n")

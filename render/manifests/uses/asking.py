@@ -18,7 +18,7 @@ from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
-from render.manifests.uses.slips import folders, objects, told
+from render.manifests.uses.slips import folders, objects, told, unquoted
 from render.manifests.uses.use import (
     EMPTIED,
     UNEVALUATED,
@@ -514,12 +514,12 @@ class _AskingFiles:
         contents = read(data, file, self._limits)
         self._parsed[file] = contents.documents
         lines = data.split(b"\n") if contents.diagnostics else []
+        wrong = [each for each in contents.diagnostics if each.code == codes.YAML_SYNTAX.number]
         errors = [
             diagnostic
-            for diagnostic in contents.diagnostics
-            if diagnostic.code == codes.YAML_SYNTAX.number
+            for diagnostic, is_own in unquoted.of_sets(wrong, data, self._limits)
             # Sets have parameters of their own in other lines.
-            and not relevance.is_template(lines[: diagnostic.location.line][-1:], 1)
+            if is_own or not relevance.is_template(lines[: diagnostic.location.line][-1:], 1)
         ]
         if errors and relevance.may_ask(data):
             self.broken[file] = errors
