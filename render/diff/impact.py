@@ -43,10 +43,11 @@ REFUSED_AS_READ = frozenset(
     )
 )
 #: In the words of a VM whose input comes to nothing, between what is at fault and why.
-UNREAD, UNBUILT, ABSENT = FAILINGS = (
+UNREAD, UNBUILT, ABSENT, REFUSED = FAILINGS = (
     " cannot be read",
     " cannot be built",
     " names what is not there",
+    " is refused",
 )
 _MADE_AT_ONCE = "kubevirt.io/immediate-data-volume-creation"
 _OBSERVED = "kubevirt.io/latest-observed-api-version"

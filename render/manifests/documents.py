@@ -75,6 +75,7 @@ class Documents:
     *revisions*, of loose files: from where each object that applies a folder takes it; *users*: who applies each.
     *plugins*: what they tell our plugin, by their titles, for those that have it render. *is_server_side*: whoever
     applies the folder does so server-side. *references* are those of the *user*, and *stands* where objects like it do.
+    *refused*: why the API server does not take objects that fill in others, by their names.
     """
 
     __slots__ = (
@@ -101,6 +102,7 @@ class Documents:
         "plugins",
         "references",
         "referents",
+        "refused",
         "remotes",
         "revisions",
         "stands",
@@ -145,6 +147,7 @@ class Documents:
         self.referents: dict[tuple[str, ...], int] = {}
         self.remotes: dict[str, list[str]] = {}
         self.locked: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self.refused: dict[str, list[Diagnostic]] = {}
         self.unfilled: dict[tuple[str, str], list[Diagnostic]] = {}
         self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()

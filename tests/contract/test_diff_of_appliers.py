@@ -1229,6 +1229,30 @@ def test_what_cannot_be_read_lets_go_of_nothing(text: str, repository: Repositor
     assert "VR101" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("value", "cure"),
+    [("{{size}}", "write '{{size}}', in quotes"), ("{{ .Values.size }}", "")],
+)
+@pytest.mark.usefixtures("helm")
+def test_a_parameter_of_a_set_without_quotes_is_no_template_of_others(
+    value: str, cure: str, repository: Repository
+) -> None:
+    """The file is no YAML, and Argo CD keeps the set: what asks for none of its parameters is filled in by others."""
+    chart_in(repository)
+    repository.write("argocd/chart.yaml", SET)
+    repository.commit("All")
+    repository.write("argocd/chart.yaml", SET.replace("'{{size}}'", value))
+    checked = repository.run("check", ".")
+    assert ("argocd/chart.yaml:10:112: " in checked.stdout and "VR101" in checked.stdout) is bool(
+        cure
+    )
+    assert cure in checked.stdout
+    if cure:
+        found = effects(repository)
+        assert found["prod/chart"][0] == ["unrenderable"]
+        assert all(found[name] == (["same"], []) for name in NAMES)
+
+
 def test_what_applies_no_vm_may_be_broken(repository: Repository) -> None:
     repository.write("charts/web/Chart.yaml", "apiVersion: v2\nname: web\nversion: 1.0.0\n")
     repository.write("argocd/web.yaml", f"{deployed('web', 'charts/web')}x: [\n")
@@ -1452,3 +1476,53 @@ def test_objects_of_one_name_are_those_of_a_cluster_each(
         at = re.search(r" in clusters/(\w)/", machine["kustomization"])
         found.setdefault(at[1] if at else "", []).append(machine["effects"][0])
     assert {cluster: sorted(each) for cluster, each in found.items()} == counted
+
+
+@pytest.mark.parametrize(
+    ("written", "slip"), [("postBuild", "postbuild"), ("kind: GitRepository", "kind: GitRepo")]
+)
+def test_what_the_api_server_does_not_take_changes_nothing_that_it_applied(
+    written: str, slip: str, repository: Repository
+) -> None:
+    """Flux applies server-side: it fails for a field that the schema lacks, and prunes nothing.
+
+    What both states have is no news.
+    """
+    path = "apps/db/ks.yaml"
+    text = KUSTOMIZATION.replace("NAME", "db") + "  postBuild: {substitute: {env: prod}}\n"
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="1Gi"))
+    repository.write(path, text)
+    repository.commit("x")
+    repository.write(path, text.replace(written, slip))
+    repository.commit("x")
+    assert effects(repository, "HEAD~1..HEAD")["prod-db"][0] == ["unrenderable"]
+    done = repository.run("diff", "HEAD~1..HEAD")
+    assert done.returncode
+    assert "the API server refuses it, and nothing that it applies changes" in done.stdout
+    assert "apps/db/ks.yaml:" in done.stdout
+    assert " is refused" in done.stdout
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="2Gi"))
+    repository.commit("x")
+    assert "is refused" not in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
+def test_what_argo_cd_applies_of_flux_loses_the_field_that_nobody_knows(
+    repository: Repository,
+) -> None:
+    """It has the API server drop what that does not know, unless told to apply server-side (argo-cd issue 16817)."""
+    application = f"""\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {{name: all, namespace: argocd}}
+spec: {{source: {{repoURL: {HERE}, path: apps}}}}
+"""
+    path = "apps/db/ks.yaml"
+    text = KUSTOMIZATION.replace("NAME", "db")
+    text += "  postBuild: {substitute: {env: prod}}\n"
+    repository.write("argo/all.yaml", application)
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="1Gi"))
+    repository.write(path, text)
+    repository.commit("x")
+    repository.write(path, text.replace("postBuild", "postbuild"))
+    repository.commit("x")
+    assert "the API server refuses it" not in repository.run("diff", "HEAD~1..HEAD").stdout

@@ -231,6 +231,7 @@ def _tell(found: "Uses", into: Documents) -> None:
     into.unseen.update(found.unseen)
     into.diagnostics += found.notes
     into.unfilled |= found.unfilled
+    into.refused |= found.refused
     into.revisions = {**into.revisions, **found.unknown}
     if found.broken:
         into.diagnostics += found.broken

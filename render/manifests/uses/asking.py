@@ -18,7 +18,7 @@ from render.manifests.unseen import Unseen
 from render.manifests.uses import applicationset, argocd, flux
 from render.manifests.uses.applicationset import GeneratedApplication
 from render.manifests.uses.repository import Home
-from render.manifests.uses.slips import folders, objects
+from render.manifests.uses.slips import folders, objects, told, unquoted
 from render.manifests.uses.use import (
     EMPTIED,
     UNEVALUATED,
@@ -77,6 +77,7 @@ class Uses(NamedTuple):
     *unfilled*: the notes of those whose folder and object are known, by both, and of sets of which no Application is
     known, by ``""`` and the set. *broken*: why files cannot be read in
     which such objects may stand. *unknown*: the sets that apply nothing, as far as anybody knows, and how so.
+    *refused*: why the API server does not take objects, by their names.
     """
 
     uses: list[FolderUse]
@@ -85,6 +86,7 @@ class Uses(NamedTuple):
     unfilled: Mapping[tuple[str, str], list[Diagnostic]] = MappingProxyType({})
     broken: Sequence[Diagnostic] = ()
     unknown: Mapping[str, str] = MappingProxyType({})
+    refused: Mapping[str, list[Diagnostic]] = MappingProxyType({})
 
 
 #: So many folders are looked at of those that a file names which cannot be parsed.
@@ -114,7 +116,8 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
         apart.append(asking)
     every = [document for documents in apart for document in documents]
     broken = [*_broken(read_files, home, limits)]
-    slipped = [*_slips(read_files.slipped.values(), home, limits)]
+    concerns, locate = partial(_may_concern, home=home), partial(_place, limits=limits)
+    slipped = [*told.warnings(read_files.slipped.values(), concerns, locate)]
     if not any(_kind(document) != (flux.SOURCE_GROUP, "GitRepository") for document in every):
         return Uses([], Unseen(), slipped, broken=broken)
     names = {name for document in every for name in _config_maps_named(document)}
@@ -133,10 +136,12 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             config_maps += (document for document in traced if _is_config_map(document))
             around = _referents(apart, config_maps)
     uses = known.all(apart, around, [build.top for build in places.builds])
-    slipped += _slips({id(each): each for each in every}.values(), home, limits)
+    asked = {id(each): each for each in every if _kind(each)[0] != flux.SOURCE_GROUP}.values()
+    slipped += told.warnings(asked, concerns, locate)
     known_maps = partial(read_files.every_config_map, places.files)
     notes = [*uses.notes, *slipped, *_misnamed(uses.uses, around, known_maps, limits)]
-    return uses._replace(broken=broken, notes=notes, unknown=known.unknown())
+    refused = told.refused(asked, uses.uses, locate) if slipped else {}
+    return uses._replace(broken=broken, notes=notes, unknown=known.unknown(), refused=refused)
 
 
 def _broken(read_files: "_AskingFiles", home: Home, limits: Limits) -> Iterator[Diagnostic]:
@@ -149,33 +154,6 @@ def _broken(read_files: "_AskingFiles", home: Home, limits: Limits) -> Iterator[
 _MOST_LOST = 5
 """ConfigMaps of variables that are sought where they are not: each is compared with all that there are."""
 _SUBSTITUTED_FROM = ("spec", "postBuild", "substituteFrom")
-
-#: The code of what is said of a slip.
-_CODES = {
-    "field": codes.UNKNOWN_FIELD,
-    "kind": codes.UNKNOWN_KIND,
-    "template": codes.UNKNOWN_FIELD,
-    "type": codes.WRONG_TYPE,
-}
-
-
-def _slips(documents: Iterable[Document], home: Home, limits: Limits) -> Iterator[Diagnostic]:
-    """What is misspelt in those of *documents* that may apply objects of KubeVirt's."""
-    for document in documents:
-        if _kind(document) == (flux.SOURCE_GROUP, "GitRepository"):
-            continue
-        kind = objects.kind_slip(document)
-        found = [kind] if kind else [*objects.slips(document)]
-        if not found or not _may_concern(document, home):
-            continue
-        for slip in found:
-            field = fieldpath.text(slip.path)
-            yield _CODES[slip.what].at(
-                _place(document, slip.path, limits),
-                f"{named(document)}: {field}: {slip.message}",
-                help=slip.help,
-                severity=Severity.WARNING,
-            )
 
 
 def _misnamed(
@@ -537,12 +515,12 @@ class _AskingFiles:
         contents = read(data, file, self._limits)
         self._parsed[file] = contents.documents
         lines = data.split(b"\n") if contents.diagnostics else []
+        wrong = [each for each in contents.diagnostics if each.code == codes.YAML_SYNTAX.number]
         errors = [
             diagnostic
-            for diagnostic in contents.diagnostics
-            if diagnostic.code == codes.YAML_SYNTAX.number
+            for diagnostic, is_own in unquoted.of_sets(wrong, data, self._limits)
             # Sets have parameters of their own in other lines.
-            and not relevance.is_template(lines[: diagnostic.location.line][-1:], 1)
+            if is_own or not relevance.is_template(lines[: diagnostic.location.line][-1:], 1)
         ]
         if errors and relevance.may_ask(data):
             self.broken[file] = errors

@@ -8,7 +8,15 @@ from types import MappingProxyType
 from render.diagnostics import codes
 from render.diagnostics.diagnostic import Diagnostic, Location, with_places
 from render.diff import server_side
-from render.diff.impact import ABSENT, UNBUILT, UNREAD, FieldChange, Impact, MachineImpact
+from render.diff.impact import (
+    ABSENT,
+    REFUSED,
+    UNBUILT,
+    UNREAD,
+    FieldChange,
+    Impact,
+    MachineImpact,
+)
 from render.diff.source import ChangeSource, SideName
 from render.frontends.answer import RefusedError
 from render.frontends.commands.compare.edits import behind, entry, is_another
@@ -43,6 +51,8 @@ from render.yaml.budget import Limits
 _LOST = ("unrenderable",)
 #: What the programs say that make something of folders.
 _OF_PROGRAMS = frozenset({codes.KUSTOMIZE_FAILED.number, codes.HELM_FAILED.number})
+#: What is said of objects that fill in others, and that the API server does not take.
+_OF_REFUSALS = frozenset({codes.UNKNOWN_FIELD.number, codes.UNKNOWN_KIND.number})
 #: How VMs may be synced: expanded, or as they are written.
 Emit = Literal["vm", "source"]
 
@@ -686,6 +696,7 @@ def _failing(state: NamedState, finding: Finding) -> str:
     what = f"{place} of {state.name}" if place.file else state.name
     is_named_there = code == codes.UNREADABLE.number and place.line
     failing = ABSENT if is_named_there else UNBUILT if code in _OF_PROGRAMS else UNREAD
+    failing = REFUSED if code in _OF_REFUSALS else failing
     return f"{what}{failing}: {finding.text}"
 
 

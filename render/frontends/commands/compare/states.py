@@ -394,6 +394,12 @@ class _LoadedSide(NamedTuple):
         }
         return refused(*chain(*faults.values())) if faults and len(faults) == len(users) else None
 
+    def refused(self) -> dict[str, tuple[Diagnostic, ...]]:
+        """Why the API server does not take objects that fill in others, by their names."""
+        return {
+            user: tuple(faults) for loaded in self.inputs for user, faults in loaded.refused.items()
+        }
+
     def failing(self, name: str) -> frozenset[str]:
         """The objects that would apply the folder *name*, and of which nobody knows what they do."""
         return frozenset(
@@ -521,7 +527,7 @@ def sides_of(
     for loaded_side, side, other in zip(read, loaded, reversed(loaded), strict=True):
         _take_to_their_users(side, other)
         _leave_out_moved_bases(loaded_side, side, other)
-    _name_deleted(*loaded)
+    _name_unapplied(read, *loaded)
     _name_changed_unfilled(read, loaded)
     _name_faults(torn, loaded)
     chosen = any(state.is_emit_chosen for side in loaded for state in side.values())
@@ -846,6 +852,34 @@ def _without_absent(loaded_side: _LoadedSide, state: NamedState, other: NamedSta
     left = state.of([index for index, file in enumerate(state.files) if file not in faults])
     unread = dict.fromkeys(faults, (codes.UNREADABLE.number,))
     return left._replace(fault=RefusedError(merge([*found])), unread=unread)
+
+
+def _name_unapplied(read: Sequence[_LoadedSide], before: Side, after: Side) -> None:
+    """Say in *after* of what Flux applies nothing: it lacks a ConfigMap, or the API server refuses what applied it."""
+    _name_deleted(before, after)
+    _name_refused(read, before, after)
+
+
+def _name_refused(read: Sequence[_LoadedSide], before: Side, after: Side) -> None:
+    """Say in *after* of which inputs nothing comes, since the API server refuses what applied them *before*.
+
+    Nothing is pruned then, and what that would make in its place is not made. What was as wrong before is no news.
+    """
+    faults = read[1].refused()
+    for user in read[0].refused() if faults else ():
+        faults.pop(user, None)
+    users = {
+        name: (state.appliers | {state.user}) - {""}
+        for side in (after, before)
+        for name, state in side.items()
+    }
+    failing = {name for name in users if users[name] and users[name] <= faults.keys()}
+    for name in failing - before.keys():
+        del after[name]
+    for name in failing & before.keys():
+        fault = refused(*chain.from_iterable(faults[user] for user in sorted(users[name])))
+        empty = read[1].nothing(before[name].settings)
+        after[name] = empty._replace(fault=fault, appliers=users[name])
 
 
 def _name_changed_unfilled(read: Sequence[_LoadedSide], sides: Sequence[Side]) -> None:
