@@ -474,9 +474,12 @@ def unless_unread(
         holder = _unread_holder(loaded, name, loaded.unread_files if is_gone else loaded.unreported)
     if not holder.words:
         return diagnostic
+    is_told = holder.words in diagnostic.message
     return diagnostic._replace(
         severity=diagnostic.severity if is_gone else Severity.WARNING,
-        message=f"{diagnostic.message}; it may stand in {holder.words}",
+        message=diagnostic.message
+        if is_told
+        else f"{diagnostic.message}; it may stand in {holder.words}",
         related=(
             *diagnostic.related,
             *(Related("this cannot be read", place) for place in holder.places),

@@ -65,7 +65,8 @@ class Documents:
     `Contents`. *unfilled*: why a chart, a use of one or a kustomization came to nothing, by folder and user; by ``""``
     and a set, why that makes no Application here. *unopened*: why a file or folder cannot be opened which nobody named,
     by its name: that is a note, since nobody says that a VM stands in it.
-    *unread_holder*: what other input cannot be read and may hold the object of a name. *unreported*: the files of which
+    *unread_holder*: what other input cannot be read and may hold the object of a name, *unclear*: which holds some
+    definitions, by kind and name. *unreported*: the files of which
     nothing is reported, since nobody has asked for them: they were read for what others refer to. *apart*: why
     loose files are parted that nobody says are applied apart.
     *user*: the object that says how the folder is filled in, if one does. *copies*: VMs that were taken out again,
@@ -108,6 +109,7 @@ class Documents:
         "stands",
         "substituted",
         "unbuilt",
+        "unclear",
         "unfilled",
         "unopened",
         "unread_holder",
@@ -152,6 +154,7 @@ class Documents:
         self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()
         self.unreported: frozenset[str] = frozenset()
+        self.unclear: Mapping[tuple[str, str], str] = MappingProxyType({})
         self.unseen = Unseen()
         self.data = Contents(whole=whole)
 

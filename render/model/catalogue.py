@@ -48,12 +48,14 @@ class Key(NamedTuple):
 class Elsewhere(NamedTuple):
     """What the cluster has beside the input, and nobody renders: definitions, and the objects that lead to them.
 
-    *bundled*: the specs of the definitions of cluster scope, KubeVirt's own included, by kind and name.
+    *bundled*: the specs of the definitions of cluster scope, KubeVirt's own included, by kind and name. *unclear*: in
+    which of those that nobody can read a definition may stand, in words, by the same.
     """
 
     resources: tuple[Resource, ...] = ()
     definitions: Mapping[Key, Definition] = MappingProxyType({})
     bundled: Mapping[tuple[str, str], Tree] = MappingProxyType({})
+    unclear: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 _FEW = 3
@@ -75,6 +77,7 @@ class Catalogue:
         self.definitions = definitions
         self.revisions = revisions
         self.bundled = elsewhere.bundled
+        self.unclear = elsewhere.unclear
         self._by_id: dict[tuple[str, str, str, str], Resource] = {}
         self._former: dict[tuple[str, str, str, str], list[Resource]] = {}
         for resource in (*resources, *elsewhere.resources):

@@ -123,6 +123,11 @@ def _live(
             return definition
         if kind == kind_class.cluster and (kind, name) in catalogue.bundled:
             return Definition(kind, name, catalogue.bundled[kind, name], None)
+        holder = catalogue.unclear.get((kind, name), "")
+        if holder:
+            message = f"{kind} {name} may stand in {holder}, and is not KubeVirt's own then"
+            cure = f"first mend {holder}"
+            return Missing(NOT_FOUND[kind_class.word], message, "name", lambda: cure)
     return _missing(kind_class, matcher, kind, namespace, catalogue)
 
 

@@ -328,15 +328,27 @@ def _makes(resource: Resource) -> Iterator[str]:
             yield name
 
 
+def misspelt_holder(resource: Resource) -> tuple[str, str]:
+    """The field of a Secret that is a slip of one with its content, and that; the API server leaves it out."""
+    for key in resource.body:
+        for holder in ("stringData", "data"):
+            if key != holder and (key.lower() == holder.lower() or is_slip(key, holder)):
+                return key, holder
+    return "", ""
+
+
 def _lacks(resource: Resource, keys: tuple[str, ...]) -> bool:
-    """Whether a Secret has keys, and none of *keys*: of one without any, somebody else writes the content."""
+    """Whether a Secret has keys, and none of *keys*: of one without any, somebody else writes the content.
+
+    But not where that stands in the Secret, below a field that is misspelt.
+    """
     own = {
         key
         for holder in ("data", "stringData")
         for key in (resource.body.get(holder) or ())
         if isinstance(resource.body[holder], dict)
     }
-    return bool(own) and own.isdisjoint(keys)
+    return own.isdisjoint(keys) and (bool(own) or misspelt_holder(resource) != ("", ""))
 
 
 _HASH = r"-[bcdfghkm2456789t]{10}"

@@ -57,6 +57,10 @@ ANSWERED = {
         message(id=5, method=HOVER, params={"textDocument": {"uri": "file:///\ud800"}, "position": START}),
         NO_PARAMS, 5,
     ),
+    "a list taken back": (message(method="$/cancelRequest", params={"id": [1]}), NO_REQUEST, None),
+    "progress taken back": (
+        message(method="window/workDoneProgress/cancel", params={"token": {}}), NO_REQUEST, None,
+    ),
     "an unknown method": (message(id=5, method="nope"), NO_METHOD, 5),
 }  # fmt: skip
 #: What nobody can find an end of.

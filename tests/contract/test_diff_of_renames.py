@@ -205,3 +205,17 @@ def test_vms_that_are_not_alike_or_not_clearly_so_are_none(
         text = (other if comes == 1 else VM).replace("name: web", f"name: db-{number}")
         repository.write(f"vms/db-{number}.yaml", text)
     assert not any(map(called, machines(repository).values()))
+
+
+def test_a_vm_that_moves_leaves_its_claims_behind(repository: RepositoryInProcess) -> None:
+    """Claims are of a namespace; in its own one a renamed VM finds those that it names."""
+    repository.write("vms/web.yaml", VM)
+    repository.commit("A VM")
+    words = "made anew, with nothing of the one that it was"
+    repository.write("vms/web.yaml", VM.replace("namespace: prod", "namespace: shop"))
+    moved = repository.fine("diff", "HEAD")
+    assert words in moved
+    assert "claims that it names" not in moved
+    repository.write("vms/web.yaml", VM.replace("name: web", "name: shop-web"))
+    renamed = repository.fine("diff", "HEAD")
+    assert f"{words} but claims that it names, unless a dataVolumeTemplate of" in renamed

@@ -40,6 +40,7 @@ MET = [
 ]
 UNMET = [
     ("{vms: web, vmi: {spec: {domain: {cpu: {sockets: 3}}}}}", "sockets is 2, and not 3", "explain prod/web"),
+    ('{vms: web, vmi: {spec: {domain: {cpu: {sockets: "2"}}}}}', 'sockets is 2, and not the text "2"', ""),
     ("{vms: web, vmi: {spec: {domain: {chassis: {sku: a}}}}}", "vmi.spec.domain.chassis is not there", ""),
     ("{vms: web, vmi: {spec: {domain: {cpu: {sokets: 2}}}}}", "cpu.sokets is not there", "did you mean sockets?"),
     ("{vms: wbe, findings: []}", "no VM wbe in what is given", "did you mean web?"),

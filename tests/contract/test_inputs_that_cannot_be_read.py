@@ -918,6 +918,40 @@ def test_what_is_not_found_may_stand_in_what_cannot_be_read(repository: Path) ->
     assert "not pinned: big, whose definitions may stand in what cannot be read" in pinned
 
 
+def test_a_definition_of_a_bundled_name_may_stand_in_a_file_that_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    """KubeVirt's own of its name is not taken for that of the repository: `test` and `diff` would compare the two."""
+    git(tmp_path, "init", "--quiet", "--initial-branch", "main")
+    own = instancetype("u1.nano", memory="3Gi")
+    put(tmp_path / "vms/vm.yaml", vm(instancetype="u1.nano"))
+    put(tmp_path / "vms/other.yaml", vm("other", instancetype="own"))  # for `check` to look around
+    put(tmp_path / "platform/own.yaml", instancetype("own"))
+    put(tmp_path / "platform/nano.yaml", own)
+    head = "apiVersion: virt-render.dev/v1alpha1\nkind: Test\n"
+    expectation = "{name: web, vms: web, vmi: {spec: {domain: {memory: {guest: 3Gi}}}}}"
+    put(tmp_path / "vms/a.virt-test.yaml", f"{head}spec:\n  expect:\n    - {expectation}\n")
+    commit(tmp_path)
+    assert run(tmp_path, "test").returncode == Exit.OK
+    put(tmp_path / "platform/nano.yaml", f"{own}x: [\n")
+    told = (
+        "VirtualMachineClusterInstancetype u1.nano may stand in platform/nano.yaml (VR101), which"
+    )
+    checked = run(tmp_path, "check", "vms").stdout
+    assert "warning VR201" in checked
+    assert checked.count("may stand in") == 1
+    assert told in checked
+    tested = run(tmp_path, "test")
+    assert tested.returncode == Exit.FINDINGS
+    assert told in tested.stdout
+    compared = run(tmp_path, "diff", "HEAD", "--", "vms")
+    assert compared.returncode == Exit.FINDINGS
+    assert told in compared.stdout
+    assert "deleted" not in compared.stdout
+    put(tmp_path / "platform/nano.yaml", f"{own.replace('u1.nano', 'u1.nanos')}x: [\n")
+    assert "may stand in" not in run(tmp_path, "check", "vms").stdout
+
+
 def test_what_is_not_found_may_stand_in_a_remote_base(repository: Path) -> None:
     """But in none that installs an operator: what that brings is known."""
     kind = "VirtualMachineClusterInstancetype"

@@ -238,7 +238,7 @@ def _claim(draw: st.DrawFn, name: str, namespace: str, word: str, definition: Js
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {**draw(_metadata(name, namespace)), "labels": labels},
-        "spec": {"accessModes": ["ReadWriteOnce"]},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
 
 

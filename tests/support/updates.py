@@ -47,7 +47,7 @@ def claim(name: str, *modes: str) -> Json:
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": name, "namespace": "default"},
-        "spec": {"accessModes": list(modes)},
+        "spec": {"accessModes": list(modes), "resources": {"requests": {"storage": "1Gi"}}},
     }
 
 

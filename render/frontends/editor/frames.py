@@ -15,6 +15,8 @@ _LONGEST_LINE, _MOST_LINES = 4096, 32
 _LARGEST = 256 << 20
 """Bytes of a message: no editor holds such a text."""
 NO_JSON, NO_REQUEST = -32700, -32600
+#: Messages that take something back, and by what they name it.
+_CANCELLING = {"$/cancelRequest": "id", "window/workDoneProgress/cancel": "token"}
 
 
 class BrokenStreamError(Exception):
@@ -147,9 +149,13 @@ def _fault(message: Any) -> str:
         )
     if not isinstance(message["method"], str):
         return "the method is no text"
-    return (
-        "" if isinstance(message.get("params") or {}, dict | list) else "the params are no object"
-    )
+    params = message.get("params") or {}
+    if not isinstance(params, dict | list):
+        return "the params are no object"
+    named = _CANCELLING.get(message["method"])
+    wanted = params.get(named) if named and isinstance(params, dict) else None
+    # What is asked for by them is looked up, which a list or an object cannot be.
+    return "what is cancelled has no such id" if isinstance(wanted, dict | list) else ""
 
 
 def _is_id(value: Any) -> bool:

@@ -22,6 +22,7 @@ def include(loaded: Documents, request: Request, neighbours: "Neighbours") -> No
     for place, neighbour in enumerate(shared, start):
         loaded.borrowed[place] = neighbour.loaded, neighbour.index
     loaded.documents.extend(neighbour.document for neighbour in shared)
+    loaded.unclear = neighbours.unclear(request.reading.limits)
 
 
 def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours") -> Request:
@@ -35,6 +36,9 @@ def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours
     around = (*(each.document for each in shared), *request.beside.catalog)
     loaded.diagnostics.extend(unlisted_claims(loaded, around, request.reading))
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
+    request = request._replace(
+        settings=request.settings._replace(unclear=neighbours.unclear(limits))
+    )
     if not shared:
         return request
     documents = [neighbour.document for neighbour in shared]

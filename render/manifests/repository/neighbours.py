@@ -1,7 +1,7 @@
 """What other folders of a repository hold for the VMs of one: the cluster has it, whoever applies it."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from render.diagnostics import codes, secrets
 from render.diagnostics.diagnostic import Diagnostic, Location, Related
@@ -46,6 +46,8 @@ _APPS = "apps"  # the group of what runs KubeVirt's operator
 #: Objects of a whole cluster that every pod may be of.
 _CLASSES = frozenset({"PriorityClass", "RuntimeClass"})
 _NAMING = frozenset({"name", "claimName", "flavor", "kubevirt.io/flavour"})
+#: How a text gives a name to something, in YAML or JSON.
+_NAMED = re.compile(rb"""\bname["']?[ \t]*:[ \t]*["']?([a-z0-9][-.a-z0-9]*)""")
 _Identity = tuple[str, ResourceRef]
 
 
@@ -130,14 +132,33 @@ class Neighbours:
                     if resource.kind == _SOURCE:
                         self._sources[resource.name] = None
 
+    def _texts_in(self, unread: Documents, limits: Limits) -> Mapping[str, bytes]:
+        """What the files of *unread* say that cannot be read, by their names."""
+        if unread.name not in self._texts:
+            self._texts[unread.name] = dict(_texts_of(unread, limits))
+        return self._texts[unread.name]
+
+    def unclear(self, limits: Limits) -> dict[tuple[str, str], str]:
+        """Kind and name of the definitions of cluster scope that may stand in what cannot be read, and in what.
+
+        A text counts as one of a kind that it names, with each of the names that it gives to anything.
+        """
+        found: dict[tuple[str, str], str] = {}
+        for unread in self._unread:
+            for file, text in self._texts_in(unread, limits).items():
+                kinds = [each.cluster for each in KIND_CLASSES if each.cluster.encode() in text]
+                names = {name.decode() for name in _NAMED.findall(text)} if kinds else ()
+                words = unread.unread([file]).words if names else ""
+                for kind in kinds:
+                    found.update(((kind, name), words) for name in names)
+        return found
+
     def unread(self, loaded: Documents, name: str, limits: Limits) -> UnreadHolder:
         """What else than *loaded* cannot be read, or is not in the work tree, and mentions *name*."""
         for unread in self._unread:
             if unread is loaded:
                 continue
-            if unread.name not in self._texts:
-                self._texts[unread.name] = dict(_texts_of(unread, limits))
-            texts = self._texts[unread.name]
+            texts = self._texts_in(unread, limits)
             if any(holding := [file for file, text in texts.items() if name.encode() in text]):
                 return unread.unread(holding)
         remotes = (

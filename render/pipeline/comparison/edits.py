@@ -90,7 +90,8 @@ def _edited_beside(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Ke
 
 def _deleted(before: Catalogue, after: Catalogue) -> Iterator[catalogue.Key]:
     for key in before.definitions.keys() - after.definitions.keys() - after.elsewhere.keys():
-        if key.namespace or (key.kind, key.name) not in after.bundled:
+        named = key.kind, key.name
+        if key.namespace or (named not in after.bundled and named not in after.unclear):
             yield key
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 
 from render import schemas
 from render.diagnostics.cause import Cause
-from render.diagnostics.codes import CONTENT_DROPPED, INVALID_VALUE, UNKNOWN_FIELD
+from render.diagnostics.codes import CONTENT_DROPPED, INVALID_VALUE, MISSING_FIELD, UNKNOWN_FIELD
 from render.diagnostics.diagnostic import Diagnostic, Severity, at
 from render.model import fieldpath, tree
 from render.model.nearest import did_you_mean
 from render.model.release import NEWEST
 from render.model.resource import Resource
 from render.model.tree import Tree
-from render.room.refusal import unsupported
+from render.room.refusal import required, unsupported
 from render.schemas import refusals
 
 _TYPE = "core.PersistentVolumeClaimSpec"
-_MODE, _MODES = "volumeMode", "accessModes"
+_MODE, _MODES, _SIZE = "volumeMode", "accessModes", ("resources", "requests", "storage")
 _SUPPORTED = {
     _MODE: ("Block", "Filesystem"),
     _MODES: ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"),
@@ -52,6 +52,7 @@ def check(resource: Resource) -> Iterator[Diagnostic]:
     decoded, causes = schemas.decode(spec, _TYPE, NEWEST)
     causes = [_as_it_says(cause, spec) for cause in causes]
     causes += _unchosen(resource, decoded)
+    causes += () if causes else _lacking(resource, decoded)
     kept = (cause for cause in causes if cause.check != CONTENT_DROPPED.slug)
     for found in schemas.located(resource, kept, ("spec",)):
         if found.code == UNKNOWN_FIELD.number:
@@ -67,6 +68,17 @@ def _as_it_says(cause: Cause, spec: Tree) -> Cause:
     if supported is None:
         return cause
     return cause._replace(message=unsupported((), tree.get(spec, *cause.path), supported).why)
+
+
+def _lacking(resource: Resource, decoded: Tree) -> Iterator[Cause]:
+    """What a claim has to say that CDI does not fill in: how it is opened, and how large it is."""
+    if tree.get(resource.body, "metadata", "labels", _FILLED_IN) == "true":
+        return
+    if not decoded.get(_MODES):
+        why = required((), "at least 1 access mode is required").why
+        yield Cause(MISSING_FIELD.slug, (_MODES,), why, "add one, as [ReadWriteOnce]")
+    if tree.get(decoded, *_SIZE) is None:
+        yield Cause(MISSING_FIELD.slug, _SIZE, required(()).why, "add the size, as 10Gi")
 
 
 def _unchosen(resource: Resource, decoded: Tree) -> Iterator[Cause]:

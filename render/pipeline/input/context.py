@@ -48,7 +48,7 @@ def shared(
             resources,
             loaded.definitions,
             _revisions(resources, loaded, settings),
-            objects._replace(bundled=shipped),
+            _known(objects, shipped, settings),
             settings.namespace,
         ),
         config=config,
@@ -174,6 +174,16 @@ def _shipped(
             },
         }
     )
+
+
+def _known(
+    around: Elsewhere, shipped: Mapping[tuple[str, str], Tree], settings: Settings
+) -> Elsewhere:
+    """*around* with what is *shipped*, but for what may be another one in what cannot be read."""
+    unclear = {key: words for key, words in settings.unclear.items() if key in shipped}
+    if unclear:
+        shipped = {key: spec for key, spec in shipped.items() if key not in unclear}
+    return around._replace(bundled=shipped, unclear=unclear)
 
 
 def _differing(

@@ -11,7 +11,7 @@ from render.model.catalogue import Catalogue
 from render.model.fieldpath import FieldPath
 from render.model.nearest import is_slip
 from render.model.resource import CDI, Resource, text_at
-from render.resolve.references import Dangling, is_impossible, named_in
+from render.resolve.references import Dangling, is_impossible, misspelt_holder, named_in
 
 _CRON = "DataImportCron"
 
@@ -100,7 +100,9 @@ def _finding(machine: Machine, missing: Dangling, path: FieldPath) -> Diagnostic
     match missing.check:
         case "reference/key":
             message = f"{missing.wanted} has no key {missing.keys[0]}, and KubeVirt reads no other"
+            slip, meant = misspelt_holder(other)
             cure = f"write the text of the Secret below the key {missing.keys[0]}"
+            cure = f"write {meant} for {slip}, which Kubernetes does not know" if slip else cure
         case "reference/hash":
             message = f"{missing.wanted} is not in the input, but {other.name} is: kustomize put a hash behind its name"
             cure = (

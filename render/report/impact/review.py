@@ -96,7 +96,9 @@ _LACKING = "it asks for what is deleted:"
 _DELETED = (
     "another VM to the cluster: this one is deleted where the sync prunes, and the other made anew"
 )
-_MADE_ANEW = "another VM to the cluster: made anew, with nothing of the one that it was but claims that it names"
+_MADE_ANEW = "another VM to the cluster: made anew, with nothing of the one that it was"
+#: What is said beside that where it keeps its namespace: claims of another are not to be had.
+_WITH_CLAIMS = f"{_MADE_ANEW} but claims that it names, unless a dataVolumeTemplate of the former one made them"
 #: What is said of an object that leaves the repository, by what becomes of the VM that names it.
 _DEPARTED = {
     "next": "no longer in the repository, and missing at its next start where the sync prunes:",
@@ -839,7 +841,9 @@ def _of_others(part: ReviewPart, machine: MachineImpact) -> Iterator[ImpactText]
     if machine.renamed is not None:
         if not _is_several(machine.renamed):
             yield ImpactText(renamed(machine), str(machine.renamed))
-        yield ImpactText(_DELETED if "gone" in machine.effects else _MADE_ANEW)
+        is_moved = machine.renamed.namespace != machine.resource.namespace
+        anew = _MADE_ANEW if is_moved else _WITH_CLAIMS
+        yield ImpactText(_DELETED if "gone" in machine.effects else anew)
     for source in machine.lacking:
         yield ImpactText(_LACKING, str(source.resource), part.locate(source))
     yield from departures(part, machine)

@@ -14,7 +14,7 @@ RWO = {
     "apiVersion": "v1",
     "kind": "PersistentVolumeClaim",
     "metadata": {"name": "data", "namespace": "prod"},
-    "spec": {"accessModes": ["ReadWriteOnce"]},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
 }
 Json = dict[str, Any]
 _DEVICES = ("disks", "filesystems", "interfaces", "gpus", "autoattachPodInterface")

@@ -198,6 +198,16 @@ def test_the_key_that_kubevirt_reads(
     assert checks(machine, {**thing("Secret", "web"), holder: {key: "eA=="}}) == messages
 
 
+def test_a_secret_loses_what_stands_below_a_misspelt_field() -> None:
+    """The API server leaves out a field that it does not know."""
+    machine = with_volume("cloudInitNoCloud", {"secretRef": {"name": "web"}})
+    (told,) = found(machine, thing("Secret", "web", stringdata={"userdata": "x"}))
+    assert (told.check, told.code) == ("reference/key", "VR455")
+    assert told.help.startswith("write stringData for stringdata")
+    both = thing("Secret", "web", stringdata={"a": "x"}, data={"userdata": "eA=="})
+    assert checks(machine, both) == []
+
+
 def test_a_secret_without_content_gets_it_elsewhere() -> None:
     machine = with_volume("cloudInitNoCloud", {"secretRef": {"name": "web"}})
     assert checks(machine, thing("Secret", "web")) == []

@@ -167,7 +167,14 @@ def _difference(found: Unmet) -> str:
     if isinstance(found.expected, list) and isinstance(found.actual, list):
         return f"has {counted(len(found.actual), 'item')}, and not {len(found.expected)}"
     actual, wanted = (_excerpt(value) for value in (found.actual, found.expected))
+    if actual == wanted:  # a number or a truth value, and the text of one
+        actual, wanted = (_typed(value) for value in (found.actual, found.expected))
     return f"is {actual}, and not {wanted}"
+
+
+def _typed(value: Any) -> str:
+    """*value* in a line, with the word for a text."""
+    return f'the text "{_excerpt(value)}"' if isinstance(value, str) else _excerpt(value)
 
 
 _LONGEST = 60

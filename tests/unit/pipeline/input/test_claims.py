@@ -35,6 +35,12 @@ def claim(labels: dict[str, str] | None = None, **spec: Any) -> list[tuple[str, 
     return [(each.code, each.field, each.message) for each in claims.check(from_body(body, 0))]
 
 
+WHOLE: dict[str, Any] = {
+    "accessModes": ["ReadWriteOnce"],
+    "resources": {"requests": {"storage": "1Gi"}},
+}
+
+
 MODES = 'supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"'
 
 
@@ -55,6 +61,14 @@ def test_what_the_api_server_refuses_is_told_in_its_words(
 
 
 def test_what_is_supported_and_what_cdi_fills_in_is_fine() -> None:
-    assert claim() == claim(volumeMode="Block") == []
+    assert claim(**WHOLE) == claim(**WHOLE, volumeMode="Block") == []
     filled_in = {"cdi.kubevirt.io/applyStorageProfile": "true"}
     assert claim(filled_in, volumeMode="FromStorageProfile") == []
+
+
+def test_a_claim_has_to_say_how_it_is_opened_and_how_large_it_is() -> None:
+    size = ("VR107", "spec.resources.requests.storage", "Required value")
+    modes = ("VR107", "spec.accessModes", "Required value: at least 1 access mode is required")
+    assert claim(resources={}) == [modes, size]
+    assert claim(accessModes=["ReadWriteOnce"]) == [size]
+    assert claim(accessModes=[], resources=WHOLE["resources"]) == [modes]
