@@ -109,7 +109,12 @@ _SPEC: dict[str, Any] = {
 def _masked(value: Any, rules: dict[str, Any], names: _Names) -> Any:
     """*value* without what *rules* find; only what is on the way to it is copied."""
     if type(value) is list:
-        return [_masked(item, rules, names) for item in value]
+        return [
+            item
+            if type(item) is dict and rules.keys().isdisjoint(item)
+            else _masked(item, rules, names)
+            for item in value
+        ]
     if type(value) is not dict:
         return value
     masked = value

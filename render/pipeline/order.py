@@ -57,17 +57,18 @@ def shape_of(resource: Resource, spec: Tree, context: Context) -> bytes | None:
     """What the machine that *resource* with this *spec* is has in common with others; None for one of its own kind."""
     if resource.kind != VM or resource.holders or resource.older or "flavor" in spec:
         return None
-    from render.model import shape
-
     namespace = resource.namespace or context.catalogue.namespace
-    return shape.of_vm(resource.name, namespace, spec, _MATCHERS)
+    found: bytes | None = imported("model.shape:of_vm")(resource.name, namespace, spec, _MATCHERS)
+    return found
 
 
 def verdicts_for(context: Context) -> "Verdicts | None":
     """What is known of shapes in the run of *context*; None where it is not as it was for these."""
     verdicts = context.verdicts
+    if verdicts is None:
+        return None
     basis = (context.settings, context.config, context.catalogue, context.release_is_assumed)
-    return verdicts if verdicts is not None and verdicts.hold(*basis) else None
+    return verdicts if verdicts.hold(*basis) else None
 
 
 def _shape_of(machine: Machine) -> bytes | None:

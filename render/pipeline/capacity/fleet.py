@@ -406,6 +406,7 @@ def _unspoken(machine: Machine, resource: Resource, missing: str) -> Diagnostic:
 #: Of a VMI what tells VMs of one kind apart, and does not reach the resources or the rights of a pod.
 _OWN_SOURCES = ("persistentVolumeClaim", "dataVolume", "cloudInitNoCloud", "cloudInitConfigDrive")
 _IDENTITY = ("uuid", "serial")
+_encode = json.JSONEncoder(check_circular=False, default=str).encode
 
 
 def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -> str:
@@ -443,7 +444,7 @@ def _fingerprint(machine: Machine, *, is_doubtful: bool, knows_networks: bool) -
     resource = machine.resource
     odd = resource.name if is_doubtful and reasons.is_odd_name(resource.name) else ""
     place = bool(resource.holders), odd
-    return json.dumps((annotations, level, spec, resource.kind, place), default=str)
+    return _encode((annotations, level, spec, resource.kind, place))
 
 
 def _own_network(network: Tree) -> Tree:
