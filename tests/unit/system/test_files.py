@@ -57,8 +57,8 @@ def test_a_link_that_is_taken_away_meanwhile_stands_for_itself(
 @pytest.mark.parametrize(
     "name",
     [
-        "folder", "folder/", "folder/file", "folder/file/", "folder/up/folder/file", "link", "link/..", "loop", "loop/x",
-        "dangling", "dangling/x", "nothing/x", "pipe", "file (deleted)", "folder/\udcff", "", ".", "..",
+        "folder", "folder/", "folder/file", "folder/file/", "folder/up/folder/file", "link", "link/..", "loop",
+        "loop/x", "dangling", "dangling/x", "nothing/x", "pipe", "file (deleted)", "folder/\udcff", "", ".", "..",
     ],
 )  # fmt: skip
 def test_a_path_is_resolved_as_python_does(
