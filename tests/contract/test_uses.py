@@ -1384,6 +1384,31 @@ def test_an_element_of_a_set_is_the_cause(
     assert set(causes) == {("apps/many.yaml", line)}
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("apps/web.yaml", application("valuesObject:\n  memory: 3Gi"), 11),
+        ("apps/web.yaml", f"{FLUX_RELEASE}  values:\n    memory: 3Gi\n", 7),
+    ],
+    ids=["Application", "HelmRelease"],
+)
+def test_a_value_that_an_object_says_no_more_is_the_cause(
+    helm: str, file: str, text: str, line: int
+) -> None:
+    """What counts now is the default of the chart, which nobody has edited."""
+    put("charts/vm/values.yaml", "cores: 1\ndisk: {bus: virtio}\nmemory: 1Gi\n")
+    put(file, text)
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    put(file, text.replace("  memory:", "  memroy:"))
+    done = virt_render(helm, "diff", "HEAD", "--format", "json")
+    (machine,) = json.loads(done.stdout)["machines"]
+    (cause,) = (
+        change["cause"] for change in machine["changes"] if "memory.guest" in change["field"]
+    )
+    assert (cause["file"], cause["line"]) == (file, line)
+
+
 ASKING = VM.replace(
     "        cpu: {cores: {{ .Values.cores }}}\n",
     "        {{- if .Values.many }}\n        cpu: {cores: 8}\n        {{- else }}\n"

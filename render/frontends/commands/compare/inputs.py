@@ -775,7 +775,7 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
     differs, else the only one that does: what stands around the line may ask for it.
     """
     values = EditedValues(old, new, limits)
-    removed = _removals(old, new)
+    removed, former = _removals(old, new), _former_values(old)
 
     def locate(cause: ChangeSource) -> Place:
         state = old if cause.side == "before" else new
@@ -792,20 +792,36 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
             return edit
         if is_edited(place.file):
             return place
-        edits = values.edits() if is_filled else ()
-        if len(edits) == 1 and "metadata" not in cause.path and values.is_all():
+        edits = values.edits() if is_filled and "metadata" not in cause.path else ()
+        if len(edits) == 1 and values.is_all():
             return edits[0]
-        is_known = value.file and value.file not in state.values
-        return value if is_known and is_edited(value.file) else place
+        for where in (state, old):
+            asked = value if where is state else former(cause)
+            if asked.file and asked.file not in where.values and is_edited(asked.file):
+                return asked
+        return place
 
     @cache
     def is_edited(file: str) -> bool:
-        texts = [
-            files.read(state.places.path(file), file, limits.file_bytes) for state in (old, new)
-        ]
-        return texts[0] != texts[1]
+        texts = (files.read(each.places.path(file), file, limits.file_bytes) for each in (old, new))
+        return next(texts) != next(texts)
 
     return cache(lambda cause: removed(cause) or locate(cause))
+
+
+def _former_values(old: NamedState) -> Callable[[ChangeSource], Place]:
+    """What says where the value stood in the *old* state that was filled in for what a cause names in the new one."""
+
+    @cache
+    def earlier() -> dict[ResourceRef, int]:
+        return {from_body(body, 0).ref: index for index, body in enumerate(old.objects)}
+
+    def former(cause: ChangeSource) -> Place:
+        index = earlier().get(cause.resource) if cause.side == "after" else None
+        position = index if old.positions is None or index is None else old.positions[index]
+        return old.places.value(Location(cause.resource, cause.path, position))
+
+    return former
 
 
 def _removals(old: NamedState, new: NamedState) -> Callable[[ChangeSource], Place | None]:
