@@ -123,7 +123,7 @@ _LOST = {
 
 
 #: The feature gate that a field which came with a release needs there as well.
-_GATED_FIELDS = {
+GATED_FIELDS = {
     ("kubevirt.Devices", "panicDevices"): "PanicDevices",
     ("kubevirt.Devices", "video"): "VideoConfig",
     ("kubevirt.DomainSpec", "rebootPolicy"): "RebootPolicy",
@@ -142,7 +142,7 @@ _GATED_FIELDS = {
 
 
 def _gate(type_name: str, key: str) -> str:
-    gate = _GATED_FIELDS.get((type_name, key))
+    gate = GATED_FIELDS.get((type_name, key))
     if gate is None:
         return ""
     default = gates.default_from(gate)

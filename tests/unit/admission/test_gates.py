@@ -22,6 +22,7 @@ from render.model.release import (
     row,
     version,
 )
+from render.schemas import refusals
 from tests.support.refusals import Json, names
 
 FILE = "tests/unit/admission/test_gates.py"
@@ -182,6 +183,16 @@ def test_every_gate_that_a_check_needs_is_registered(release: Version) -> None:
     unknown = sorted(needed - registered)
     assert not unknown, (
         f"KubeVirt {minor(release)} registers no gate {unknown}, which a check needs: was it renamed?"
+    )
+
+
+@pytest.mark.parametrize("release", [NEWEST, PREVIEW.version], ids=minor)
+def test_every_gate_that_a_field_needs_is_registered(release: Version) -> None:
+    registered = {name for states in STATES[minor(release)].values() for name in states}
+    unknown = sorted(set(refusals.GATED_FIELDS.values()) - registered)
+    assert not unknown, (
+        f"KubeVirt {minor(release)} registers no gate {unknown} of GATED_FIELDS in"
+        " render/schemas/refusals.py: was it renamed?"
     )
 
 
