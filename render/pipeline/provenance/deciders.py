@@ -5,7 +5,7 @@ lost, presets tell it by themselves; a preference, and a setting of the cluster,
 did not: they are asked once more, without that.
 """
 
-from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -138,6 +138,7 @@ class _FieldNode:
 
 
 _ROOT = _FieldNode((), "")
+_CONTAINERS = dict, list
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _MOST_INSIDE = 256
 """Fields that are known of one place: names of labels, say, may be others in each machine."""
@@ -161,36 +162,38 @@ def _leaves(
 ) -> list[_Leaf]:
     """Every leaf of *node*, in order; *own* is the same of the VM itself."""
     found: list[_Leaf] = []
+    add, written = found.append, writes.get
 
     def walk(node: Any, own: Any, field: _FieldNode, by: _Write | None, is_wished: bool) -> None:  # noqa: FBT001
         known = field.inside
+        entries: Iterable[tuple[Any, Any]]
+        own_entries: Mapping[Any, Any]
         if isinstance(node, dict):
-            inner_own = own if isinstance(own, dict) else _NOTHING
-            entries = zip(node, node.values(), map(inner_own.get, node), strict=True)
+            entries, own_entries = node.items(), own if isinstance(own, dict) else _NOTHING
         else:
-            entries = _items(node, own)
-        for step, value, item in entries:
+            entries, own_entries = _items(node, own)
+        of_own = own_entries.get
+        for step, value in entries:
             inner = known.get(step) or field.at(step)
-            path = inner.path
-            write = writes.get(path)
+            path, item = inner.path, of_own(step)
+            write = written(path)
             last = by if write is None or (by and by[0] > write[0]) else write
             wished = is_wished or path in wishes
-            if value and isinstance(value, (dict, list)):
+            if value and isinstance(value, _CONTAINERS):
                 walk(value, item, inner, last, wished)  # noqa: F821 - it is there as long
             else:
-                found.append((inner, value, item, last, wished))
+                add((inner, value, item, last, wished))
 
     walk(node, own, _ROOT, writes.get(()), False)  # noqa: FBT003
     del walk  # it refers to itself, and all that it has seen would stay
     return found
 
 
-def _items(node: list[Any], own: Any) -> "zip[tuple[Any, Any, Any]]":
-    """What `_FieldNode` calls each item of a list, the item, and what *own* has in its place."""
-    names = compare.by_name(node) or range(len(node))
-    items = [*own[: len(node)]] if isinstance(own, list) else []
-    items += [None] * (len(node) - len(items))
-    return zip(enumerate(names), node, items, strict=True)
+def _items(node: list[Any], own: Any) -> tuple[Iterable[tuple[Any, Any]], Mapping[Any, Any]]:
+    """What `_FieldNode` calls each item of a list with the item, and with what *own* has in its place."""
+    steps = [*enumerate(compare.by_name(node) or range(len(node)))]
+    own_items = dict(zip(steps, own)) if isinstance(own, list) else _NOTHING  # noqa: B905 - it may be longer
+    return zip(steps, node, strict=True), own_items
 
 
 @lru_cache(maxsize=4096)
@@ -262,10 +265,11 @@ class Judge:
         """Each of `leaves` with what `decide` follows from, where nobody can have lost it.
 
         That is a key, which decisions have in common that are told alike but for the value, and the value; and where
-        the VM itself has the field, if it decides: then it must stand in the same place of its text, too. No key where
-        more counts.
+        the VM itself has the field, if it decides: the key tells that, too, and it must stand in the same place of its
+        text. No key where more counts.
         """
         is_moved = bool(self.holding or self.machine.resource.older)
+        above, elsewhere = self.own, self.elsewhere
         for leaf in self.leaves:
             field, value, own, by, is_wished = leaf
             path = field.path
@@ -288,10 +292,11 @@ class Judge:
                 yield leaf, (field, len(written), by_whom), redacted, None
             elif own is None:
                 yield leaf, (field,), redacted, None
-            elif is_moved:
-                yield leaf, (field,), redacted, self._written(path)
+            elif is_moved or path in elsewhere:
+                own_place = self._written(path)
+                yield leaf, (field, own_place), redacted, own_place
             else:
-                yield leaf, (field,), redacted, self.elsewhere.get(path) or (*self.own, *path)
+                yield leaf, (field, above), redacted, (*above, *path)
 
     def _may_be_contested(self, path: FieldPath) -> bool:
         """Whether presets or a setting may have wanted *path* otherwise."""

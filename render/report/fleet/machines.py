@@ -22,6 +22,8 @@ from render.yaml.positions import Outline
 L = TypeVar("L")
 #: A field in numbers of `Wording.texts`: the field, then value, decider and place of who decided and of each who lost.
 Entry = tuple[int, ...]
+#: Entries by what makes them alike but for the value, each with the numbers of those for the values so far.
+_Known = dict[Hashable, tuple[Entry, dict[object, int]]]
 #: Who decided, for people.
 DECIDERS: Mapping[Decider, str] = {
     "vm": "VM", "patch": "patch", "instancetype": "instancetype", "preference": "preference", "flavor": "flavor",
@@ -87,22 +89,24 @@ class FieldJudge(Protocol[L]):
         """Each field with what its decision follows from.
 
         Those of one input that have the same key are told alike but for the value, which follows; then where the VM
-        itself has the field, if it decides: it must stand in the same place of its text, too. No key where more counts.
+        itself has the field, if it decides: with the same key always there, but it must stand in the same place of its
+        text, too. No key where more counts.
         """
 
 
 class Wording:
     """The *texts* of fields, and the *entries* that are made of them, each once: most VMs of a fleet say the same."""
 
-    __slots__ = ("_known", "_manifests", "_numbers", "_values", "entries", "texts")
+    __slots__ = ("_known", "_manifests", "_numbers", "_of_outline", "_values", "entries", "texts")
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
         self.entries: dict[Entry, int] = {}
         self._numbers: dict[str, int] = {}  # of texts as they were before they were made printable
         self._values: dict[object, int] = {}  # of the texts of values
-        #: Entries by what makes them alike but for the value, each with the numbers of those for the values so far.
-        self._known: dict[Hashable, tuple[Entry, dict[object, int]]] = {}
+        self._known: _Known = {}
+        #: Those of VMs of an outline that the VM itself decides.
+        self._of_outline: dict[tuple[object, ...], _Known] = {}
         self._manifests: Input | None = None  # in which that is so
 
     def add(
@@ -112,11 +116,12 @@ class Wording:
         if self._manifests is not manifests:
             self._manifests = manifests
             self._known.clear()
+            self._of_outline.clear()
         outline = manifests.outline(resource.index) or Outline()
-        alike, known, numbers = outline.alike, self._known, []
+        of_any, numbers = self._known, []
+        of_alike = self._of_outline.setdefault(outline.alike, {})  # many VMs have the same outline
         for leaf, key, value, written in judge.likenesses():
-            if written is not None:  # many VMs have the same outline
-                key = alike, written, key  # noqa: PLW2901
+            known = of_any if written is None else of_alike
             notation = value if value.__class__ is str else (repr(value),)  # no 1 is True
             entry, its_numbers = known.get(key) or (None, {})
             number = its_numbers.get(notation)
