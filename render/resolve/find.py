@@ -202,9 +202,11 @@ def _has_digits_of(name: str, other: str) -> bool:
 def _of_name(
     kind_class: KindClass, name: str, namespace: str, catalogue: Catalogue
 ) -> dict[str, None]:
-    """The kinds of the definitions with this *name* that a VM in *namespace* may name."""
+    """The kinds of the definitions with this *name* that a VM in *namespace* may name; one of KubeVirt's own last."""
     kinds = (kind_class.namespaced, kind_class.cluster)
     keys = catalogue.named(name, kinds)
+    if not keys and (kind_class.cluster, name) in catalogue.bundled:
+        return {kind_class.cluster: None}
     return dict.fromkeys(key.kind for key in keys if key.namespace in ("", namespace))
 
 

@@ -460,3 +460,10 @@ def test_an_application_is_told_the_file_of_what_it_misses(
 )
 def test_near_names_are_of_one_series(name: str, known: list[str], near: str) -> None:
     assert near_name(name, known) == near
+
+
+def test_a_bundled_definition_of_the_other_kind_is_named(ask: Ask) -> None:
+    """KubeVirt deploys its own for all of the cluster."""
+    text = ask("check", ".", files={"vm.yaml": vm("web", instancetype="u1.nano", kind=NAMESPACED)})
+    kind = "VirtualMachineClusterInstancetype"
+    assert f"help: there is {kind} u1.nano: set instancetype.kind: {kind} (--uns" in text.out
