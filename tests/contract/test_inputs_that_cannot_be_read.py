@@ -498,6 +498,27 @@ def test_a_base_of_an_overlay_that_cannot_be_read_is_neither_new_nor_gone(
     assert "not compared: overlay (VR116)" in done.stdout
 
 
+def test_beside_a_kind_that_nobody_serves_nothing_is_gone(repository: Path) -> None:
+    """The sync fails before it prunes; of loose files each may be synced by itself."""
+    for name in ("one", "two"):
+        put(repository / f"loose/{name}.yaml", vm(name=name, memory="1Gi"))
+    commit(repository)
+    (repository / "loose/two.yaml").unlink()
+    for file, name in (("base/vm.yaml", "web"), ("loose/one.yaml", "one")):
+        put(
+            repository / file,
+            vm(name=name, memory="1Gi").replace("VirtualMachine", "VirtualMachin"),
+        )
+    done = run(repository, "diff", "HEAD", "--format", "json")
+    assert done.returncode == Exit.FINDINGS
+    machines = json.loads(done.stdout)["machines"]
+    found = {each["resource"]["name"]: (each["effects"], each["messages"]) for each in machines}
+    assert found["two"][0] == ["gone"]
+    for name in ("web", "one"):
+        assert found[name][0] == ["unrenderable"]
+        assert "the sync fails before it prunes: " in found[name][1][0]
+
+
 def test_the_base_that_a_broken_overlay_took_is_not_new(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--initial-branch", "main")
     put(tmp_path / "base/kustomization.yaml", "resources: [vm.yaml]\n")

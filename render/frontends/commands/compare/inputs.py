@@ -149,7 +149,7 @@ class _InputComparison:
         title = name or "."
         if is_read:
             impact, unreadable = unreadable.told(_compared(old, new), new)
-            impact = _let_go(impact, old, let_go)
+            impact = _unpruned(_let_go(impact, old, let_go), old, new)
             for lost in unreadable.lost:
                 impact = _together(impact, lost)
             if old.apart or new.apart:
@@ -519,7 +519,7 @@ def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) 
     Nobody applies that any more.
     """
     machines = []
-    former = dict(zip((from_body(body, 0).ref for body in old.objects), old.files, strict=False))
+    former = _files_of(old)
     for machine in impact.machines:
         place = ""
         if "gone" in machine.effects:
@@ -533,6 +533,40 @@ def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) 
             reason = f"it stands in {place} now, where {users} does not apply it"
         machines.append(machine._replace(messages=(reason,)) if place and users else machine)
     return impact._replace(machines=tuple(machines))
+
+
+def _unpruned(impact: Impact, old: NamedState, new: NamedState) -> Impact:
+    """*impact* of *old* and *new*, in which nothing is gone beside an object of a kind that no API server serves.
+
+    A sync fails for that before it prunes (gitops-engine pkg/sync/sync_context.go, getSyncTasks; kustomize-controller
+    internal/controller/kustomization_controller.go, reconcile). Of loose files each may be synced by itself.
+    """
+    kind = codes.UNKNOWN_KIND.number
+    failing = [found for found in impact.after if found.code == kind and found.is_error]
+    if not failing:
+        return impact
+    known, former = _files_of(new), _files_of(old)
+    at_fault = {known.get(found.resource) for found in failing if found.resource}
+    machines = (
+        machine._replace(
+            effects=_LOST,
+            messages=(f"the sync fails before it prunes: {failing[0].message}",),
+            unrendered=(*machine.unrendered, "after"),
+            sizes=(machine.sizes[0], None),
+        )
+        if "gone" in machine.effects
+        and (new.is_one_root or former.get(machine.resource, "") in at_fault)
+        else machine
+        for machine in impact.machines
+    )
+    return impact._replace(machines=tuple(machines))
+
+
+def _files_of(state: NamedState) -> dict[ResourceRef, str]:
+    """The file of each object of *state*."""
+    return {
+        from_body(body, 0).ref: file for body, file in zip(state.objects, state.files, strict=False)
+    }
 
 
 def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagnostic, ...]:
