@@ -830,9 +830,9 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         if len(edits) == 1 and values.is_all():
             return edits[0]
         for where in (state, old):
-            asked = value if where is state else former(cause)
-            if asked.file and asked.file not in where.values and is_edited(asked.file):
-                return asked
+            stated = value if where is state else former(cause)
+            if stated.file and stated.file not in where.values and is_edited(stated.file):
+                return stated
         return place
 
     @cache
