@@ -1506,6 +1506,22 @@ def test_what_the_api_server_does_not_take_changes_nothing_that_it_applied(
     assert "is refused" not in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
+@pytest.mark.parametrize(("is_told", "effect"), [(True, "gone"), (False, "unrenderable")])
+def test_flux_prunes_nothing_beside_a_name_that_the_api_server_refuses(
+    effect: str, repository: Repository, *, is_told: bool
+) -> None:
+    path = "apps/db/ks.yaml"
+    text = KUSTOMIZATION.replace("NAME", "db") + "  postBuild: {substitute: {env: a}}\n"
+    repository.write("apps/db/app/vm.yaml", manifests.vm("${env}-db", memory="1Gi"))
+    repository.write(path, text)
+    repository.commit("x")
+    repository.write(path, text.replace("env: a", "env: b" if is_told else "env: '-'"))
+    repository.commit("x")
+    effects_, messages = effects(repository, "HEAD~1..HEAD")["a-db"]
+    assert effects_ == [effect]
+    assert is_told or "the sync fails before it prunes: " in messages[0]
+
+
 def test_what_argo_cd_applies_of_flux_loses_the_field_that_nobody_knows(
     repository: Repository,
 ) -> None:

@@ -53,6 +53,9 @@ _LOST = ("unrenderable",)
 _OF_PROGRAMS = frozenset({codes.KUSTOMIZE_FAILED.number, codes.HELM_FAILED.number})
 #: What is said of objects that fill in others, and that the API server does not take.
 _OF_REFUSALS = frozenset({codes.UNKNOWN_FIELD.number, codes.UNKNOWN_KIND.number})
+#: For which errors of an object an apply of it fails, whoever does it, and if the API server tries it first.
+_UNSERVED = frozenset({codes.UNKNOWN_KIND.number})
+_UNNAMED = frozenset({codes.METADATA_REFUSED.number})
 #: How VMs may be synced: expanded, or as they are written.
 Emit = Literal["vm", "source"]
 
@@ -538,11 +541,14 @@ def _let_go(impact: Impact, old: NamedState, let_go: Mapping[ResourceRef, str]) 
 def _unpruned(impact: Impact, old: NamedState, new: NamedState) -> Impact:
     """*impact* of *old* and *new*, in which nothing is gone beside an object of a kind that no API server serves.
 
+    Nor beside one of a name that it refuses where Flux applies all, which has the API server try each of them first.
     A sync fails for that before it prunes (gitops-engine pkg/sync/sync_context.go, getSyncTasks; kustomize-controller
     internal/controller/kustomization_controller.go, reconcile). Of loose files each may be synced by itself.
     """
-    kind = codes.UNKNOWN_KIND.number
-    failing = [found for found in impact.after if found.code == kind and found.is_error]
+    users = new.appliers | {new.user} - {""}
+    is_of_flux = bool(users) and all(user.startswith("Kustomization ") for user in users)
+    fatal = _UNSERVED | _UNNAMED if is_of_flux else _UNSERVED
+    failing = [found for found in impact.after if found.code in fatal and found.is_error]
     if not failing:
         return impact
     known, former = _files_of(new), _files_of(old)
