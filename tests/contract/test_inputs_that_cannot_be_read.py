@@ -322,7 +322,10 @@ def gathered(tmp_path: Path) -> Path:
 
 
 def claim(name: str) -> str:
-    return f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\nspec: {{}}\n"
+    spec = "{accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}"
+    return (
+        f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+    )
 
 
 def test_what_a_broken_kustomization_only_gathers_is_compared(gathered: Path) -> None:

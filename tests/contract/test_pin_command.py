@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from render import Settings, render
+from render.diagnostics.exits import Exit
 from render.yaml import writer
 from tests.support import manifests
+from tests.support.asking import Ask
 from tests.support.repository import LOCK, Repository, documents, vm_in
 
 KUSTOMIZATION = """\
@@ -601,3 +603,24 @@ def test_faulty_lock_is_all_that_is_said(repository: Repository) -> None:
     assert done.returncode == 1
     assert "VR603" in done.stderr
     assert "VR606" not in done.stderr
+
+
+def test_pin_says_once_what_the_vms_of_several_locks_keep(ask: Ask) -> None:
+    """As `check` does."""
+    folders = ("prod", "test")
+    listed = {
+        f"{at}/kustomization.yaml": f"resources: [vm.yaml]\nnamespace: {at}\n" for at in folders
+    }
+    machines = {f"{at}/vm.yaml": manifests.vm("web", instancetype="small") for at in folders}
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        "platform/small.yaml": manifests.instancetype("small"),
+    }
+    assert ask("pin", ".", files={**files, **listed, **machines}).exit == Exit.OK
+    Path("platform/small.yaml").write_text(
+        manifests.instancetype("small", cpus=4), encoding="utf-8"
+    )
+    answer = ask("pin", "--check", ".")
+    told = answer.out + answer.err
+    assert told.count("VR608") == 1
+    assert "differs from what prod/web, test/web are pinned to" in told

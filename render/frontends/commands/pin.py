@@ -41,7 +41,7 @@ from render.model.named_tuple import NamedTuple
 from render.model.resource import LOCK_KIND, VM, VMI, ResourceRef
 from render.pipeline import pinning
 from render.pipeline.pinning import Adopted, PinMove, Pinned
-from render.report.findings import Finding, merge
+from render.report.findings import Finding, merge, of_all_inputs
 from render.report.places import Sources
 from render.report.summary import Tally
 from render.report.text import printable
@@ -385,7 +385,9 @@ def _judged(
             unsound[other.part] = (
                 f"not pinned: {other.part.loaded.title}: {broken[other.target]} has the same lock"
             )
-    return _Judged(findings, tally_of(parts)._replace(accepted=accepted), unsound, left)
+    return _Judged(
+        of_all_inputs(findings), tally_of(parts)._replace(accepted=accepted), unsound, left
+    )
 
 
 def _unaccepted(parts: Iterable[FleetPart], request: Request) -> tuple[list[Finding], int]:

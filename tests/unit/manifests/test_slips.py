@@ -71,6 +71,18 @@ def test_nothing_is_said_of_what_is_right(text: str) -> None:
         (APPLICATION, ("  source:", "  sourc:"), "spec.sourc", "did you mean source?"),
         (APPLICATION, ("  source:", "  sources:"), "spec.sources", "begin it with -"),
         (APPLICATION, ("namespace: prod", "namespce: prod"), "spec.destination.namespce", "namesp"),
+        (
+            APPLICATION,
+            ("project: vms", "syncPolicy: {automated: {selfheal: true}}"),
+            "spec.syncPolicy.automated.selfheal",
+            "did you mean selfHeal?",
+        ),
+        (
+            SET,
+            ("project: vms", "syncPolicy: {syncOption: [Replace=true]}"),
+            "spec.template.spec.syncPolicy.syncOption",
+            "did you mean syncOptions?",
+        ),
         (APPLICATION, ("helm:", "kustomize:"), "", ""),
         (APPLICATION, ("helm: {", "plugin: {nam: a, "), "spec.source.plugin.nam", "name?"),
         (

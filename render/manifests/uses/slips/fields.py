@@ -69,6 +69,8 @@ OF_GIT = frozenset(
 )  # fmt: skip
 OF_ITEM = frozenset({"exclude", "path"})
 DEEPEST = 3
+OF_POLICY = frozenset({"automated", "managedNamespaceMetadata", "retry", "syncOptions"})
+OF_AUTOMATED = frozenset({"allowEmpty", "enabled", "prune", "selfHeal"})
 OF_DESTINATION = frozenset({"name", "namespace", "server"})
 OF_KUSTOMIZATION = frozenset(
     {

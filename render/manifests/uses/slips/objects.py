@@ -120,6 +120,8 @@ def _of_application(body: Any, spec: FieldPath) -> Iterator[Slip]:
     yield from _unknown(body, spec, fields.OF_SPEC)
     yield from _namespace(body, (*spec, "destination", "namespace"))
     yield from _unknown(body, (*spec, "destination"), fields.OF_DESTINATION)
+    yield from _unknown(body, (*spec, "syncPolicy"), fields.OF_POLICY)
+    yield from _unknown(body, (*spec, "syncPolicy", "automated"), fields.OF_AUTOMATED)
     several = get(body, *spec, "sources")
     if isinstance(several, dict):
         yield Slip(
