@@ -59,15 +59,17 @@ def _document_around(data: bytes, line: int) -> bytes:
 
 def _is_of_set(text: bytes, limits: Limits) -> bool:
     """Whether *text* is an ApplicationSet once its expressions are words, and all of them ask for its parameters."""
-    asked = [{*map(bytes.decode, _WORD.findall(match))} for match in _EXPRESSION.findall(text)]
-    documents = read(_EXPRESSION.sub(b"x", text), "", limits).documents if asked else ()
+    expressions = [
+        {*map(bytes.decode, _WORD.findall(match))} for match in _EXPRESSION.findall(text)
+    ]
+    documents = read(_EXPRESSION.sub(b"x", text), "", limits).documents if expressions else ()
     for document in documents:
         body = document.body
         group = text_at(body, "apiVersion").partition("/")[0]
         if (group, text_at(body, "kind")) != ("argoproj.io", "ApplicationSet"):
             continue
         known = {*_parameters(get(body, "spec", "generators"))}
-        return all(not known.isdisjoint(words) for words in asked)
+        return all(not known.isdisjoint(words) for words in expressions)
     return False
 
 
