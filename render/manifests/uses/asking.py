@@ -136,11 +136,11 @@ def find(places: Places, home: Home, base: HelmRelease, limits: Limits) -> Uses:
             config_maps += (document for document in traced if _is_config_map(document))
             around = _referents(apart, config_maps)
     uses = known.all(apart, around, [build.top for build in places.builds])
-    applying = {id(each): each for each in every if _kind(each)[0] != flux.SOURCE_GROUP}.values()
-    slipped += told.warnings(applying, concerns, locate)
+    askers = {id(each): each for each in every if _kind(each)[0] != flux.SOURCE_GROUP}.values()
+    slipped += told.warnings(askers, concerns, locate)
     known_maps = partial(read_files.every_config_map, places.files)
     notes = [*uses.notes, *slipped, *_misnamed(uses.uses, around, known_maps, limits)]
-    refused = told.refused(applying, uses.uses, locate) if slipped else {}
+    refused = told.refused(askers, uses.uses, locate) if slipped else {}
     return uses._replace(broken=broken, notes=notes, unknown=known.unknown(), refused=refused)
 
 

@@ -836,9 +836,9 @@ def _locator(old: NamedState, new: NamedState, limits: Limits) -> Locate:
         if len(edits) == 1 and values.is_all():
             return edits[0]
         for where in (state, old):
-            stated = value if where is state else former(cause)
-            if stated.file and stated.file not in where.values and is_edited(stated.file):
-                return stated
+            spot = value if where is state else former(cause)
+            if spot.file and spot.file not in where.values and is_edited(spot.file):
+                return spot
         return place
 
     @cache
