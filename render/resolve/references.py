@@ -33,15 +33,16 @@ class Referent(NamedTuple):
 
 _SECRET = Referent(frozenset({("", "Secret")}), "Secret")
 _CONFIG_MAP = Referent(frozenset({("", "ConfigMap")}), "ConfigMap")
-_ACCOUNT = Referent(frozenset({("", "ServiceAccount")}), "ServiceAccount")
+#: What VMs name besides for their pods: service accounts, networks and priority classes.
+ACCOUNT = Referent(frozenset({("", "ServiceAccount")}), "ServiceAccount")
 #: What disks are made of, by group and kind.
 CLAIMS = frozenset({("", "PersistentVolumeClaim"), (CDI, "DataVolume")})
 _CLAIM = Referent(CLAIMS, "PersistentVolumeClaim")
 _DATA_VOLUME = _CLAIM._replace(word="DataVolume")
-_NETWORK = Referent(
+NETWORK = Referent(
     frozenset({(_NAD, "NetworkAttachmentDefinition")}), "NetworkAttachmentDefinition"
 )
-_PRIORITY = Referent(
+PRIORITY = Referent(
     frozenset({("scheduling.k8s.io", "PriorityClass")}), "PriorityClass", has_namespace=False
 )
 #: What stands in names that nobody has filled in: ``${NAME}``, ``{{ name }}``, ``@name@``, ``<name>``, ``__NAME__``.
@@ -62,7 +63,7 @@ class NamingField(NamedTuple):
 _OF_VOLUMES: Mapping[str, tuple[NamingField, ...]] = {
     "secret": (NamingField(("secretName",), _SECRET),),
     "configMap": (NamingField(("name",), _CONFIG_MAP),),
-    "serviceAccount": (NamingField(("serviceAccountName",), _ACCOUNT),),
+    "serviceAccount": (NamingField(("serviceAccountName",), ACCOUNT),),
     "persistentVolumeClaim": (NamingField(("claimName",), _CLAIM),),
     "ephemeral": (NamingField(("persistentVolumeClaim", "claimName"), _CLAIM),),
     "dataVolume": (NamingField(("name",), _DATA_VOLUME),),
@@ -81,7 +82,7 @@ _OF_VOLUMES: Mapping[str, tuple[NamingField, ...]] = {
     ),
 }
 _OTHERS: tuple[NamingField, ...] = (
-    NamingField(("networks", _EACH, "multus", "networkName"), _NETWORK),
+    NamingField(("networks", _EACH, "multus", "networkName"), NETWORK),
     NamingField(
         ("accessCredentials", _EACH, "sshPublicKey", "source", "secret", "secretName"), _SECRET
     ),
@@ -89,7 +90,7 @@ _OTHERS: tuple[NamingField, ...] = (
         ("accessCredentials", _EACH, "userPassword", "source", "secret", "secretName"), _SECRET
     ),
     NamingField(("domain", "firmware", "kernelBoot", "container", "imagePullSecret"), _SECRET),
-    NamingField(("priorityClassName",), _PRIORITY),
+    NamingField(("priorityClassName",), PRIORITY),
 )
 
 
@@ -127,7 +128,7 @@ class References:
         """Those of the names in a VMI spec in *namespace* (``""``: where nobody says) that lead nowhere."""
         own = {name for _, name, _ in named}
         for path, name, field in named:
-            space, _, bare = name.rpartition("/") if field.target is _NETWORK else ("", "", name)
+            space, _, bare = name.rpartition("/") if field.target is NETWORK else ("", "", name)
             found = self._look_up(field, bare, space or namespace, own)
             if found is not None:
                 check, other = found
@@ -231,7 +232,7 @@ class References:
     @cached_property
     def _by_scope(self) -> dict[frozenset[tuple[str, str]], dict[str, dict[str, Resource]]]:
         """The objects of each target, by namespace and name."""
-        targets = (_SECRET, _CONFIG_MAP, _ACCOUNT, _CLAIM, _NETWORK, _PRIORITY)
+        targets = (_SECRET, _CONFIG_MAP, ACCOUNT, _CLAIM, NETWORK, PRIORITY)
         scopes: dict[frozenset[tuple[str, str]], dict[str, dict[str, Resource]]] = {}
         for resource in self._resources:
             for target in targets:
@@ -248,11 +249,11 @@ def is_impossible(name: str, field: NamingField) -> bool:
     Of service accounts and priority classes the API server says that itself.
     """
     space, slash, bare = name.partition("/")
-    if field.target is _NETWORK and slash:
+    if field.target is NETWORK and slash:
         is_right = not (dns1123.label_faults(space) or dns1123.subdomain_faults(bare))
     else:
         is_right = not dns1123.subdomain_faults(name)
-    if is_right or field.target in (_ACCOUNT, _PRIORITY):  # right are nearly all
+    if is_right or field.target in (ACCOUNT, PRIORITY):  # right are nearly all
         return False
     return not any(mark in name for mark in _OPEN)
 

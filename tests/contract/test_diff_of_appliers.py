@@ -1375,6 +1375,17 @@ def test_it_is_said_that_an_object_is_new_which_puts_a_vm_back(repository: Repos
     assert "Restore" not in repository.run("diff", "HEAD~1..HEAD").stdout
 
 
+def test_it_is_said_that_an_object_is_new_which_makes_another_vm(repository: Repository) -> None:
+    repository.commit("First")
+    repository.write(
+        "clone.yaml",
+        "apiVersion: clone.kubevirt.io/v1beta1\nkind: VirtualMachineClone\nmetadata: {name: twice}\nspec:\n"
+        "  source: {apiGroup: kubevirt.io, kind: VirtualMachine, name: web}\n",
+    )
+    repository.commit("Second")
+    assert "1 new VirtualMachineClone" in repository.run("diff", "HEAD~1..HEAD").stdout
+
+
 @pytest.mark.parametrize("kustomized", [True, False])
 def test_what_a_set_applied_of_which_nobody_knows_the_applications_is_not_gone(
     repository: Repository, *, kustomized: bool

@@ -678,3 +678,54 @@ def test_a_namespace_whose_file_is_listed_no_more_makes_none(
     repository.write("vms/kustomization.yaml", "resources: [db.yaml]\n")
     repository.write("vms/ns.yaml", NAMESPACE.replace("{name", "{labels: {a: b}, name"))
     assert answer(repository, "HEAD")["effects"] == ["gone"]
+
+
+ON_A_NETWORK = VM.replace(
+    "      volumes:\n",
+    "      priorityClassName: high\n      networks: [{name: lan, multus: {networkName: prod/lan}}]\n      volumes:\n",
+)
+NETWORK = """\
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name: lan, namespace: prod}
+spec: {config: '{"vlan": 10}'}
+"""
+PRIORITY = (
+    "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 5\n"
+)
+ACCOUNT = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: db, namespace: prod}\n"
+PASSED_OVER = "# +argocd:skip-file-rendering\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (NETWORK, "", ["1 deleted NetworkAttachmentDefinition that VMs name"]),
+        (NETWORK, NETWORK.replace("10", "20"), ["1 NetworkAttachmentDefinition with another spec"]),
+        (NETWORK, f"# A comment\n{NETWORK}", []),
+        (NETWORK.replace("name: lan", "name: wan"), "", []),
+        (PRIORITY, "", ["1 deleted PriorityClass that VMs name"]),
+        (ACCOUNT, "", ["1 deleted ServiceAccount that VMs name"]),
+        (ACCOUNT.replace("name: db", "name: web"), "", []),
+        (DATA_VOLUME, CLAIM, ["1 deleted DataVolume that something may make"]),
+        (
+            NAMESPACE,
+            f"{PASSED_OVER}{NAMESPACE}",
+            ["1 Namespace in a file that Argo CD passes over now"],
+        ),
+        (f"{PASSED_OVER}{NAMESPACE}", f"{PASSED_OVER}# A comment\n{NAMESPACE}", []),
+    ],
+)
+def test_what_becomes_of_what_a_vm_stands_in_or_names_is_counted(
+    before: str, after: str, words: list[str], repository: RepositoryInProcess
+) -> None:
+    volumes = (
+        f"{BY_CLAIM}\n        - name: account\n          serviceAccount: {{serviceAccountName: db}}"
+    )
+    repository.write("vms/db.yaml", named_by(volumes).replace(VM, ON_A_NETWORK))
+    repository.write("vms/around.yaml", before)
+    repository.commit("All")
+    repository.write("vms/around.yaml", after or "# Nothing\n")
+    repository.commit("Another")
+    found = json.loads(repository.fine("diff", "HEAD~1..HEAD", "--format", "json"))
+    assert [f"{number} {what}" for what, number in found["unseen"].items()] == words

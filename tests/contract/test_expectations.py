@@ -137,6 +137,11 @@ def test_a_change_without_a_state_before_stands_where_it_is_expected(
         (expecting("{findings: []}", "{settings: {kubevirt: '0.1'}}"), "'0.1' is not one of"),
         (expecting("{findings: []}", "{settings: {jobs: 1}}"), "jobs"),
         (expecting("{change: same}", "{before: --output=x}"), "should be a revision"),
+        (
+            expecting("{change: same}", "{before: 'HEAD@{1 second ago}'}"),
+            "clock, reflog or settings",
+        ),
+        (expecting("{change: same}", "{before: 'main@{u}'}"), "clock, reflog or settings"),
         ("a: [", "prod.virt-test.yaml:1:"),
         ("a: b\n---\nc: d\n", "holds 2 documents and should hold one Test"),
     ],

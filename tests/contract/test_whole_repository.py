@@ -528,6 +528,28 @@ def test_a_rendered_vm_that_somebody_edits_says_so_itself(
     )
 
 
+@pytest.mark.parametrize("labelled", ["", "x: y"])
+def test_a_vm_that_is_rendered_of_what_its_source_does_not_name_says_so_itself(
+    tmp_path: Path, labelled: str
+) -> None:
+    """Its stamp is true, and its source may have another edit: that one does not speak for it."""
+    source = vm("web", namespace="prod", instancetype="u1.medium")
+    for state, size, label in (("old", "u1.medium", ""), ("new", "u1.2xlarge", labelled)):
+        labels = f"metadata:\n  labels: {{{label}}}\n"
+        manifests.put(tmp_path / state / "src/web.yaml", source.replace("metadata:\n", labels, 1))
+        manifests.put(tmp_path / "work/web.yaml", source.replace("u1.medium", size))
+        (tmp_path / state / "out").mkdir()
+        done = process.run(
+            "build", "-q", "-o", f"../{state}/out/web.yaml", "web.yaml", cwd=tmp_path / "work"
+        )
+        assert done.returncode == 0
+    done = process.run("diff", "old", "new", cwd=tmp_path)
+    assert re.search(r"4Gi -> 32Gi.* new/out/web\.yaml:\d+", done.stdout)
+    manifests.put(tmp_path / "new/src/web.yaml", source.replace("u1.medium", "u1.2xlarge"))
+    done = process.run("diff", "old", "new", cwd=tmp_path)
+    assert "1 changed rendered VM whose source is read too" in done.stdout
+
+
 def test_rendered_vms_of_one_file_are_all_counted(tmp_path: Path) -> None:
     for name in ("web", "db", "mail"):
         manifests.put(tmp_path / f"{name}.yaml", vm(name, namespace="prod", instancetype="small"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from render.frontends.inputs.copies import RenderedCopy
+from render.model import tree
 from render.model.resource import VM, from_body
 from render.model.tree import Tree
 from render.revisions import stamps
@@ -33,11 +34,31 @@ def edited(
 def _has_followed(
     before: Tree, after: Tree, made_of: list[Tree] | None, now_of: list[Tree] | None
 ) -> bool:
-    """Whether a rendered VM was rendered anew, and of something else than *before*: of other VMs or definitions."""
+    """Whether a rendered VM was rendered anew, and of something else than *before*: of other VMs or definitions.
+
+    Not where it was rendered of a definition that no VM names of which it may be made.
+    """
     if not (stamps.is_genuine(before) and stamps.is_genuine(after)):
+        return False
+    if now_of and not any(_names_the_same(source, after) for source in now_of):
         return False
     definitions, others = ({**stamps.read(vm), stamps.RENDERED: ""} for vm in (before, after))
     return definitions != others or made_of != now_of
+
+
+def _names_the_same(source: Tree, rendered: Tree) -> bool:
+    """Whether the VM *source* names what the stamps of the *rendered* one tell, as far as it names any."""
+    stamped = stamps.read(rendered)
+    return all(
+        tree.get(source, "spec", matcher, "name") in (None, _name_in(stamped[key]))
+        for matcher in stamps.matchers(source)
+        if (key := f"{stamps.PREFIX}{matcher}") in stamped
+    )
+
+
+def _name_in(stamp: object) -> str:
+    """The name of the definition that *stamp* tells: of ``Kind/name@hash``, and what follows that."""
+    return str(stamp).partition("@")[0].rpartition("/")[2]
 
 
 def _sources(side: Iterable[tuple[str, Tree]]) -> dict[str, list[Tree]]:

@@ -233,6 +233,10 @@ def _condition_faults(file: ExpectationsFile, conditions: Any) -> Iterator[Diagn
     before = conditions.get("before", "HEAD")
     if not isinstance(before, str) or not _is_paths(before) or before.startswith("-"):
         yield _invalid(file, (*at, "before"), "should be a revision of git, or a folder")
+    elif "@{" in before:
+        message = "of this machine's clock, reflog or settings: another revision elsewhere"
+        cure = "name a branch, a tag or a commit: origin/main, HEAD~1"
+        yield _invalid(file, (*at, "before"), message, cure)
     elif "before" in conditions and len(_texts(conditions.get("paths", "."))) != 1:
         cure = "name the folder that holds them all, and the VMs by namespace: vms: prod/"
         yield _invalid(

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from render.frontends.commands.compare.states import NamedState, Side
 from render.model.resource import ResourceRef, from_body, text_at
 
-#: What puts a VM back to a snapshot, or has it migrate.
-_ACTIONS = frozenset({"VirtualMachineRestore", "VirtualMachineInstanceMigration"})
+#: What puts a VM back to a snapshot, has it migrate, or makes another one of it.
+_ACTIONS = frozenset(
+    {"VirtualMachineClone", "VirtualMachineInstanceMigration", "VirtualMachineRestore"}
+)
 
 
 def new_actions(before: Side, after: Side) -> Counter[str]:
