@@ -133,7 +133,7 @@ def _causes(finding: Finding, subject: object) -> Iterator[object]:
         yield _REFUSED, str(diagnostic.resource)
         yield _REFUSED, finding.place.file  # of which nobody knows another object by its name
     elif diagnostic.code == codes.METADATA_REFUSED.number:
-        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+        yield from _given_by_kustomization(finding)
         yield codes.POD.number, subject, diagnostic.location.path
     elif diagnostic.check:
         yield from _causes_of_check(diagnostic, subject)
@@ -274,12 +274,17 @@ def _again(finding: Finding, subject: object, path: FieldPath) -> Iterator[objec
     """*finding* as what is said of something else says it, too, or brings it about."""
     diagnostic = finding.diagnostic
     if diagnostic.code == codes.METADATA_REFUSED.number:
-        # What a kustomization gives all its objects.
-        yield diagnostic.code, finding.place[:3], _of_any(diagnostic)
+        yield from _given_by_kustomization(finding)
     elif diagnostic.code == codes.POD.number:
         yield diagnostic.code, subject, path
     elif _wants_memory(diagnostic):
         yield _LITTLE_MEMORY, subject
+
+
+def _given_by_kustomization(finding: Finding) -> Iterator[object]:
+    """*finding* as what a kustomization gives all its objects; those of another overlay are refused for themselves."""
+    for build in finding.builds or ("",):
+        yield finding.diagnostic.code, finding.place[:3], _of_any(finding.diagnostic), build
 
 
 def _lacking(check: str, subject: object, path: FieldPath) -> Iterator[object]:

@@ -11,6 +11,7 @@ import pytest
 
 from render.yaml.reader import read
 from tests.support.cases import ROOT
+from tests.support.manifests import instancetype, vm
 from tests.support.process import run
 
 VM = """\
@@ -435,6 +436,21 @@ def test_a_name_that_every_overlay_changes_is_in_no_cluster(kustomize: str) -> N
     assert done.returncode == 1
     assert done.stdout.count("error VR201") == 2
     assert "kustomize renamed it to small-dev" in done.stdout
+
+
+def test_what_another_overlay_renames_is_told_with_its_name(kustomize: str) -> None:
+    """The file that has it is read, so that to add it to the input is no way out."""
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    put(instancetype("small"), "platform/types.yaml")
+    put("resources: [types.yaml]\n", "platform/kustomization.yaml")
+    put("resources: [../../platform]\nnameSuffix: -x\n", "overlays/prod/kustomization.yaml")
+    put("resources: [vm.yaml]\n", "overlays/dev/kustomization.yaml")
+    put(vm(instancetype="small"), "overlays/dev/vm.yaml")
+    done = run("check", ".", "--kustomize", kustomize)
+    assert (
+        "help: VirtualMachineClusterInstancetype small stands in platform/types.yaml, but overlays/prod renames it to"
+        " small-x: name that, or list platform/types.yaml where nothing renames it\n"
+    ) in done.stdout
 
 
 def test_what_is_wrong_in_a_named_overlay_is_told_though_its_vm_stands_in_the_base(

@@ -147,3 +147,23 @@ def test_what_runs_twice_in_one_build_and_once_in_another_has_one_cure(tmp_path:
     assert "error VR706 run-strategy/one: VirtualMachine dev/web" in out
     assert out.count("help: write runStrategy: Always\n") == 2
     assert "drop spec.running" not in out
+
+
+def test_a_label_that_is_refused_is_an_error_of_the_vm_of_each_overlay(tmp_path: Path) -> None:
+    """Each is refused for itself; what one kustomization gives all its objects is told once."""
+    spaced = vm("web", memory="1Gi").replace(
+        "  name: web\n", "  name: web\n  labels: {app: a b}\n", 1
+    )
+    files = {
+        "web/kustomization.yaml": "resources: [vm.yaml]\n",
+        "web/vm.yaml": spaced,
+        "dev/kustomization.yaml": "namespace: dev\nresources: [../web]\n",
+        "prod/kustomization.yaml": "namespace: prod\nresources: [../web]\n",
+    }
+    for name, text in files.items():
+        put(tmp_path / name, text)
+    out = run("check", ".", cwd=tmp_path).stdout
+    errors = re.findall(r"^(\S+): error VR129 \S+ VirtualMachine (\S+):", out, re.MULTILINE)
+    assert [machine for _, machine in errors] == ["dev/web", "prod/web"], out
+    assert len({place for place, _ in errors}) == 1
+    assert "also, until that is mended" not in out

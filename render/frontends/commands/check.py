@@ -183,6 +183,7 @@ def _check_root(
     for number, release_request in enumerate(releases):
         inputs = _load_for(release_request, inputs, root, paths, work)
         parts = [*fleet(release_request, work, inputs)]
+        places.beside = parts
         for part in parts:
             part.loaded.unreported = _unreported(part, paths) if root else frozenset()
         checked = [_checked(part, work, places, several=several) for part in parts]

@@ -245,7 +245,7 @@ def _misses(found: Fleet) -> bool:
     return any(is_missed(finding.diagnostic) for finding in _findings(found))
 
 
-def _fleet_of(parts: Iterable[FleetPart], request: Request, work: Work) -> Fleet:
+def _fleet_of(parts: Sequence[FleetPart], request: Request, work: Work) -> Fleet:
     """What there is to say of *parts*. Raises RefusedError for a path of *request* that is unreadable."""
     is_page = request.own["format"] == "html"  # nothing else says who decided a field
     wording = Wording()
@@ -254,6 +254,7 @@ def _fleet_of(parts: Iterable[FleetPart], request: Request, work: Work) -> Fleet
     notes: list[Finding] = []
     capacity: list[tuple[str, ClusterCapacity]] = []
     places = DefinitionPlaces()
+    places.beside = parts
     for part in parts:
         demand(part, request)
         of_part = _part(part, work, wording if is_page else None, places)

@@ -46,11 +46,15 @@ _NOTHING = _Repository(MappingProxyType({}), MappingProxyType({}))
 
 
 class DefinitionPlaces:
-    """The files of repositories that define something, read once something is missed."""
+    """The files of repositories that define something, read once something is missed.
 
-    __slots__ = ("_known", "_left_out")
+    *beside* are the parts of the run, one of which may have a definition by another name.
+    """
+
+    __slots__ = ("_known", "_left_out", "beside")
 
     def __init__(self) -> None:
+        self.beside: Sequence[FleetPart] = ()
         self._known: dict[str, _Repository] = {}
         self._left_out: LeftOut | None = None
 
@@ -68,7 +72,7 @@ class DefinitionPlaces:
         resources = part.resources
         known = self._of_repository(part)
         return [
-            self._left_out_of(_placed(found, part, resources, known), part, resources)
+            self._left_out_of(_placed(found, part, resources, known, self.beside), part, resources)
             if _is_missed(found)
             else found
             for found in diagnostics
@@ -128,7 +132,11 @@ def _is_defined(found: Diagnostic, known: Mapping[_Wanted, str]) -> bool:
 
 
 def _placed(
-    found: Diagnostic, part: FleetPart, resources: Sequence[Resource], known: _Repository
+    found: Diagnostic,
+    part: FleetPart,
+    resources: Sequence[Resource],
+    known: _Repository,
+    beside: Sequence[FleetPart],
 ) -> Diagnostic:
     """*found* in one of *resources*, with the file in its help, if it is among those *known* and was not read.
 
@@ -140,9 +148,10 @@ def _placed(
             continue
         if file in part.loaded.data:
             return found  # what was read and does not count has another reason
-        beside = kustomization.not_listing(file, part.request.reading.limits)
+        lister = kustomization.not_listing(file, part.request.reading.limits)
         cure = f": add that to the input, or look it up there: --catalog {file}"
-        cure = f", which {beside} does not list: list it there" if beside else cure
+        cure = f", which {lister} does not list: list it there" if lister else cure
+        cure = _renamed((kind, name, namespace), file, beside) or cure
         cure = f"{kind} {name} stands in {file}{cure}"
         if number:
             cure = f"if it is meant, set {found.location.path[-2]}.kind: {kind}; {cure}"
@@ -154,6 +163,23 @@ def _placed(
             related = Related("this cannot be read", fault.location)
             return found._replace(help=cure, related=(*found.related, related), fixes=())
     return _with_near_name(found, part, resources, known.defined)
+
+
+def _renamed(wanted: _Wanted, file: str, beside: Sequence[FleetPart]) -> str:
+    """What the part *beside* that builds *file* calls the definition *wanted* of it; ``""`` where none renames it."""
+    kind, name, _ = wanted
+    for part in beside:
+        for document in part.loaded.documents:
+            before, now = (
+                (tree.get(body, "kind"), tree.get(body, "metadata", "name"))
+                for body in (document.before or {}, document.body)
+            )
+            if document.origin.file == file and before == (kind, name) != now:
+                return (
+                    f", but {part.loaded.title} renames it to {now[1]}: name that, or list "
+                    f"{file} where nothing renames it"
+                )
+    return ""
 
 
 def _with_near_name(
