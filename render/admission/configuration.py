@@ -3,13 +3,18 @@
 Upstream: validateConfig in pkg/virt-config/configuration.go.
 """
 
+from collections.abc import Iterator
+
 from render.diagnostics.cause import Cause
 from render.diagnostics.codes import INVALID_CLUSTER_CONFIG
 from render.model import tree
 from render.model.fieldpath import FieldPath
+from render.model.nearest import did_you_mean
 from render.model.tree import Tree
 
 _PATH: FieldPath = ("spec", "configuration")
+_METHODS: FieldPath = ("spec", "workloadUpdateStrategy", "workloadUpdateMethods")
+_KNOWN_METHODS = ("LiveMigrate", "Evict")
 _NETWORKS = ("bridge", "slirp", "masquerade")
 #: (key of the developer configuration, least and greatest value, name in KubeVirt's text); 0 is unset.
 _BOUNDS = (
@@ -24,6 +29,21 @@ def is_used(decoded: Tree, body: Tree) -> bool:
     policy = (*_PATH, "imagePullPolicy")
     is_known = not tree.get(body, *policy) or tree.get(decoded, *policy) is not None
     return is_known and refusal(decoded) is None
+
+
+def unknown_methods(body: Tree) -> Iterator[Cause]:
+    """The methods of updating workloads in a decoded KubeVirt resource that KubeVirt passes over, since it knows none.
+
+    Upstream: pkg/virt-controller/watch/workload-updater/workload-updater.go; no schema and no webhook lists them.
+    """
+    for index, method in enumerate(tree.get(body, *_METHODS) or ()):
+        if method not in _KNOWN_METHODS:
+            yield Cause(
+                f"{INVALID_CLUSTER_CONFIG.slug}/update-method",
+                (*_METHODS, index),
+                f"KubeVirt knows no method {method} of updating workloads, and passes it over",
+                did_you_mean(method, _KNOWN_METHODS, "write LiveMigrate or Evict"),
+            )
 
 
 def refusal(body: Tree) -> Cause | None:

@@ -79,6 +79,10 @@ def _of_kubevirt(
     cause = configuration.refusal(decoded)
     if cause is not None:
         loaded.diagnostics.append(_ignored(resource, cause.path, cause))
+    loaded.diagnostics += (
+        INVALID_CLUSTER_CONFIG.at(at(resource, unknown.path), unknown.message, help=unknown.help)
+        for unknown in configuration.unknown_methods(decoded)
+    )
     source = SettingsSource(resource, decoded, lambda path: path, _kubevirt_in(resource))
     return _config(decoded, resource.body, loaded.release), source
 

@@ -139,6 +139,26 @@ def test_a_setting_that_kubevirt_does_not_take_is_said_where_it_stands() -> None
 
 
 @pytest.mark.parametrize(
+    ("method", "cure"),
+    [
+        ("LiveMigration", "did you mean LiveMigrate?"),
+        ("evict", "did you mean Evict?"),
+        ("Shutdown", "write LiveMigrate or Evict"),
+    ],
+)
+def test_a_method_that_kubevirt_does_not_know_is_said(method: str, cure: str) -> None:
+    """Nothing refuses it, and nothing migrates by it."""
+    own = kubevirt(cpuModel="Haswell")
+    own["spec"]["workloadUpdateStrategy"] = {"workloadUpdateMethods": ["Evict", method]}
+    answer = rendered(own)
+    (found,) = messages(answer, "VR707")
+    assert found.field == "spec.workloadUpdateStrategy.workloadUpdateMethods[1]"
+    assert found.message.startswith(f"KubeVirt knows no method {method} ")
+    assert found.help == cure
+    assert model(answer) == "Haswell"
+
+
+@pytest.mark.parametrize(
     ("release", "percent", "is_refused"),
     [("1.5", 9, False), ("1.6", 9, True), ("1.9", 0, True), ("1.9", 10, False)],
 )
