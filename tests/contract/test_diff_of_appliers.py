@@ -970,6 +970,64 @@ def test_a_pattern_of_a_set_that_matches_nothing_is_told_at_its_line(
         assert "  help: did you mean vms?\n" in checked.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "edit", "told"),
+    [
+        ("deploy/own.yaml", ("path: vms/own", "pth: vms/own"), "VR105"),
+        ("deploy/own.yaml", ("kind: App", "kind: Ap"), "VR123"),
+        ("deploy/all.yaml", ("overlays/*", "overlay/*"), "VR803"),
+        ("deploy/all.yaml", ('"{{path.basename}}"', "one"), "VR103"),
+    ],
+)
+def test_what_an_edit_has_the_reading_warn_of_is_a_new_warning(
+    name: str, edit: tuple[str, str], told: str, repository: Repository
+) -> None:
+    """It is once in each format, and none where it was there before, in another line."""
+    shutil.rmtree(repository.folder / "apps")
+    for folder in ("vms/own", "overlays/dev", "overlays/test"):
+        repository.write(f"{folder}/kustomization.yaml", "resources: [vm.yaml]\n")
+        name_of_vm = folder.rpartition("/")[2]
+        repository.write(f"{folder}/vm.yaml", manifests.vm(name_of_vm, memory="1Gi"))
+    repository.write("deploy/own.yaml", deployed("own", "vms/own"))
+    patterns = "directories: [{path: overlays/*}]"
+    text = _GENERATED.format(address=HERE, revision="HEAD", patterns=patterns)
+    repository.write("deploy/all.yaml", text)
+    repository.commit("Sound")
+    assert "new warning" not in repository.run("diff").stdout
+    before = (repository.folder / name).read_text(encoding="utf-8")
+    assert edit[0] in before
+    repository.write(name, before.replace(*edit))
+    found = repository.run("diff").stdout
+    assert "1 new warning" in found, found
+    assert f"\n1 new warning\n  {name}:" in found
+    assert found.count(f"  {name}:") == 1
+    assert "None" not in found
+    for style in ("markdown", "html"):
+        assert "1 new warning" in repository.run("diff", "--format", style).stdout
+    listed = json.loads(repository.run("diff", "--format", "json").stdout)["diagnostics"]
+    codes = {
+        side: [each["code"] for each in listed[side] if each["severity"] == "warning"]
+        for side in listed
+    }
+    assert codes == {"before": [], "after": [told]}
+    repository.commit("A slip")
+    repository.write(name, f"# A line before it.\n{before.replace(*edit)}")
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="2Gi"))
+    assert "new warning" not in repository.run("diff").stdout
+
+
+def test_what_is_an_error_of_an_edit_is_no_warning_too(repository: Repository) -> None:
+    """That a path is not there is a warning, and an error where it was there before."""
+    repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))
+    repository.write("deploy/own.yaml", deployed("own", "vms/own"))
+    repository.commit("Sound")
+    repository.write("deploy/own.yaml", deployed("own", "vms/onw"))
+    found = repository.run("diff").stdout
+    assert found.count("app path does not exist: vms/onw") == 1
+    assert "after: 1 error (new)" in found
+    assert "new warning" not in found
+
+
 def test_a_pattern_of_a_set_is_not_told_where_part_of_the_repository_is_not_here(
     repository: Repository,
 ) -> None:

@@ -645,7 +645,8 @@ def repeated(parts: Iterable[ReviewPart]) -> str:
         str(diagnostic.resource)
         for part in parts
         for diagnostic in part.impact.after
-        if diagnostic.code == codes.DUPLICATE_OBJECT.number
+        # What several Applications of a set are called is no object that is compared.
+        if diagnostic.code == codes.DUPLICATE_OBJECT.number and diagnostic.resource is not None
     }
     reason = "there more than once, and the last is compared, which Argo CD syncs"
     return f"{reason}: {_first(sorted(names))}" if names else ""

@@ -6,7 +6,7 @@ from functools import cache
 from types import MappingProxyType
 
 from render.diagnostics import codes
-from render.diagnostics.diagnostic import Diagnostic, Location, with_places
+from render.diagnostics.diagnostic import Diagnostic, Location, identity, with_places
 from render.diff import server_side
 from render.diff.impact import (
     ABSENT,
@@ -86,6 +86,7 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
     if request.own["format"] != "json":  # which lists what is no news too
         before, after = unless_alike(before, after)
     after = with_what_is_kept(before, after)
+    before, after = _warned_once(before), _warned_once(after)
     let_go = _let_go_places(every, after, before)
     known = {state.folder for state in every.values()}
     departures = Departures(before, after, every, limits)
@@ -95,6 +96,17 @@ def compared(before: Side, after: Side, request: Request, other: Emit | None) ->
         is_let_go = name not in after and old.folder in known
         comparison.add(name, old, new, _folders([old]) if is_let_go else let_go)
     return comparison.outcome()
+
+
+def _warned_once(side: Side) -> Side:
+    """*side* without warnings of what also is an error there: that an object names what is not there, and had VMs."""
+    told = {identity(each) for state in side.values() for each in _why_unread(state)}
+    return {
+        name: state._replace(
+            warnings=tuple(each for each in state.warnings if identity(each) not in told)
+        )
+        for name, state in side.items()
+    }
 
 
 def _folders(states: Iterable[NamedState]) -> dict[ResourceRef, str]:
@@ -484,8 +496,8 @@ def _compared(old: NamedState, new: NamedState) -> Impact:
         impact = server_side.refused(impact)
     return impact._replace(
         machines=tuple(machine for machine in impact.machines if machine.resource not in new.lent),
-        before=_placed(impact.before, old),
-        after=_placed(impact.after, new),
+        before=(*_placed(impact.before, old), *old.warnings),
+        after=(*_placed(impact.after, new), *new.warnings),
     )
 
 
@@ -589,7 +601,7 @@ def _placed(diagnostics: Sequence[Diagnostic], state: NamedState) -> tuple[Diagn
 
 def _broken(state: NamedState, unread: Collection[str]) -> NamedState:
     """*state* as what nobody can read, but for what is wrong with the files *unread*."""
-    return state._replace(objects=[], fault=_without_files(state, unread))
+    return state._replace(objects=[], fault=_without_files(state, unread), warnings=())
 
 
 def _is_machine(body: Tree) -> bool:
@@ -681,13 +693,17 @@ def _why_unread(state: NamedState) -> Sequence[Diagnostic]:
     return [finding.diagnostic for finding in state.fault.findings] if state.fault else state.apart
 
 
+def _noted(state: NamedState) -> tuple[Diagnostic, ...]:
+    """Why *state* cannot be read, and what its reading warns of beside that."""
+    return (*_why_unread(state), *state.warnings)
+
+
 def _lost(old: NamedState, new: NamedState) -> Impact:
     """The VMs of the one state that can be read: the other cannot. None where neither can, only why."""
     broken, read = (new, old) if new.fault else (old, new)
     if broken.fault is None or read.fault:
-        return Impact((), (*_why_unread(old),), (*_why_unread(new),))
+        return Impact((), _noted(old), _noted(new))
     known = compare([], read.objects, read.settings)
-    faults = tuple(finding.diagnostic for finding in broken.fault.findings)
     texts = tuple(
         _failing(broken, finding)
         for finding in broken.fault.findings
@@ -695,7 +711,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
     )
     if broken is old:
         impacts = tuple(_read_again(machine, texts) for machine in known.machines)
-        return Impact(impacts, faults, known.after)
+        return Impact(impacts, _noted(old), (*known.after, *new.warnings))
     impacts = tuple(
         MachineImpact(
             machine.resource,
@@ -706,7 +722,7 @@ def _lost(old: NamedState, new: NamedState) -> Impact:
         )
         for machine in known.machines
     )
-    return Impact(impacts, known.after, faults)
+    return Impact(impacts, (*known.after, *old.warnings), _noted(new))
 
 
 def _read_again(machine: MachineImpact, faults: tuple[str, ...]) -> MachineImpact:

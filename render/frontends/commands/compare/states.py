@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from render.diagnostics import codes
 from render.diagnostics.codes import status
-from render.diagnostics.diagnostic import Diagnostic, Location
+from render.diagnostics.diagnostic import Diagnostic, Location, Severity
 from render.diagnostics.exits import Exit
 from render.frontends import locks
 from render.frontends.answer import RefusedError, refused
@@ -107,7 +107,8 @@ class NamedState(NamedTuple):
     at fault, what these say. *copies*: VMs that were rendered from the objects, which are left out, by their files.
     *release_told*: in words, the release that a resource of the other state alone tells. *is_by_plugin*: all that apply
     it have our plugin of Argo CD render it, which decides how its VMs are synced; *is_server_side*: apply it so.
-    *namespaces* are those of the whole side that no input has among its objects.
+    *namespaces* are those of the whole side that no input has among its objects. *warnings*: those of the reading,
+    where the *fault* does not have them.
     """
 
     name: str
@@ -151,6 +152,7 @@ class NamedState(NamedTuple):
     working_folder: str = ""
     path: str = ""
     namespaces: NamespacesBeside | None = None
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def is_read_but_for_files(self) -> bool:
@@ -770,6 +772,10 @@ def _torn(before: _LoadedSide, after: _LoadedSide) -> dict[str, _Torn]:
 
 def _errors(loaded: Documents) -> tuple[Diagnostic, ...]:
     return tuple(diagnostic for diagnostic in loaded.diagnostics if diagnostic.is_error)
+
+
+def _warnings(loaded: Documents) -> tuple[Diagnostic, ...]:
+    return tuple(each for each in loaded.diagnostics if each.severity is Severity.WARNING)
 
 
 def _bases(side: _LoadedSide, loaded: Documents) -> frozenset[str]:
@@ -1477,6 +1483,7 @@ def _among_others(state: NamedState, side: _LoadedSide, loaded: Documents) -> Na
         working_folder=side.folder,
         path=side.path,
         namespaces=side.namespaces,
+        warnings=() if state.fault else _warnings(loaded),
     )
 
 
