@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from render.diagnostics.diagnostic import Severity
 from render.model.resource import from_body
 from render.pipeline.input import claims
 
@@ -72,3 +73,8 @@ def test_a_claim_has_to_say_how_it_is_opened_and_how_large_it_is() -> None:
     assert claim(resources={}) == [modes, size]
     assert claim(accessModes=["ReadWriteOnce"]) == [size]
     assert claim(accessModes=[], resources=WHOLE["resources"]) == [modes]
+    body = {"metadata": {"name": "root"}, "spec": {}}
+    warned = claims.check(
+        from_body({"apiVersion": "v1", "kind": "PersistentVolumeClaim", **body}, 0)
+    )
+    assert {each.severity for each in warned} == {Severity.WARNING}
