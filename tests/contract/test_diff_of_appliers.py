@@ -1016,6 +1016,38 @@ def test_what_an_edit_has_the_reading_warn_of_is_a_new_warning(
     assert "new warning" not in repository.run("diff").stdout
 
 
+@pytest.mark.parametrize(
+    ("edit", "namespace"),
+    [
+        (("", ""), "prod/"),
+        (("clusters: {}", "clusters: {selector: {}}"), ""),  # which may be none
+        (("path: vms/one", "path: 'vms/{{name}}'"), ""),
+        (("namespace: prod", "namespace: '{{name}}'"), ""),
+        (("  template:", "  templatePatch: 'spec: {}'\n  template:"), ""),
+        (("path: vms/one", "path: vms/one, helm: {releaseName: one}"), ""),
+    ],
+)
+def test_a_set_for_every_cluster_says_in_which_namespace(
+    edit: tuple[str, str], namespace: str, repository: Repository
+) -> None:
+    """All of them apply the same: the cluster of Argo CD itself is one."""
+    shutil.rmtree(repository.folder / "apps")
+    repository.write("vms/one/vm.yaml", manifests.vm("one", memory="1Gi"))
+    text = (
+        "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\n"
+        "metadata: {name: all, namespace: argocd}\nspec:\n  generators: [{clusters: {}}]\n"
+        "  template:\n    metadata: {name: 'one-{{name}}'}\n    spec:\n"
+        "      destination: {namespace: prod, server: '{{server}}'}\n"
+        f"      source: {{repoURL: {HERE}, path: vms/one}}\n"
+    )
+    assert edit[0] in text
+    repository.write("deploy/all.yaml", text.replace(*edit))
+    repository.commit("A set")
+    assert effects(repository) == {f"{namespace}one": (["same"], [])}
+    listed = json.loads(repository.run("report", ".", "--format", "json").stdout)["machines"]
+    assert [each["namespace"] for each in listed] == [namespace.rstrip("/")]
+
+
 def test_what_is_an_error_of_an_edit_is_no_warning_too(repository: Repository) -> None:
     """That a path is not there is a warning, and an error where it was there before."""
     repository.write("vms/own/vm.yaml", manifests.vm("own", memory="1Gi"))

@@ -121,6 +121,28 @@ def applications(
     yield from generating.unmatched
 
 
+def of_every_cluster(body: Tree) -> GeneratedApplication | None:
+    """The Application that the ApplicationSet *body* makes for each cluster, if all apply the same in one namespace.
+
+    Its name, and where its cluster is, are as the template has them. None for any other set, and for one that may make
+    none: without a selector the cluster of Argo CD itself is always among them (generators/cluster.go).
+    """
+    spec = body.get("spec")
+    generators = [generator for _, generator in mappings(spec, "generators")]
+    template = get(spec, "template")
+    fields = get(template, "spec", "destination", "namespace"), *_sources(template)
+    is_plain = bool(fields[0]) and not any("{{" in text for text in _texts([*fields]))
+    if get(spec, "templatePatch") or not is_plain or generators != [{"clusters": {}}]:
+        return None
+    return GeneratedApplication(_in_namespace_of(body, template), template)
+
+
+def _sources(application: Any) -> list[Any]:
+    """The sources that the *application*, or a template of it, has."""
+    spec = get(application, "spec")
+    return [get(spec, "source"), *(source for _, source in mappings(spec, "sources"))]
+
+
 def _in_namespace_of(body: Tree, application: Tree) -> Tree:
     """The *application* where the set *body* is, unless it says where."""
     namespace = text_at(body.get("metadata"), "namespace")
@@ -136,8 +158,7 @@ def _in_namespace_of(body: Tree, application: Tree) -> Tree:
 
 def edits_kustomizations(body: Tree) -> bool:
     """Whether Applications that the ApplicationSet *body* makes may say more of a kustomization than where it is."""
-    spec = get(body, "spec", "template", "spec")
-    sources = [get(spec, "source"), *(source for _, source in mappings(spec, "sources"))]
+    sources = _sources(get(body, "spec", "template"))
     return bool(get(body, "spec", "templatePatch")) or any(
         get(source, "kustomize") for source in sources
     )

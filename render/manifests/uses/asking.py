@@ -389,6 +389,9 @@ class _Evaluation:
             return
         made = self._applications(document)
         if isinstance(made, UnevaluatedError):
+            if uses := self._of_every_cluster(document):
+                yield from uses
+                return
             is_edit = applicationset.edits_kustomizations(document.body)
             if self._home.has_charts_of_machines or (
                 (is_edit or isinstance(made, UnsaidError))
@@ -400,10 +403,22 @@ class _Evaluation:
         for application in made:
             if isinstance(application, UnmatchedError):
                 yield application
-                continue
-            name = text_at(application.body.get("metadata"), "name")
-            title = title_of_made(name, named(document))
-            yield from argocd.uses(document, self._home, self._base, application, title)
+            else:
+                yield from self._made_use(document, application)
+
+    def _made_use(
+        self, document: Document, application: GeneratedApplication
+    ) -> Iterator[FolderUse | UnevaluatedError]:
+        """What the *application* that the set *document* makes fills in."""
+        title = title_of_made(text_at(application.body.get("metadata"), "name"), named(document))
+        yield from argocd.uses(document, self._home, self._base, application, title)
+
+    def _of_every_cluster(self, document: Document) -> list[FolderUse]:
+        """What the set *document*, which asks a cluster, applies as it is written, whatever clusters there are."""
+        application = applicationset.of_every_cluster(document.body)
+        uses = [] if application is None else [*self._made_use(document, application)]
+        plain = [use for use in uses if isinstance(use, FolderUse) and use.is_plain]
+        return plain if len(plain) == len(uses) else []
 
     def _applications(self, document: Document) -> _Made:
         """What the set *document* makes; of one that makes more than it may, nothing is filled in."""
