@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from types import MappingProxyType
 
 from render.diagnostics.codes import INVALID_SETTING
 from render.diagnostics.diagnostic import Diagnostic, Location
@@ -48,7 +47,7 @@ class Settings(NamedTuple):
     launcher_image: with emit=pod, the image of virt-launcher; ``""`` for a name that stands for it.
     allow_empty: whether an input without objects is fine.
     parameters: pairs of name and value; templates that have one of them are replaced by what they make.
-    unclear: kind and name of definitions that may stand in what cannot be read, with words for that: KubeVirt's own of
+    unclear: pairs of kind and name of definitions that may stand in what cannot be read, and words for that: KubeVirt's own of
         these names is not taken for them.
     """
 
@@ -69,7 +68,7 @@ class Settings(NamedTuple):
     launcher_image: str = ""
     allow_empty: bool = False
     parameters: tuple[tuple[str, str], ...] = ()
-    unclear: Mapping[tuple[str, str], str] = MappingProxyType({})
+    unclear: tuple[tuple[tuple[str, str], str], ...] = ()
 
 
 class Source(Enum):

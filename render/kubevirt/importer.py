@@ -27,7 +27,6 @@ from render.model.nearest import did_you_mean
 from render.model.release import Version, minor
 from render.model.resource import CDI, Resource
 from render.model.tree import Tree
-from render.room.refusal import unsupported
 
 _NEVER_MADE = "the VM is admitted, but its disk is never made"
 _GATE = "the feature gate DataVolumeClaimAdoption of CDI decides, and nothing in the input says what it is"
@@ -79,6 +78,8 @@ def _unclaimed(resource: Resource) -> Iterator[Diagnostic]:
         path: FieldPath = ("spec", *template, target, "volumeMode")
         mode = tree.get(resource.body, *path)
         if mode and mode not in (*_MODES, _BY_PROFILE):
+            from render.room.refusal import unsupported
+
             text = f"the API server refuses its claim: {unsupported(('spec', 'volumeMode'), mode, _MODES)}"
             cure = did_you_mean(mode, _MODES, f"write {' or '.join(_MODES)}")
             yield IMPORT_REFUSED.at(at(resource, path), text, help=cure, severity=Severity.WARNING)

@@ -180,7 +180,7 @@ def _known(
     around: Elsewhere, shipped: Mapping[tuple[str, str], Tree], settings: Settings
 ) -> Elsewhere:
     """*around* with what is *shipped*, but for what may be another one in what cannot be read."""
-    unclear = {key: words for key, words in settings.unclear.items() if key in shipped}
+    unclear = {key: words for key, words in settings.unclear if key in shipped}
     if unclear:
         shipped = {key: spec for key, spec in shipped.items() if key not in unclear}
     return around._replace(bundled=shipped, unclear=unclear)

@@ -1381,7 +1381,9 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        request.settings._replace(emit=by_plugin or chosen or "source", unclear=loaded.unclear),
+        request.settings._replace(
+            emit=by_plugin or chosen or "source", unclear=(*loaded.unclear.items(),)
+        ),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
