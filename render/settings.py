@@ -47,8 +47,8 @@ class Settings(NamedTuple):
     launcher_image: with emit=pod, the image of virt-launcher; ``""`` for a name that stands for it.
     allow_empty: whether an input without objects is fine.
     parameters: pairs of name and value; templates that have one of them are replaced by what they make.
-    unclear: pairs of kind and name of definitions that may stand in what cannot be read, and words for that: KubeVirt's own of
-        these names is not taken for them.
+    unclear: pairs of kind and name of definitions that may stand in what cannot be read, and words for that: KubeVirt's
+        own of these names is not taken for them.
     """
 
     emit: Emit = "vm"
