@@ -154,7 +154,7 @@ class Documents:
         self.unopened: dict[str, Diagnostic] = {}
         self.unread_holder: Callable[[str], UnreadHolder] = lambda _: UnreadHolder()
         self.unreported: frozenset[str] = frozenset()
-        self.unclear: Mapping[tuple[str, str], str] = MappingProxyType({})
+        self.unclear: tuple[tuple[tuple[str, str], str], ...] = ()
         self.unseen = Unseen()
         self.data = Contents(whole=whole)
 

@@ -37,7 +37,7 @@ def with_neighbours(request: Request, loaded: Documents, neighbours: "Neighbours
     loaded.diagnostics.extend(unlisted_claims(loaded, around, request.reading))
     loaded.unread_holder = lambda name: neighbours.unread(loaded, name, limits)
     request = request._replace(
-        settings=request.settings._replace(unclear=(*neighbours.unclear(limits).items(),))
+        settings=request.settings._replace(unclear=neighbours.unclear(limits))
     )
     if not shared:
         return request

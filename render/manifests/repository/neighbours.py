@@ -110,7 +110,7 @@ class Neighbours:
             loaded for loaded in inputs if any(found.is_error for found in loaded.diagnostics)
         ]
         self._texts: dict[str, dict[str, bytes]] = {}
-        self._unclear: Mapping[tuple[str, str], str] | None = None
+        self._unclear: tuple[tuple[tuple[str, str], str], ...] | None = None
         self._left_out = LeftOut()
         self._by_name: dict[str, _Called] = {}
         self._sources: dict[str, None] = {}
@@ -140,13 +140,13 @@ class Neighbours:
             self._texts[unread.name] = dict(_texts_of(unread, limits))
         return self._texts[unread.name]
 
-    def unclear(self, limits: Limits) -> Mapping[tuple[str, str], str]:
+    def unclear(self, limits: Limits) -> tuple[tuple[tuple[str, str], str], ...]:
         """Kind and name of the definitions of cluster scope that may stand in what cannot be read, and in what.
 
         A text counts as one of a kind that it names, with each of the names that it gives to anything.
         """
         if self._unclear is None:
-            self._unclear = self._found_unclear(limits)
+            self._unclear = (*self._found_unclear(limits).items(),)
         return self._unclear
 
     def _found_unclear(self, limits: Limits) -> dict[tuple[str, str], str]:

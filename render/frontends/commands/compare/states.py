@@ -1381,9 +1381,7 @@ def _state(side: _LoadedSide, loaded: Documents, cluster: ClusterOption) -> Name
     state = NamedState(
         side.name,
         _bodies(loaded),
-        request.settings._replace(
-            emit=by_plugin or chosen or "source", unclear=(*loaded.unclear.items(),)
-        ),
+        request.settings._replace(emit=by_plugin or chosen or "source", unclear=loaded.unclear),
         Sources(origins, loaded.data, folder=os.getcwd(), loaded=loaded),
         fault,
         {
