@@ -1399,7 +1399,7 @@ def test_what_a_sparse_checkout_leaves_out_is_there_for_kustomizations(overlays:
 
 @pytest.mark.parametrize(
     ("listed", "is_error"),
-    [("bases", True), ("bsae", True), ("base2", False), ("note", False), ("../elsewhere", False)],
+    [("bases", True), ("bsae", True), ("base2", False), ("note", False), ("../nowhere", False)],
 )
 def test_what_lists_a_folder_that_is_nearly_called_as_one_with_vms_is_an_error(
     listed: str,
